@@ -7,6 +7,7 @@
 # Cases: cold      1M records, 5 s between runs         memory   10 GB in 1 GiB
 #        large     10 GB in 16 GiB                      ranks    4 ranks, 10M records
 #        flood     262,144 simulated messages           headline 1M keys on 65,536 simulated cores
+#        instructions   of a sort and of NanoSort, by valgrind: the same on a busy machine
 #
 # As root, since it empties the page cache before each sort. Prints both medians and the ratio of
 # this commit to the other. It needs 32 GB of disk and, for `ranks`, MPI.
@@ -14,7 +15,7 @@ set -eu
 cd "$(dirname "$0")/.."
 commit=${1:?name a commit to compare with}
 shift
-cases=${*:-cold memory large ranks flood headline}
+cases=${*:-cold memory large ranks flood headline instructions}
 runs=${RUNS:-20} large_runs=${LARGE_RUNS:-6}
 tree=$PWD/target/compare/tree
 place=$PWD/target/compare/work
@@ -63,6 +64,17 @@ compare() {
     echo "$name: $a s, $commit $b s, ratio $ratio ($count runs each)"
 }
 
+# Name, and a command as above, whose instructions are counted.
+count() {
+    name=$1
+    shift
+    for binary in "$ours" "$theirs"; do
+        valgrind --tool=callgrind --callgrind-out-file=out.callgrind \
+            $(echo "$*" | sed "s|GRISTMILL|$binary|") 2>&1 >/dev/null |
+            sed -n 's/.*refs: *//p' | tr -d ,
+    done | xargs | awk -v name="$name" -v commit="$commit" '{ printf "%s: %.0f M instructions, %s %.0f M, ratio %.3f\n", name, $1 / 1e6, commit, $2 / 1e6, $1 / $2 }'
+}
+
 generate() {
     "$ours" gensort "$1" in
 }
@@ -84,6 +96,14 @@ for case in $cases; do
         ;;
     flood) compare flood "$runs" 0 GRISTMILL sim flood --cores 4096 --threads 2 ;;
     headline) compare headline "$large_runs" 0 GRISTMILL sim nano-sort --cores 65536 --threads 2 ;;
+    instructions)
+        if ! command -v valgrind >/dev/null; then
+            echo "instructions: skipped: there is no valgrind"
+            continue
+        fi
+        generate 1000000 && count "a sort of 1M records" "$sort"
+        count "NanoSort on 1,024 cores" GRISTMILL sim nano-sort --cores 1024
+        ;;
     *) echo "no case $case" >&2 && exit 2 ;;
     esac
 done

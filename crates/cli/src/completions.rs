@@ -15,12 +15,12 @@ Examples:
 /// Print a completion script for a shell.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Shell to complete for
     shell: Shell,
 }
 
-pub fn run(arguments: &Arguments, mut command: Command) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments, mut command: Command) -> Result<Exit, CliFailure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "gristmill", &mut script);
     say::out(String::from_utf8_lossy(&script).trim_end())?;

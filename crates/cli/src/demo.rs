@@ -29,7 +29,7 @@ Examples:
 /// The records are checked after each sort. A table shows the history of that sort.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Directory to work in, with 300 MB of free space
     #[arg(long, value_name = "DIR", default_value = ".")]
     directory: PathBuf,
@@ -91,7 +91,7 @@ Your own data, with records of 64 bytes and a number at byte 8, for example:
   gristmill sort --format fixed:64 --key 8+8:u64le -S 2G -T /tmp --verify FILE -o SORTED
   gristmill doctor DIR        what DIR and this machine offer a sort";
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let simulated = million_on(arguments.cores)?;
     let place = Scratch::new(&arguments.directory, "demo")?;
     let control = Control::default();

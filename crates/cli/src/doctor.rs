@@ -25,7 +25,7 @@ Examples:
 /// That is cores, memory, limits, free space, direct I/O, and MPI for a sort on several hosts.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Directories to examine
     #[arg(value_name = "DIR", default_value = ".")]
     directories: Vec<PathBuf>,
@@ -46,7 +46,7 @@ struct Offer {
     direct_io: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let paths = arguments.directories.clone();
     let control = Control::default();
     let directories = machine::run(&control, progress::Mode::Never, move |node| {

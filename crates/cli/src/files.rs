@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::Stat;
 
 /// Whether two paths lead to one file, which need not exist yet.
-pub fn is_same(a: &Path, b: &Path) -> bool {
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         Some(
             directory_of(path)
@@ -25,7 +25,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// Whether output to `path` would mix with standard output. /dev/null takes both.
-pub fn is_standard_output(path: &Path) -> bool {
+pub(crate) fn is_standard_output(path: &Path) -> bool {
     let [found, null] = [path, Path::new("/dev/null")].map(|path| rustix::fs::stat(path).ok());
     let Some(found) = found else { return false };
     let is_nowhere = null.is_some_and(|null| is_same_file(&found, &null));
@@ -38,7 +38,7 @@ fn is_same_file(a: &Stat, b: &Stat) -> bool {
 }
 
 /// The directory of a file.
-pub fn directory_of(path: &Path) -> &Path {
+pub(crate) fn directory_of(path: &Path) -> &Path {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -55,7 +55,7 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
 
 /// The compression of a file and the command that undoes it, as far as its first bytes tell.
 /// Standard input is looked at if it is a file.
-pub fn compression(path: &Path) -> Option<(&'static str, &'static str)> {
+pub(crate) fn compression(path: &Path) -> Option<(&'static str, &'static str)> {
     let file = if path == Path::new(STANDARD_INPUT) {
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {

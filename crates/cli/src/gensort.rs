@@ -24,7 +24,7 @@ Examples:
 /// Parts that were made with -b equal one large run when they are concatenated.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Make ASCII records instead of binary ones
     #[arg(short = 'a')]
     ascii: bool,
@@ -54,7 +54,7 @@ pub struct Arguments {
     progress: progress::Mode,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (path, io) = split_options(&arguments.file);
     let control = Control::default();
     let style = if arguments.ascii {
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 /// Splits the reference's I/O options from a file name. Only direct and buffered have an effect:
 /// request sizes are derived.
-pub fn split_options(file: &OsStr) -> (&OsStr, Option<::sort::IoChoice>) {
+pub(crate) fn split_options(file: &OsStr) -> (&OsStr, Option<::sort::IoChoice>) {
     let (mut name, mut io) = (file.as_bytes(), None);
     while let Some(comma) = name.iter().rposition(|&byte| byte == b',') {
         match &name[comma + 1..] {

@@ -22,7 +22,7 @@ Examples:
 /// Repeat the experiments of papers, and compare the results with their claims.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
@@ -59,7 +59,7 @@ struct Run {
     json: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     match &arguments.command {
         Command::List => list(),
         Command::Report(arguments) => report::run(arguments),

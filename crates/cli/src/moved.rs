@@ -7,7 +7,7 @@ use crate::failure::{CliFailure, Exit};
 /// Moved to gristmill-bench
 #[derive(Args)]
 #[command(hide = true, disable_help_flag = true)]
-pub struct Bench {
+pub(crate) struct Bench {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -17,7 +17,7 @@ impl Bench {
     ///
     /// # Errors
     /// Always: a usage error.
-    pub fn run(&self) -> Result<Exit, CliFailure> {
+    pub(crate) fn run(&self) -> Result<Exit, CliFailure> {
         let line: Vec<&str> = ["gristmill-bench"]
             .into_iter()
             .chain(self.words.iter().map(String::as_str))

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::say;
 use step::{JobProgress, Step};
 
-pub use terminal::Terminal;
+pub(crate) use terminal::Terminal;
 
 /// Whether and how to show progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -35,7 +35,7 @@ pub enum Mode {
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A run that is shorter shows no bar.
-pub const DELAY: Duration = Duration::from_millis(300);
+pub(crate) const DELAY: Duration = Duration::from_millis(300);
 
 /// A thread that shows progress until it is stopped.
 pub struct Progress {
@@ -74,7 +74,7 @@ impl Progress {
 }
 
 /// Waits until the next update; `false` when progress has ended.
-pub fn wait(ended: &AtomicBool) -> bool {
+pub(crate) fn wait(ended: &AtomicBool) -> bool {
     if !ended.load(Ordering::SeqCst) {
         std::thread::park_timeout(INTERVAL);
     }

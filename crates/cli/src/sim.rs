@@ -12,10 +12,10 @@ use crate::failure::{CliFailure, Exit};
 use crate::say;
 use trace_file::TraceFile;
 
-pub use options::Arguments;
-pub use watch::{stop_on_signal, watched};
+pub(crate) use options::Arguments;
+pub(crate) use watch::{stop_on_signal, watched};
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     simulate(arguments).map_err(|failure| failure.with_json(arguments.runs.json))
 }
 

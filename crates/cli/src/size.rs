@@ -13,6 +13,9 @@ pub enum Memory {
 }
 
 /// Reads `512M`, `2GB` or `50%`.
+///
+/// # Errors
+/// A text that is no size, told in a sentence.
 pub fn memory(text: &str) -> Result<Memory, String> {
     match text.strip_suffix('%') {
         Some(number) => match number.parse() {
@@ -48,12 +51,18 @@ pub fn size(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a whole number without a unit, such as a seed or a number of records.
+///
+/// # Errors
+/// A text that is no whole number, told in a sentence.
 pub fn whole(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
 /// Reads a number of threads.
+///
+/// # Errors
+/// A text that is no whole number above zero, told in a sentence.
 pub fn threads(text: &str) -> Result<u16, String> {
     let threads = text
         .parse()

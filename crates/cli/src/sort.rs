@@ -30,9 +30,9 @@ use part::Together;
 use target::Named;
 use tell::tell;
 
-pub use options::Arguments;
+pub(crate) use options::Arguments;
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
     match cluster::RankJob::join(arguments.json)? {
         None => sort(arguments).map_err(with_json),

@@ -1,20 +1,20 @@
 //! Text for people: wrapped lines, tables, figures and times.
 
 /// The width of a report.
-pub const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 
 /// Columns of a label.
 const LABEL: usize = 10;
 
 /// A label and its text, in lines of at most [`COLUMNS`] columns. Lines break between `parts`.
-pub fn labelled<'a>(label: &str, parts: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn labelled<'a>(label: &str, parts: impl IntoIterator<Item = &'a str>) -> String {
     let lines = lines(parts, COLUMNS - LABEL);
     let indent = format!("\n{:LABEL$}", "");
     format!("{label:<LABEL$}{}", lines.join(&indent))
 }
 
 /// The words of `text` in lines of at most `columns` columns.
-pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines(text.split_whitespace(), columns)
 }
 
@@ -35,7 +35,7 @@ fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, columns: usize) -> Vec<St
 }
 
 /// The items of a list, each but the last with a comma.
-pub fn with_commas(items: &[String]) -> Vec<String> {
+pub(crate) fn with_commas(items: &[String]) -> Vec<String> {
     let last = items.len().saturating_sub(1);
     let comma = |at| if at < last { "," } else { "" };
     items
@@ -47,7 +47,7 @@ pub fn with_commas(items: &[String]) -> Vec<String> {
 
 /// Lines of a table: the first column is aligned to the left, the others to the right. A column is
 /// as wide as its widest cell, and at least [`FIGURE`].
-pub fn table(rows: &[Vec<String>]) -> Vec<String> {
+pub(crate) fn table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -84,7 +84,7 @@ const FIGURE: usize = 7;
 
 /// A number with `decimals` decimals below 100 and fewer above: at most seven columns below
 /// 10,000,000. A small number that would be shown as 0 has two more.
-pub fn figure(value: f64, decimals: usize) -> String {
+pub(crate) fn figure(value: f64, decimals: usize) -> String {
     let is_little = value > 0.0 && value * 10_f64.powi(decimals as i32) < 1.0;
     let decimals = match value {
         _ if is_little => decimals + 2,
@@ -96,12 +96,12 @@ pub fn figure(value: f64, decimals: usize) -> String {
 }
 
 /// A unit of time: its name, and how many of them make a microsecond.
-pub type Unit = (&'static str, f64);
+pub(crate) type Unit = (&'static str, f64);
 
 const UNITS: [Unit; 4] = [("ns", 1e3), ("us", 1.0), ("ms", 1e-3), ("s", 1e-6)];
 
 /// The largest unit in which `us` microseconds are at least 1; nanoseconds below that.
-pub fn unit_of(us: f64) -> Unit {
+pub(crate) fn unit_of(us: f64) -> Unit {
     UNITS
         .into_iter()
         .rev()
@@ -111,13 +111,13 @@ pub fn unit_of(us: f64) -> Unit {
 
 /// The unit for a table whose largest time is `most_us`: the smallest of microseconds, milliseconds
 /// and seconds that shows the largest with decimals.
-pub fn unit_of_table(most_us: f64) -> Unit {
+pub(crate) fn unit_of_table(most_us: f64) -> Unit {
     let fits = |(_, scale): &Unit| most_us * scale < 10_000.0;
     UNITS[1..].iter().copied().find(fits).unwrap_or(UNITS[3])
 }
 
 /// A time in a unit of its size: 989.4 ns, 4.753 us, 2.302 ms.
-pub fn time(us: f64) -> String {
+pub(crate) fn time(us: f64) -> String {
     let (unit, scale) = unit_of(us);
     format!("{} {unit}", figure(us * scale, 3))
 }

@@ -40,7 +40,7 @@ Examples:
 /// empty or cut short, as with the reference; 2 unreadable.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Ignore the case of ASCII letters
     #[arg(short = 'i')]
     ignore_case: bool,
@@ -66,7 +66,7 @@ pub struct Arguments {
     progress: progress::Mode,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
     let summary = if let Some(directory) = manifest_of_set(arguments) {
         let found = validated_set(arguments, directory)?;

@@ -12,13 +12,13 @@ const SEAL: &[u8] = b"gristmill-seal ";
 
 /// A number or a string of a JSON text.
 #[derive(Clone, Debug)]
-pub struct Token {
+pub(crate) struct Token {
     pub at: Range<usize>,
     pub is_number: bool,
 }
 
 /// Splits the seal from a text; whether it had one.
-pub fn unsealed(text: &[u8]) -> (Vec<u8>, bool) {
+pub(crate) fn unsealed(text: &[u8]) -> (Vec<u8>, bool) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let last = body
         .iter()
@@ -31,14 +31,14 @@ pub fn unsealed(text: &[u8]) -> (Vec<u8>, bool) {
 }
 
 /// Adds the seal of an entry named `name`.
-pub fn sealed(name: &str, json: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(name: &str, json: &[u8]) -> Vec<u8> {
     let crc = kernel::block_crc(&[name.as_bytes(), &[0], json].concat());
     [json, b"\n", SEAL, format!("{crc:08x}\n").as_bytes()].concat()
 }
 
 /// The end of the records that an entry contains, if they begin here. An owner who alters and seals
 /// them has altered a record of the output, which no sort can find.
-pub fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
     let rest = json[at..].strip_prefix(b"\"bytes\":[")?;
     rest.iter()
         .position(|&byte| byte == b']')
@@ -46,7 +46,7 @@ pub fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The numbers and strings of a JSON text in their order, without those of records.
-pub fn tokens(json: &[u8]) -> Vec<Token> {
+pub(crate) fn tokens(json: &[u8]) -> Vec<Token> {
     let mut all = Vec::new();
     let mut at = 0;
     while at < json.len() {
@@ -82,7 +82,7 @@ pub fn tokens(json: &[u8]) -> Vec<Token> {
 }
 
 /// Draws a number to replace another one.
-pub fn number(old: &str, draw: &mut Rng) -> String {
+pub(crate) fn number(old: &str, draw: &mut Rng) -> String {
     let old: u128 = old.parse().unwrap_or(0);
     match draw.u32(0..14) {
         0 => "0".to_owned(),
@@ -103,12 +103,12 @@ pub fn number(old: &str, draw: &mut Rng) -> String {
 }
 
 /// The text with a piece replaced.
-pub fn with(json: &[u8], at: Range<usize>, piece: &[u8]) -> Vec<u8> {
+pub(crate) fn with(json: &[u8], at: Range<usize>, piece: &[u8]) -> Vec<u8> {
     [&json[..at.start], piece, &json[at.end..]].concat()
 }
 
 /// The text with one of its numbers replaced, if it has any.
-pub fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
+pub(crate) fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
     let numbers: Vec<Token> = tokens(json)
         .into_iter()
         .filter(|token| token.is_number)
@@ -124,7 +124,7 @@ pub fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
 }
 
 /// The text with one of its paths replaced, if it has any.
-pub fn with_path(json: &[u8], path: &str, draw: &mut Rng) -> Option<Vec<u8>> {
+pub(crate) fn with_path(json: &[u8], path: &str, draw: &mut Rng) -> Option<Vec<u8>> {
     let is_path = |token: &Token| !token.is_number && json[token.at.clone()].contains(&b'/');
     let paths: Vec<Token> = tokens(json).into_iter().filter(is_path).collect();
     let token = paths.get(draw.usize(0..paths.len().max(1)))?;
@@ -136,7 +136,7 @@ pub fn with_path(json: &[u8], path: &str, draw: &mut Rng) -> Option<Vec<u8>> {
 }
 
 /// The bytes with one byte or bit changed.
-pub fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
+pub(crate) fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     let mut altered = bytes.to_vec();
     if let Some(byte) = altered.get_mut(draw.usize(0..bytes.len().max(1))) {
         *byte ^= if draw.bool() {
@@ -149,7 +149,7 @@ pub fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
 }
 
 /// The bytes with a piece or the end cut off.
-pub fn with_cut(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
+pub(crate) fn with_cut(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     let begin = draw.usize(0..=bytes.len());
     let end = if draw.bool() {
         bytes.len()

@@ -19,14 +19,14 @@ mod owners;
 mod shared;
 mod sizes;
 
-pub use faults::has_tracer;
-pub use kills::kill;
+pub(crate) use faults::has_tracer;
+pub(crate) use kills::kill;
 
 /// Runs an attack in a case.
-pub type Run = fn(&mut Case) -> io::Result<()>;
+pub(crate) type Run = fn(&mut Case) -> io::Result<()>;
 
 /// A kind of attack: its name, its weight among all, and the attack.
-pub struct Attack {
+pub(crate) struct Attack {
     pub name: &'static str,
     pub weight: u32,
     pub run: Run,
@@ -37,7 +37,7 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
 }
 
 /// All kinds except kills, which are counted separately.
-pub const ATTACKS: [Attack; 20] = [
+pub(crate) const ATTACKS: [Attack; 20] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),
     attack("checkpoint-lists", 20, checkpoints::with_lists),
@@ -64,7 +64,7 @@ pub const ATTACKS: [Attack; 20] = [
 ///
 /// # Errors
 /// When there is none of that name.
-pub fn kind(name: &str) -> Result<String, String> {
+pub(crate) fn kind(name: &str) -> Result<String, String> {
     match ATTACKS.iter().any(|attack| attack.name == name) {
         true => Ok(name.to_owned()),
         false => {
@@ -75,7 +75,7 @@ pub fn kind(name: &str) -> Result<String, String> {
 }
 
 /// Draws a kind; or takes the one of that name.
-pub fn draw(draw: &mut Rng, only: Option<&str>) -> (&'static str, Run) {
+pub(crate) fn draw(draw: &mut Rng, only: Option<&str>) -> (&'static str, Run) {
     let all: Vec<&Attack> = ATTACKS
         .iter()
         .filter(|attack| only.is_none_or(|name| attack.name == name))

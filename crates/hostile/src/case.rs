@@ -12,10 +12,10 @@ use crate::scene::Scene;
 use crate::tree::{Change, Kind, Tree};
 
 /// The prefix of a sort's own names.
-pub const PREFIX: &str = ".gristmill-";
+pub(crate) const PREFIX: &str = ".gristmill-";
 
 /// A running case.
-pub struct Case<'s> {
+pub(crate) struct Case<'s> {
     pub scene: &'s Scene,
     pub draw: Rng,
     /// The command lines so far.
@@ -25,14 +25,14 @@ pub struct Case<'s> {
 
 /// A broken promise.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     pub what: &'static str,
     pub detail: String,
 }
 
 /// The output of a sort.
 #[derive(Clone, Debug)]
-pub enum Output {
+pub(crate) enum Output {
     File(PathBuf),
     /// The manifest is in the first of these directories.
     Set(Vec<PathBuf>),
@@ -40,7 +40,7 @@ pub enum Output {
 
 /// A sort and its permitted results.
 #[derive(Clone, Debug)]
-pub struct Sorting {
+pub(crate) struct Sorting {
     pub call: Call,
     pub output: Output,
     /// The right output; `None` if any output is right.
@@ -56,24 +56,24 @@ pub struct Sorting {
 }
 
 impl Case<'_> {
-    pub fn fail(&mut self, what: &'static str, detail: impl Into<String>) {
+    pub(crate) fn fail(&mut self, what: &'static str, detail: impl Into<String>) {
         self.failures.push(Failure {
             what,
             detail: detail.into(),
         });
     }
 
-    pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.draw.usize(0..of.len())].clone()
     }
 
     /// Draws the number of a small input.
-    pub fn any_input(&mut self) -> usize {
+    pub(crate) fn any_input(&mut self) -> usize {
         self.draw.usize(0..self.scene.small_inputs())
     }
 
     /// A command in the sort's directory.
-    pub fn call(&self, arguments: &[&str]) -> Call {
+    pub(crate) fn call(&self, arguments: &[&str]) -> Call {
         Call {
             program: self.scene.binary(),
             arguments: arguments.iter().map(OsString::from).collect(),
@@ -84,7 +84,7 @@ impl Case<'_> {
     }
 
     /// A sort of an input, which is written to `in`, into `out`.
-    pub fn sorting(&mut self, input: usize, arguments: &[&str]) -> io::Result<Sorting> {
+    pub(crate) fn sorting(&mut self, input: usize, arguments: &[&str]) -> io::Result<Sorting> {
         let input = &self.scene.inputs[input];
         fs::write(self.scene.own("in"), &input.bytes)?;
         let mut call = self.call(&["sort", "--format", "gensort", "in"]);
@@ -101,7 +101,7 @@ impl Case<'_> {
     }
 
     /// Runs a command and checks its end.
-    pub fn run(&mut self, call: &Call) -> io::Result<Ran> {
+    pub(crate) fn run(&mut self, call: &Call) -> io::Result<Ran> {
         self.lines.push(call.line());
         let ran = call.run(&self.scene.place.join("said"), self.scene.limit)?;
         if let Some((what, detail)) = ran.wrong() {
@@ -110,7 +110,7 @@ impl Case<'_> {
         Ok(ran)
     }
 
-    pub fn look(&self) -> io::Result<Tree> {
+    pub(crate) fn look(&self) -> io::Result<Tree> {
         Tree::of(&[
             &self.scene.place.join("own"),
             &self.scene.place.join("victim"),
@@ -118,7 +118,7 @@ impl Case<'_> {
     }
 
     /// Runs a sort and checks its end, its output, and that no other file was changed.
-    pub fn sort(&mut self, sorting: &Sorting) -> io::Result<Ran> {
+    pub(crate) fn sort(&mut self, sorting: &Sorting) -> io::Result<Ran> {
         let before = self.look()?;
         let ran = self.run(&sorting.call)?;
         self.judge(sorting, &before, ran.code())?;
@@ -153,7 +153,7 @@ impl Case<'_> {
 
 impl Sorting {
     /// Adds arguments to the sort.
-    pub fn and(mut self, arguments: &[&str]) -> Sorting {
+    pub(crate) fn and(mut self, arguments: &[&str]) -> Sorting {
         self.call
             .arguments
             .extend(arguments.iter().map(OsString::from));
@@ -161,7 +161,7 @@ impl Sorting {
     }
 
     /// Whether the output exists and is right.
-    pub fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         let content = match &self.output {
             Output::File(path) => content(path),
             Output::Set(directories) => content_of_set(&directories[0]),
@@ -199,13 +199,13 @@ impl Sorting {
 }
 
 /// Whether a name is one of the sort's own.
-pub fn is_own(path: &Path) -> bool {
+pub(crate) fn is_own(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
 /// The sort's own names in a directory.
-pub fn own_names(directory: &Path) -> Vec<String> {
+pub(crate) fn own_names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
@@ -218,7 +218,7 @@ pub fn own_names(directory: &Path) -> Vec<String> {
 }
 
 /// The files in the manifest of a directory, in its order.
-pub fn parts(directory: &Path) -> Option<Vec<PathBuf>> {
+pub(crate) fn parts(directory: &Path) -> Option<Vec<PathBuf>> {
     let text = content(&directory.join("manifest.json"))?;
     let manifest: serde_json::Value = serde_json::from_slice(&text).ok()?;
     let files = manifest["files"].as_array()?;
@@ -229,7 +229,7 @@ pub fn parts(directory: &Path) -> Option<Vec<PathBuf>> {
 }
 
 /// The records of a set in the order of its manifest, if all files exist.
-pub fn content_of_set(directory: &Path) -> Option<Vec<u8>> {
+pub(crate) fn content_of_set(directory: &Path) -> Option<Vec<u8>> {
     let contents: Option<Vec<Vec<u8>>> =
         parts(directory)?.iter().map(|path| content(path)).collect();
     Some(contents?.concat())
@@ -237,7 +237,7 @@ pub fn content_of_set(directory: &Path) -> Option<Vec<u8>> {
 
 /// The content of a file; `None` if the name leads to no file. Pipes and devices are not read,
 /// since they may be endless.
-pub fn content(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn content(path: &Path) -> Option<Vec<u8>> {
     fs::metadata(path)
         .is_ok_and(|found| found.is_file())
         .then(|| fs::read(path).ok())

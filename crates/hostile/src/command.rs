@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 /// The longest file that a command may write, so that reading an endless device ends.
-pub const MOST_FILE_BYTES: u64 = 256 << 20;
+pub(crate) const MOST_FILE_BYTES: u64 = 256 << 20;
 
 /// The address space of a command, so that a forged size fails and does not exhaust the machine.
 const MOST_MEMORY_BYTES: u64 = 4 << 30;
@@ -21,7 +21,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 
 /// A command to run.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
     pub directory: PathBuf,
@@ -32,7 +32,7 @@ pub struct Call {
 
 /// The end of a command.
 #[derive(Debug)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// `None` if it was killed at the time limit.
     status: Option<ExitStatus>,
     pub said: String,
@@ -42,7 +42,7 @@ pub struct Ran {
 
 impl Call {
     /// The command line as a shell reads it.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let words = self
             .arguments
             .iter()
@@ -60,7 +60,7 @@ impl Call {
     }
 
     /// Starts it, with its output in a file.
-    pub fn start(&self, said: &Path) -> io::Result<Child> {
+    pub(crate) fn start(&self, said: &Path) -> io::Result<Child> {
         let said = File::create(said)?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory);
@@ -88,7 +88,7 @@ impl Call {
     }
 
     /// Runs it to its end or to the time limit.
-    pub fn run(&self, said: &Path, limit: Duration) -> io::Result<Ran> {
+    pub(crate) fn run(&self, said: &Path, limit: Duration) -> io::Result<Ran> {
         let mut child = self.start(said)?;
         let mut peak_bytes = 0;
         let status = watched(&mut child, limit, |child| {
@@ -103,7 +103,7 @@ impl Call {
 }
 
 /// Waits for the end of a child; kills it at the time limit and returns `None`.
-pub fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+pub(crate) fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     watched(child, limit, |_| ())
 }
 
@@ -140,13 +140,13 @@ fn peak_of(child: &Child) -> Option<u64> {
 }
 
 impl Ran {
-    pub fn code(&self) -> Option<i32> {
+    pub(crate) fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
 
     /// The reason why no command may end like this: a hang, a panic, a signal, or a failure without
     /// exactly one line.
-    pub fn wrong(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn wrong(&self) -> Option<(&'static str, String)> {
         let Some(status) = self.status else {
             return Some(("hang", self.last_line()));
         };
@@ -172,7 +172,7 @@ impl Ran {
         self.said.lines().filter(is_failure).count() == 1 && last.as_ref().is_some_and(is_failure)
     }
 
-    pub fn last_line(&self) -> String {
+    pub(crate) fn last_line(&self) -> String {
         self.said
             .lines()
             .last()

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 /// The length of a gensort record.
-pub const RECORD_BYTES: usize = 100;
+pub(crate) const RECORD_BYTES: usize = 100;
 
 /// Records in the inputs of most cases; every fourth input has few different keys.
 const SMALL: [usize; 6] = [1, 700, 3_000, 5_000, 12_000, 20_000];
@@ -12,7 +12,7 @@ const SMALL: [usize; 6] = [1, 700, 3_000, 5_000, 12_000, 20_000];
 const LARGE: usize = 150_000;
 
 /// An input.
-pub struct Input {
+pub(crate) struct Input {
     pub bytes: Vec<u8>,
     /// The records in the order of a naive sort.
     pub sorted: Vec<u8>,
@@ -33,7 +33,7 @@ impl Input {
 }
 
 /// All inputs; the last is the large one.
-pub fn pool(seed: u64) -> Vec<Input> {
+pub(crate) fn pool(seed: u64) -> Vec<Input> {
     let mut draw = Rng::with_seed(seed);
     let small = SMALL.into_iter().enumerate();
     let mut all: Vec<Input> = small

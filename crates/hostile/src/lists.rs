@@ -13,7 +13,7 @@ use crate::input::RECORD_BYTES;
 
 /// A list of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List {
+pub(crate) struct List {
     /// The range of the list with its brackets.
     pub at: Range<usize>,
     /// The ranges of its elements, without commas.
@@ -29,7 +29,7 @@ const SPLITTER: usize = RECORD_BYTES + 8;
 const PIECES: [usize; 4] = [1, 8, RECORD_BYTES, SPLITTER];
 
 /// The lists of a JSON text in the order of their ends, without records.
-pub fn lists(json: &[u8]) -> Vec<List> {
+pub(crate) fn lists(json: &[u8]) -> Vec<List> {
     let (mut all, mut open) = (Vec::new(), Vec::<List>::new());
     // Commas inside braces do not divide elements of the list.
     let mut braces = Vec::<usize>::new();
@@ -94,7 +94,7 @@ fn end_of_string(json: &[u8], begin: usize) -> usize {
 }
 
 /// The text with one of its lists altered, if it has any, and the kind of alteration.
-pub fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
+pub(crate) fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
     let all = lists(json);
     // Most lists of some texts are lists in lists.
     let outer: Vec<&List> = all.iter().filter(|list| list.depth == 0).collect();

@@ -20,10 +20,10 @@ use crate::input::Input;
 use crate::stash::Stash;
 
 /// Another user: `nobody`.
-pub const FOREIGN: u32 = 65534;
+pub(crate) const FOREIGN: u32 = 65534;
 
 /// The directory of a worker, and the common data of its cases.
-pub struct Scene {
+pub(crate) struct Scene {
     pub place: PathBuf,
     pub limit: Duration,
     pub inputs: Arc<Vec<Input>>,
@@ -33,7 +33,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    pub fn new(place: PathBuf, binary: &Path, inputs: Arc<Vec<Input>>) -> io::Result<Scene> {
+    pub(crate) fn new(place: PathBuf, binary: &Path, inputs: Arc<Vec<Input>>) -> io::Result<Scene> {
         fs::create_dir_all(place.join("bin"))?;
         fs::create_dir_all(place.join("stash"))?;
         for directory in [&place, &place.join("bin")] {
@@ -55,24 +55,24 @@ impl Scene {
         Ok(scene)
     }
 
-    pub fn binary(&self) -> PathBuf {
+    pub(crate) fn binary(&self) -> PathBuf {
         self.place.join("bin/gristmill")
     }
 
-    pub fn own(&self, name: &str) -> PathBuf {
+    pub(crate) fn own(&self, name: &str) -> PathBuf {
         self.place.join("own").join(name)
     }
 
-    pub fn victim(&self, name: &str) -> PathBuf {
+    pub(crate) fn victim(&self, name: &str) -> PathBuf {
         self.place.join("victim").join(name)
     }
 
-    pub fn small_inputs(&self) -> usize {
+    pub(crate) fn small_inputs(&self) -> usize {
         self.inputs.len() - 1
     }
 
     /// Empties the directory for the next case.
-    pub fn clear(&self) -> io::Result<()> {
+    pub(crate) fn clear(&self) -> io::Result<()> {
         let own = self.place.join("own");
         if own.exists() {
             fs::remove_dir_all(&own)?;
@@ -82,7 +82,7 @@ impl Scene {
     }
 
     /// Creates files that a sort might take for its own.
-    pub fn make_victim(&self) -> io::Result<()> {
+    pub(crate) fn make_victim(&self) -> io::Result<()> {
         let root = self.place.join("victim");
         if root.exists() {
             fs::remove_dir_all(&root)?;

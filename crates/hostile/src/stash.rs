@@ -23,7 +23,7 @@ const STAGES: [&str; 7] = [
 ];
 
 /// An unfinished sort.
-pub struct Stash {
+pub(crate) struct Stash {
     pub stage: &'static str,
     /// The number of its input.
     pub input: usize,
@@ -32,7 +32,7 @@ pub struct Stash {
 }
 
 /// The sort that is killed and resumed: in place, or over an old output of its length.
-pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
+pub(crate) fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
     let old = vec![b'o'; case.scene.inputs[input].bytes.len()];
     fs::create_dir_all(case.scene.own("tmp"))?;
     fs::write(case.scene.own("out"), old)?;
@@ -55,7 +55,7 @@ pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
 }
 
 /// Kills sorts of the large input and of one small input at every stage.
-pub fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
+pub(crate) fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
     let large = scene.small_inputs();
     let mut found = Vec::new();
     for (input, stages) in [
@@ -83,7 +83,7 @@ pub fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
 
 impl Stash {
     /// Restores it in an empty directory.
-    pub fn restore(&self, scene: &Scene) -> io::Result<()> {
+    pub(crate) fn restore(&self, scene: &Scene) -> io::Result<()> {
         fs::remove_dir_all(scene.place.join("own"))?;
         copy(&self.files, &scene.place.join("own"))?;
         number_draft(scene)
@@ -148,7 +148,11 @@ fn caught(scene: &Scene, input: usize, stage: &str) -> io::Result<bool> {
 }
 
 /// Waits until a condition holds or the child has ended.
-pub fn wait_for(child: &mut Child, is_so: impl Fn() -> bool, limit: Duration) -> io::Result<()> {
+pub(crate) fn wait_for(
+    child: &mut Child,
+    is_so: impl Fn() -> bool,
+    limit: Duration,
+) -> io::Result<()> {
     let begin = Instant::now();
     while !is_so() && begin.elapsed() < limit && child.try_wait()?.is_none() {
         std::hint::spin_loop();

@@ -14,7 +14,7 @@ const LOOKED_INTO: u64 = 64 << 20;
 
 /// The facts about one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub kind: Kind,
     pub mode: u32,
     pub owner: (u32, u32),
@@ -29,7 +29,7 @@ pub struct Entry {
 
 /// The kind of file that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     File,
     Directory,
     Link,
@@ -38,20 +38,20 @@ pub enum Kind {
 
 /// All names below a directory.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub(crate) struct Tree {
     pub entries: BTreeMap<PathBuf, Entry>,
 }
 
 /// A name that has changed.
 #[derive(Debug)]
-pub struct Change {
+pub(crate) struct Change {
     pub path: PathBuf,
     pub how: &'static str,
 }
 
 impl Tree {
     /// Takes a snapshot of these directories and everything below.
-    pub fn of(roots: &[&Path]) -> io::Result<Tree> {
+    pub(crate) fn of(roots: &[&Path]) -> io::Result<Tree> {
         let mut tree = Tree::default();
         let mut waiting: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
         while let Some(path) = waiting.pop() {
@@ -67,7 +67,7 @@ impl Tree {
     }
 
     /// The names that differ from an earlier snapshot.
-    pub fn changes_since(&self, before: &Tree) -> Vec<Change> {
+    pub(crate) fn changes_since(&self, before: &Tree) -> Vec<Change> {
         let mut all = Vec::new();
         for (path, old) in &before.entries {
             if let Some(how) = self

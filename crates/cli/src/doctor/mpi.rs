@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 
 /// The parts that were found.
-pub struct Mpi {
+pub(super) struct Mpi {
     shim: Result<Shim, String>,
     launcher: Option<Launcher>,
 }
@@ -24,7 +24,7 @@ struct Launcher {
 
 impl Mpi {
     /// Looks for the shim as a sort does, and for the launcher as a shell does.
-    pub fn look() -> Mpi {
+    pub(super) fn look() -> Mpi {
         Mpi {
             shim: shim(),
             launcher: Launcher::find(),
@@ -32,7 +32,7 @@ impl Mpi {
     }
 
     /// The parts as JSON.
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let launcher = self.launcher.as_ref();
         let (library, failure) = match &self.shim {
             Ok(Shim {
@@ -55,7 +55,7 @@ impl Mpi {
     }
 
     /// The parts as lines for people.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let (shim, library) = match &self.shim {
             Ok(shim) => {
                 let library = shim.library.as_ref().unwrap_or_else(|failure| failure);

@@ -16,7 +16,7 @@ use crate::scratch::Draft;
 use crate::{machine, progress, say, sim};
 
 #[derive(Args)]
-pub struct Arguments {
+pub(super) struct Arguments {
     /// Output file; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
@@ -31,7 +31,7 @@ pub struct Arguments {
     progress: progress::Mode,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let experiments = Experiment::names()
         .map(Experiment::load)
         .collect::<Result<Vec<_>, _>>()?;
@@ -126,7 +126,7 @@ impl Results<'_> {
 }
 
 /// The file of a page. Its name shows the old content or the complete page.
-pub struct PageFile {
+pub(super) struct PageFile {
     path: PathBuf,
     /// `None` for standard output.
     draft: Option<Draft>,
@@ -134,7 +134,7 @@ pub struct PageFile {
 
 impl PageFile {
     /// Opens the file without changing its content. The caller watches for signals.
-    pub fn open(path: &Path) -> Result<PageFile, CliFailure> {
+    pub(super) fn open(path: &Path) -> Result<PageFile, CliFailure> {
         let at = path.to_owned();
         if path == Path::new("-") {
             return Ok(PageFile {
@@ -157,7 +157,7 @@ impl PageFile {
     }
 
     /// Writes the page and gives the file its name.
-    pub fn write(self, page: &str) -> Result<(), CliFailure> {
+    pub(super) fn write(self, page: &str) -> Result<(), CliFailure> {
         let Some(draft) = self.draft else {
             return say::out(page.trim_end());
         };

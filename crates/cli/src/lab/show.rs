@@ -10,7 +10,7 @@ use crate::say;
 const NOTE_COLUMNS: usize = 76;
 
 /// Prints the results of an experiment.
-pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
+pub(super) fn figure(figure: &Figure) -> Result<(), CliFailure> {
     head(figure)?;
     figure.charts.iter().try_for_each(chart)?;
     if let Some(breakdown) = &figure.breakdown {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 /// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
+pub(super) struct Step {
     pub phase: &'static str,
     pub done_bytes: u64,
     /// 0 if unknown.
@@ -30,7 +30,7 @@ pub struct Step {
 
 /// The ranks of a job, as its progress shows them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranks {
+pub(super) struct Ranks {
     /// The number of ranks.
     pub count: u32,
     /// The slowest rank and its progress.
@@ -47,7 +47,7 @@ const BEHIND: f64 = 0.1;
 
 impl Step {
     /// The progress of this process. A sort reads all bytes and writes all bytes: both count.
-    pub fn of(state: &Progress) -> Step {
+    pub(super) fn of(state: &Progress) -> Step {
         let bytes = |stage: StageName| state.bytes_of(stage.name());
         let (read, written) = (bytes(StageName::Reader), bytes(StageName::Writer));
         let total = state.total_bytes;
@@ -76,7 +76,7 @@ impl Step {
     }
 
     /// A text about the rank that holds up the others, if any.
-    pub fn late(&self) -> Option<String> {
+    pub(super) fn late(&self) -> Option<String> {
         let Ranks {
             last: (rank, last),
             silent,
@@ -90,7 +90,7 @@ impl Step {
     }
 
     /// The ranks as JSON.
-    pub fn json_of_ranks(&self) -> Option<Value> {
+    pub(super) fn json_of_ranks(&self) -> Option<Value> {
         let Ranks {
             count,
             last: (rank, last),
@@ -112,7 +112,7 @@ impl Step {
 }
 
 /// The progress of a job, as rank 0 sees it.
-pub struct JobProgress {
+pub(super) struct JobProgress {
     ranks: u32,
     /// The last progress of each rank in the sort.
     sorts: BTreeMap<Rank, Step>,
@@ -138,7 +138,7 @@ fn lap(phase: &str) -> Lap {
 }
 
 impl JobProgress {
-    pub fn new(ranks: u32) -> JobProgress {
+    pub(super) fn new(ranks: u32) -> JobProgress {
         JobProgress {
             ranks,
             sorts: BTreeMap::new(),
@@ -147,7 +147,7 @@ impl JobProgress {
     }
 
     /// The progress at `now`.
-    pub fn step(&mut self, control: &Control, now: Instant) -> Step {
+    pub(super) fn step(&mut self, control: &Control, now: Instant) -> Step {
         let own = control.progress();
         if self.ranks < 2 {
             return Step::of(&own);

@@ -18,7 +18,7 @@ const ROWS: u16 = 24;
 
 /// A terminal to draw on.
 #[derive(Debug)]
-pub enum Terminal {
+pub(crate) enum Terminal {
     /// The terminal of standard error.
     Own,
     /// The terminal of a launcher, to which standard error leads.
@@ -27,7 +27,7 @@ pub enum Terminal {
 
 impl Terminal {
     /// Finds the terminal, if any; `is_launched` says whether a launcher may have it.
-    pub fn find(is_launched: bool) -> Option<Terminal> {
+    pub(crate) fn find(is_launched: bool) -> Option<Terminal> {
         match io::stderr().is_terminal() {
             true => Some(Terminal::Own),
             false => is_launched
@@ -38,7 +38,7 @@ impl Terminal {
     }
 
     /// The width in columns, if known.
-    pub fn columns(&self) -> Option<u16> {
+    pub(crate) fn columns(&self) -> Option<u16> {
         let size = match self {
             Terminal::Own => rustix::termios::tcgetwinsize(io::stderr()),
             Terminal::Launcher(file) => rustix::termios::tcgetwinsize(file),
@@ -49,7 +49,7 @@ impl Terminal {
     }
 
     /// The target for a progress bar.
-    pub fn target(self) -> ProgressDrawTarget {
+    pub(crate) fn target(self) -> ProgressDrawTarget {
         match self {
             Terminal::Own => ProgressDrawTarget::stderr(),
             carried => {

@@ -5,18 +5,18 @@ use std::path::Path;
 use lab::{DRIVER, Job, Place, THREADS, is_built_in};
 
 /// The file of the machine, if it was named by a file.
-pub fn machine_file(name: &str) -> Option<&str> {
+pub(super) fn machine_file(name: &str) -> Option<&str> {
     (![THREADS, DRIVER].contains(&name) && !is_built_in(name)).then_some(name)
 }
 
 /// A machine for people: its name and its file.
-pub fn machine(job: &Job, asked: &str) -> String {
+pub(super) fn machine(job: &Job, asked: &str) -> String {
     let name = job.place().name();
     machine_file(asked).map_or(name.to_owned(), |file| format!("{name} ({file})"))
 }
 
 /// All notes in one line.
-pub fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
+pub(super) fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
     let mut notes: Vec<String> = known.into_iter().collect();
     notes.extend(threads(job.place()));
     notes.extend(hidden_file(asked));

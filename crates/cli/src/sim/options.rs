@@ -28,7 +28,7 @@ const AFTER: &str = "`gristmill sim PROGRAM --help` shows a program's options an
     subcommand_help_heading = "Programs"
 )]
 #[command(disable_help_subcommand = true)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten, next_help_heading = "Machine")]
     machine: MachineOptions,
     #[command(flatten, next_help_heading = "Runs and reports")]
@@ -57,7 +57,7 @@ struct MachineOptions {
 
 /// Options of runs and reports.
 #[derive(Args)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     /// Random seed; run i uses S + i
     #[arg(long, value_name = "S", default_value_t = Seeds::default().first, value_parser = whole)]
     seed: u64,
@@ -77,13 +77,13 @@ pub struct RunOptions {
 
 impl Arguments {
     /// The name or the file of the machine.
-    pub fn machine(&self) -> &str {
+    pub(crate) fn machine(&self) -> &str {
         let named = self.machine.machine.as_deref();
         named.unwrap_or(self.program.listing.machine)
     }
 
     /// The machine with its changes.
-    pub fn place(&self) -> Result<Place, LabError> {
+    pub(crate) fn place(&self) -> Result<Place, LabError> {
         let changes = Changes {
             threads: self.machine.threads.map(usize::from),
             ..self.machine.changes
@@ -92,7 +92,7 @@ impl Arguments {
     }
 
     /// The seeds of all runs.
-    pub fn seeds(&self) -> Seeds {
+    pub(crate) fn seeds(&self) -> Seeds {
         Seeds {
             first: self.runs.seed,
             runs: self.runs.runs,
@@ -100,7 +100,7 @@ impl Arguments {
     }
 
     /// The program with its options.
-    pub fn parameters(&self) -> Parameters {
+    pub(crate) fn parameters(&self) -> Parameters {
         self.program.parameters.clone()
     }
 }

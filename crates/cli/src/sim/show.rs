@@ -10,7 +10,7 @@ use crate::size::grouped;
 use crate::text::{self, figure, labelled, with_commas};
 
 /// Prints what is about to run: the seed first, since it decides everything.
-pub fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
+pub(super) fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
     let seeds = job.seeds();
     match seeds.runs {
         1 => say::out(format!("seed {}", seeds.first))?,
@@ -41,7 +41,7 @@ fn with(label: &str, name: &str, items: &[String]) -> String {
 }
 
 /// Prints the results.
-pub fn report(report: &SimReport) -> Result<(), CliFailure> {
+pub(super) fn report(report: &SimReport) -> Result<(), CliFailure> {
     let Some(first) = report.runs.first() else {
         return Ok(());
     };

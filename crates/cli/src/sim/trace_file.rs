@@ -12,7 +12,7 @@ use crate::scratch::Draft;
 use crate::signals::Caught;
 
 /// The file of a trace. Its name shows the old content or the complete trace.
-pub struct TraceFile {
+pub(super) struct TraceFile {
     path: PathBuf,
     target: Target,
 }
@@ -26,7 +26,7 @@ enum Target {
 
 impl TraceFile {
     /// Opens the file without changing its content.
-    pub fn open(path: &Path) -> Result<TraceFile, CliFailure> {
+    pub(super) fn open(path: &Path) -> Result<TraceFile, CliFailure> {
         if path == Path::new("-") || is_standard_output(path) {
             let why = "the report goes to standard output; name another file";
             let message = format!("--trace {}: {why}", path.display());
@@ -43,7 +43,12 @@ impl TraceFile {
     }
 
     /// Writes the trace of the first run, unless a signal has come.
-    pub fn write(self, job: &Job, report: &SimReport, caught: &Caught) -> Result<(), CliFailure> {
+    pub(super) fn write(
+        self,
+        job: &Job,
+        report: &SimReport,
+        caught: &Caught,
+    ) -> Result<(), CliFailure> {
         let unwritable = |cause| unwritable(&self.path, &cause);
         write_to(self.target.file(), job, report).map_err(unwritable)?;
         match (caught.failure(), self.target) {

@@ -14,7 +14,7 @@ use crate::signals::{self, Caught, GRACE};
 use crate::size::grouped;
 
 /// Lets a signal stop the runs from now on.
-pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
+pub(crate) fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
     // Threads cannot be stopped: the process ends at once.
     let grace = if matches!(place, Place::Threads) {
         Duration::ZERO
@@ -27,7 +27,7 @@ pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliF
 
 /// Runs it with progress until it ends or a signal ends it. A run that ends after a signal counts
 /// as stopped, since its check does not react to signals.
-pub fn watched<T>(
+pub(crate) fn watched<T>(
     observer: &Observer,
     caught: &Caught,
     mode: Mode,

@@ -4,7 +4,7 @@
 //! rate of one worker and of the stage while they are busy. The slowest stage sets the rate of the
 //! sort and is marked; stages that starve or are blocked have more workers than they need.
 
-pub mod ranks;
+pub(super) mod ranks;
 
 use pipeline::StageReport;
 use sort::Report;
@@ -13,7 +13,7 @@ use crate::size::{grouped, readable};
 use crate::text::{COLUMNS, figure, labelled, wrapped};
 
 /// The table, in lines of at most [`COLUMNS`] columns.
-pub fn table(report: &Report) -> String {
+pub(super) fn table(report: &Report) -> String {
     let mut lines = Vec::new();
     lines.extend(wrapped(&done(report), COLUMNS));
     lines.extend(wrapped(&report.reason, COLUMNS));
@@ -42,7 +42,7 @@ pub fn table(report: &Report) -> String {
 }
 
 /// The table in one line, for a terminal.
-pub fn line(report: &Report) -> String {
+pub(super) fn line(report: &Report) -> String {
     format!(
         "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
         grouped(report.records),

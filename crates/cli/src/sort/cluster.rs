@@ -15,7 +15,7 @@ use crate::failure::{CliFailure, Exit};
 use crate::launcher::{Launch, is_only_rank};
 use crate::machine;
 
-pub use crate::job::RankJob;
+pub(super) use crate::job::RankJob;
 
 /// Ports on which ranks say whether they can begin (the next port carries heartbeats), and how they
 /// ended.
@@ -23,7 +23,7 @@ const BEFORE: Port = Port(103);
 const AFTER: Port = Port(105);
 
 /// Sorts this rank's part.
-pub fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let own = with_rank(arguments, job.rank());
     // If one rank refuses, it tells the others first, so that all refuse.
     let prepared = check(arguments).and_then(|()| Ok((prepare(&own)?, resume::of(arguments)?)));
@@ -83,7 +83,7 @@ pub fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {
 }
 
 /// The list of the outputs of all ranks, next to rank 0's output; `None` for one common output.
-pub fn listing(arguments: &Arguments) -> Option<Listing> {
+pub(super) fn listing(arguments: &Arguments) -> Option<Listing> {
     let first = arguments.outputs.first().filter(|path| names_rank(path))?;
     let first = of_rank(first, 0);
     let mut path = first.components().as_path().as_os_str().to_owned();
@@ -114,12 +114,12 @@ fn together(said: &[String], launch: Option<Launch>) -> Together {
 }
 
 /// Whether all ranks name the same inputs.
-pub fn is_shared(arguments: &Arguments) -> bool {
+pub(super) fn is_shared(arguments: &Arguments) -> bool {
     !arguments.inputs.iter().any(|path| names_rank(path))
 }
 
 /// The command line of a process without other ranks.
-pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
+pub(super) fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     let mut paths = arguments
         .inputs
         .iter()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::part::{Part, Together};
 
 /// The report of a sort. For a job rank 0 adds the figures of each rank.
-pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
+pub(super) fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);
     if report.ranks.is_empty() {
         return value;

@@ -38,7 +38,7 @@ Examples:
 /// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
 #[derive(Args, Clone)]
 #[command(before_long_help = EXAMPLES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Files to sort together; - is standard input
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,

@@ -8,7 +8,7 @@ use crate::launcher::Launch;
 
 /// A rank's own figures, in addition to those that all ranks agree on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub(super) struct Part {
     /// The name of its host.
     pub host: String,
     pub passes: u32,
@@ -22,14 +22,14 @@ pub struct Part {
 
 /// A warning in text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Noticed {
+pub(super) struct Noticed {
     pub kind: String,
     pub file: String,
     pub message: String,
 }
 
 impl Noticed {
-    pub fn of(warning: &Warning) -> Noticed {
+    pub(super) fn of(warning: &Warning) -> Noticed {
         Noticed {
             kind: warning.kind().to_owned(),
             file: warning.file().display().to_string(),
@@ -40,7 +40,7 @@ impl Noticed {
 
 impl Part {
     /// The figures of this process.
-    pub fn of(report: &Report) -> Part {
+    pub(super) fn of(report: &Report) -> Part {
         Part {
             host: node_real::host_name(),
             passes: report.passes,
@@ -56,7 +56,7 @@ impl Part {
 
 /// The reports of a finished job on rank 0; empty for a single process, and on other ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Together {
+pub(super) struct Together {
     /// One part per rank.
     pub parts: Vec<Part>,
     /// The time before the sort.
@@ -65,7 +65,7 @@ pub struct Together {
 
 impl Together {
     /// Warnings of other ranks, except about inputs that rank 0 warns of, too.
-    pub fn warnings(&self) -> impl Iterator<Item = (usize, &Noticed)> {
+    pub(super) fn warnings(&self) -> impl Iterator<Item = (usize, &Noticed)> {
         let of_first = self.parts.first().map_or(&[][..], |part| &part.warnings);
         let is_told = |noticed: &&Noticed| of_first.iter().any(|first| first.file == noticed.file);
         let others = self.parts.iter().enumerate().skip(1);

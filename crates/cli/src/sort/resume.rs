@@ -8,7 +8,7 @@ use super::{Arguments, PlanName};
 use crate::failure::CliFailure;
 
 /// The resumable job of `--resume`. Its paths are those of the command line, with `{rank}`.
-pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
+pub(super) fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
     if !arguments.resume {
         return Ok(None);
     }

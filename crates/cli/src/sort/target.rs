@@ -11,7 +11,7 @@ use crate::failure::CliFailure;
 use crate::files::is_same;
 
 /// The target of the records.
-pub struct Named {
+pub(super) struct Named {
     pub target: Target,
     /// Directories that were created for it, until the sort is done.
     made: Vec<PathBuf>,
@@ -19,7 +19,7 @@ pub struct Named {
 
 impl Named {
     /// Reads the values of all `-o`, and creates missing directories.
-    pub fn new(outputs: &[PathBuf]) -> Result<Named, CliFailure> {
+    pub(super) fn new(outputs: &[PathBuf]) -> Result<Named, CliFailure> {
         let target = target(outputs)?;
         let mut named = Named {
             target,
@@ -49,7 +49,7 @@ impl Named {
     }
 
     /// Keeps the created directories: the sort is done.
-    pub fn keep(mut self) {
+    pub(super) fn keep(mut self) {
         self.made.clear();
     }
 }
@@ -103,6 +103,6 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
 }
 
 /// Whether `path` names a directory, which need not exist if it ends in `/`.
-pub fn is_directory(path: &Path) -> bool {
+pub(super) fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

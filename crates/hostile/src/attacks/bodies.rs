@@ -16,7 +16,7 @@ use crate::case::{Case, own_names};
 const BLOCK_BYTES: usize = 4096;
 
 /// Cuts the draft, or puts another file in its place.
-pub fn draft(case: &mut Case) -> io::Result<()> {
+pub(super) fn draft(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };
@@ -43,7 +43,7 @@ pub fn draft(case: &mut Case) -> io::Result<()> {
 }
 
 /// Alters a spill file.
-pub fn spilled(case: &mut Case) -> io::Result<()> {
+pub(super) fn spilled(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };

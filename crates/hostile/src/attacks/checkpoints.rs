@@ -16,7 +16,7 @@ use crate::stash;
 const FAR_TOO_LONG: u64 = 900 << 20;
 
 /// Alters one entry of an unfinished sort, and resumes the sort.
-pub fn altered(case: &mut Case) -> io::Result<()> {
+pub(super) fn altered(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };
@@ -50,7 +50,7 @@ pub fn altered(case: &mut Case) -> io::Result<()> {
 }
 
 /// Alters a list of an entry, seals it again, and resumes the sort.
-pub fn with_lists(case: &mut Case) -> io::Result<()> {
+pub(super) fn with_lists(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };
@@ -67,7 +67,7 @@ pub fn with_lists(case: &mut Case) -> io::Result<()> {
 }
 
 /// Replaces a path in an entry by a path of a victim.
-pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
+pub(super) fn moved_by_path(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };
@@ -108,7 +108,7 @@ pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
 
 /// Gives the files of one sort the names of another, as when a temporary directory was copied or
 /// restored.
-pub fn copied(case: &mut Case) -> io::Result<()> {
+pub(super) fn copied(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };
@@ -157,7 +157,7 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
 }
 
 /// Resumes a checkpoint without alteration, which must succeed.
-pub fn untouched(case: &mut Case) -> io::Result<()> {
+pub(super) fn untouched(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };

@@ -34,7 +34,7 @@ const TRIED_AGAIN: [&str; 4] = ["fsync", "fallocate", "ftruncate", "flock"];
 const LIBRARIES: u32 = 8;
 
 /// Makes a drawn sort meet a drawn fault.
-pub fn injected(case: &mut Case) -> io::Result<()> {
+pub(super) fn injected(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     fs::create_dir(case.scene.own("tmp"))?;
     fs::write(case.scene.own("out"), b"old")?;
@@ -134,7 +134,7 @@ fn traced(case: &mut Case, sorting: &mut Sorting) {
 }
 
 /// Whether strace is installed and may trace.
-pub fn has_tracer() -> bool {
+pub(crate) fn has_tracer() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
         let mut tracer = Command::new("strace");

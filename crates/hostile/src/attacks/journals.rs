@@ -26,7 +26,7 @@ const OPEN: [u32; 3] = [0o666, 0o620, 0o602];
 const BESIDE: &str = "part-00007-deadbeef";
 
 /// Plants journals in directories that a sort sweeps, and sorts.
-pub fn forged(case: &mut Case) -> io::Result<()> {
+pub(super) fn forged(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     for name in ["tmp", "set", "b"] {
         fs::create_dir(case.scene.own(name))?;
@@ -69,7 +69,7 @@ pub fn forged(case: &mut Case) -> io::Result<()> {
 
 /// The text of a journal that names a file for removal, without a seal; `number` is that of its
 /// directory.
-pub fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -> Vec<u8> {
+pub(super) fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -> Vec<u8> {
     let text = match is_old {
         true => json!({ "directory": directories[0], "files": [file] }),
         false => json!({ "directories": directories, "files": [[number, file]] }),

@@ -26,7 +26,7 @@ struct Plan {
 }
 
 /// Kills a sort, checks the files, and sorts again.
-pub fn kill(case: &mut Case) -> io::Result<()> {
+pub(crate) fn kill(case: &mut Case) -> io::Result<()> {
     let plan = draw(case)?;
     let before = case.look()?;
     case.lines

@@ -18,7 +18,7 @@ const ZERO: (u32, u32) = (1, 5);
 const TOO_LARGE: &str = "File too large";
 
 /// Plants a file at a name that a sort looks for by itself, and sorts.
-pub fn planted(case: &mut Case) -> io::Result<()> {
+pub(super) fn planted(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     fs::create_dir(case.scene.own("tmp"))?;
     fs::create_dir(case.scene.own("set"))?;
@@ -69,7 +69,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
 }
 
 /// Gives a command a name that is not a regular file.
-pub fn given(case: &mut Case) -> io::Result<()> {
+pub(super) fn given(case: &mut Case) -> io::Result<()> {
     let thing = case.scene.own("thing");
     let is_text = case.draw.bool();
     if !is_text && case.draw.u32(0..3) == 0 {
@@ -118,7 +118,7 @@ fn of_proc(case: &mut Case) -> io::Result<()> {
 }
 
 /// A set that lists other things than regular files, as an input and as the set to replace.
-pub fn listed(case: &mut Case) -> io::Result<()> {
+pub(super) fn listed(case: &mut Case) -> io::Result<()> {
     let set = case.scene.own("set");
     fs::create_dir(&set)?;
     let thing = set.join("part-00000-deadbeef");

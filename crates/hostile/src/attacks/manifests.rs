@@ -17,7 +17,7 @@ struct Set {
 }
 
 /// Alters the manifest of a set, and sorts another one in its place.
-pub fn replaced(case: &mut Case) -> io::Result<()> {
+pub(super) fn replaced(case: &mut Case) -> io::Result<()> {
     let Some(set) = made(case)? else {
         return Ok(());
     };
@@ -39,7 +39,7 @@ pub fn replaced(case: &mut Case) -> io::Result<()> {
 }
 
 /// Alters the manifest of a set, and sorts or validates its records.
-pub fn read(case: &mut Case) -> io::Result<()> {
+pub(super) fn read(case: &mut Case) -> io::Result<()> {
     let Some(set) = made(case)? else {
         return Ok(());
     };

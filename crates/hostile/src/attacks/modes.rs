@@ -19,7 +19,7 @@ const SET_ID: u32 = 0o6000;
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Replaces a file or a set of a drawn mode and owner.
-pub fn kept(case: &mut Case) -> io::Result<()> {
+pub(super) fn kept(case: &mut Case) -> io::Result<()> {
     let mode = case.pick(&MODES);
     let is_foreign = case.scene.is_root && case.draw.bool();
     let owner = is_foreign.then_some(FOREIGN);

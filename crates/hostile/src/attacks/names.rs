@@ -21,7 +21,7 @@ const NAMES: [&[u8]; 7] = [
 ];
 
 /// Sorts into an odd name, with temporary files in an odd directory.
-pub fn odd(case: &mut Case) -> io::Result<()> {
+pub(super) fn odd(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     let (name, scratch) = (case.pick(&NAMES), case.pick(&NAMES));
     let is_resumed = case.draw.bool();

@@ -13,7 +13,7 @@ use crate::case::{Case, Sorting};
 use crate::scene::FOREIGN;
 
 /// Plants files of another user in a shared directory, and sorts there.
-pub fn planted(case: &mut Case) -> io::Result<()> {
+pub(super) fn planted(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
     }

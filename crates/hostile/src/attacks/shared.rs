@@ -15,7 +15,7 @@ use crate::scene::FOREIGN;
 const TIMES: usize = 3;
 
 /// Root replaces a set in a directory of another user repeatedly: no old files may pile up.
-pub fn replaced(case: &mut Case) -> io::Result<()> {
+pub(super) fn replaced(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
     }
@@ -48,7 +48,7 @@ pub fn replaced(case: &mut Case) -> io::Result<()> {
 
 /// Root sorts into a directory of all users with a set of another user, which must not decide owner
 /// or mode.
-pub fn planted(case: &mut Case) -> io::Result<()> {
+pub(super) fn planted(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
     }

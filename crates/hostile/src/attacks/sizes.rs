@@ -17,7 +17,7 @@ const MEMORY_BYTES: u64 = 8 << 20;
 const MORE_BYTES: u64 = 96 << 20;
 
 /// Gives a sort a set with such a manifest, as input or as the set to replace.
-pub fn manifests(case: &mut Case) -> io::Result<()> {
+pub(super) fn manifests(case: &mut Case) -> io::Result<()> {
     let set = case.scene.own("set");
     fs::create_dir(&set)?;
     let path = set.join("manifest.json");

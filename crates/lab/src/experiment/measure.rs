@@ -73,7 +73,7 @@ pub(super) struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    pub fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         match self.stage {
             None if self.measure.needs_a_stage() => {
                 Err("stage: missing, and measure is of a stage".to_owned())
@@ -86,7 +86,7 @@ impl Taken<'_> {
     }
 
     /// The spread over runs on a place with ticks of that length.
-    pub fn of(&self, runs: &[RunReport], tick_fs: u64) -> Result<Spread, String> {
+    pub(super) fn of(&self, runs: &[RunReport], tick_fs: u64) -> Result<Spread, String> {
         let spread = match self.measure {
             Measure::Time => time(runs, tick_fs),
             Measure::Wire => {

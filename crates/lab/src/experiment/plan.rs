@@ -58,7 +58,7 @@ pub(super) enum Source<'a> {
 
 impl<'a> Plan<'a> {
     /// The plan of an experiment; an error names the table and the field.
-    pub fn new(of: &'a Experiment, size: Size) -> Result<Plan<'a>, String> {
+    pub(super) fn new(of: &'a Experiment, size: Size) -> Result<Plan<'a>, String> {
         let mut plan = Plan {
             jobs: Vec::new(),
             points: Vec::new(),

@@ -70,7 +70,7 @@ pub(super) struct Recipe {
 
 impl Recipe {
     /// The recipe of a table of an experiment at that size.
-    pub fn new(head: &Head<'_>, of: &Experiment, size: Size) -> Result<Recipe, String> {
+    pub(super) fn new(head: &Head<'_>, of: &Experiment, size: Size) -> Result<Recipe, String> {
         let program = programs::named(head.program).map_err(|error| error.to_string())?;
         let mut with = head.with.clone();
         if size == Size::Smoke {
@@ -87,7 +87,7 @@ impl Recipe {
     }
 
     /// Sets an option, a change, or the machine.
-    pub fn set(&mut self, name: &str, value: &Scalar) -> Result<(), String> {
+    pub(super) fn set(&mut self, name: &str, value: &Scalar) -> Result<(), String> {
         if name == MACHINE {
             let expected = || format!("{value}: expected the name of a machine");
             self.machine = value.word().ok_or_else(expected)?.to_owned();
@@ -107,7 +107,7 @@ impl Recipe {
         Ok(())
     }
 
-    pub fn job(&self, seeds: Seeds) -> Result<Job, String> {
+    pub(super) fn job(&self, seeds: Seeds) -> Result<Job, String> {
         let place = Place::named(&self.machine, &self.changes)
             .map_err(|error| format!("machine '{}': {error}", self.machine))?;
         let parameters = Parameters::of(self.program.name, &self.with);

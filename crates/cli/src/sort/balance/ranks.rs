@@ -47,7 +47,7 @@ impl Rank<'_> {
 }
 
 /// The tables of a job, in lines of at most [`COLUMNS`] columns.
-pub fn table(report: &Report, together: &Together) -> String {
+pub(crate) fn table(report: &Report, together: &Together) -> String {
     let ranks: Vec<Rank> = (0..)
         .zip(report.ranks.iter().zip(&together.parts))
         .map(|(number, (did, part))| Rank { number, did, part })
@@ -77,7 +77,7 @@ pub fn table(report: &Report, together: &Together) -> String {
 }
 
 /// The balance in two or three lines, for a terminal.
-pub fn line(report: &Report, together: &Together) -> String {
+pub(crate) fn line(report: &Report, together: &Together) -> String {
     let launch = together
         .launch
         .as_ref()
