@@ -305,7 +305,7 @@ impl<'a> RunContext<'a> {
         let buffers: io::Result<Vec<Buffer>> =
             self.job
                 .contents
-                .buffers(self.node, count, bytes, self.plan.filled());
+                .buffers(self.node, count, bytes, self.plan.filled(count * bytes));
         let buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
         Ok(pipeline.owns(Pool::new(self.node, label, buffers)))
     }

@@ -6,11 +6,14 @@ use crate::records::block::BLOCK_BYTES;
 use node::Filled;
 
 impl Plan {
-    /// How often the buffers of the pools are filled.
-    pub(crate) fn filled(&self) -> Filled {
+    /// How often the buffers of a pool of that size are filled. In a sort that memory holds, the
+    /// chunks are filled once, and units a few times if the input is small.
+    pub(crate) fn filled(&self, pool_bytes: usize) -> Filled {
+        const FEW: u64 = 32;
         let memory = (self.chunks * self.chunk_bytes) as u64;
+        let most = memory.min(FEW * pool_bytes as u64);
         match self.input_bytes {
-            Some(input) if self.merging.is_none() && input <= memory => Filled::Once,
+            Some(input) if self.merging.is_none() && input <= most => Filled::Once,
             _ => Filled::Often,
         }
     }

@@ -1,4 +1,6 @@
 use super::*;
+use node::Filled;
+
 use crate::plan::Spilling;
 use crate::records::size::Framing;
 
@@ -280,4 +282,19 @@ fn filled_plans_have_the_most_chunks_that_fit() {
             divide(4000).filter(|_| fits(&4000))
         );
     }
+}
+
+#[test]
+fn a_sort_in_memory_fills_its_chunks_once() {
+    let of = |input| Plan {
+        input_bytes: input,
+        ..PLAN
+    };
+    let memory = PLAN.chunks * PLAN.chunk_bytes;
+    let all = memory as u64;
+    assert_eq!(of(Some(all)).filled(memory), Filled::Once);
+    assert_eq!(of(Some(all)).filled(memory / 32), Filled::Once);
+    assert_eq!(of(Some(all)).filled(memory / 64), Filled::Often);
+    assert_eq!(of(Some(all + 1)).filled(memory), Filled::Often);
+    assert_eq!(of(None).filled(memory), Filled::Often);
 }
