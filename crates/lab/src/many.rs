@@ -10,7 +10,7 @@
 //! first, or the longest one might begin when all others have ended. A run that does not fit in the
 //! memory that is left is passed over until another one ends; any run may try alone.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, MutexGuard, PoisonError};
 
 use machine::RunError;
 
@@ -20,6 +20,7 @@ use crate::observer::Observer;
 use crate::place::Place;
 use crate::report::RunReport;
 use crate::room;
+use node::Mutex;
 
 /// A run to be done.
 #[derive(Clone, Copy, Debug)]
@@ -146,10 +147,8 @@ impl<'a> RunQueue<'a> {
                 state.room = state.room.saturating_sub(task.bytes);
                 return Some(task);
             }
-            state = self
-                .ended
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            let woken = self.ended.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -170,10 +169,7 @@ impl<'a> RunQueue<'a> {
             reports,
             mut errors,
             ..
-        } = self
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        } = self.state.into_inner();
         errors.sort_by_key(|(job, run, _)| (*job, *run));
         if let Some((job, run, error)) = errors.into_iter().next() {
             let (job, seed) = (self.jobs[job].told(), self.jobs[job].seeds().first + run);
@@ -190,7 +186,7 @@ impl<'a> RunQueue<'a> {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

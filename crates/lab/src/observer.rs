@@ -4,11 +4,12 @@
 //! is the newest run; for an experiment there is the tally of all runs.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use machine::Watch;
 
 use crate::spread::microseconds;
+use node::Mutex;
 
 /// Watches runs and can stop them.
 #[derive(Clone, Debug, Default)]
@@ -156,7 +157,7 @@ impl Observer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

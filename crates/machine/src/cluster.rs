@@ -11,16 +11,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use node::Node;
+use node::{Mutex, Node};
 
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::network::layout::Layout;
 use crate::network::topology::Topology;
 use crate::profile::Profile;
 use crate::report::{Report, RunError, Stuck, Watch, Windows};
-use crate::schedule::{Mailbox, Timeline, lock};
+use crate::schedule::{Mailbox, Timeline};
 use crate::setting::{Setting, SetupError};
 
 use block::Block;
@@ -82,7 +82,7 @@ impl Cluster {
         let mailbox = &self.mailboxes[self.layout.block_of(leaf) as usize];
         let timeline: Arc<dyn Timeline> = Arc::clone(mailbox) as _;
         let new = || Arc::new(MemoryDisks::new(&timeline, DiskModel::default()));
-        Arc::clone(lock(&self.disks).entry(rank).or_insert_with(new))
+        Arc::clone(self.disks.lock().entry(rank).or_insert_with(new))
     }
 
     /// Runs `program` on every rank to its end.
@@ -122,7 +122,7 @@ impl Cluster {
         Task: Future<Output = T> + 'static,
     {
         let answers = Rc::new(RefCell::new(Vec::new()));
-        let disks = lock(&self.disks).clone();
+        let disks = self.disks.lock().clone();
         let make = |block: &mut Block| {
             block.insert_disks(&disks);
             for rank in block.ranks() {

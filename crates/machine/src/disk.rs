@@ -15,12 +15,12 @@ mod paths;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use node::backend::{FileHandle, Request, chain_capacity};
-use node::{FileKind, Random, Time};
+use node::{FileKind, Mutex, Random, Time};
 
-use crate::schedule::{Timeline, lock};
+use crate::schedule::Timeline;
 use content::{Content, Inode};
 pub use fault::Fault;
 use fault::FaultPlan;
@@ -307,7 +307,7 @@ impl MemoryDisks {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        self.state.lock()
     }
 
     /// The device number of a path's disk.

@@ -9,17 +9,17 @@ pub(crate) mod world;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use node::{Address, Costs, Message, Node, Port, Random, Rank, Time};
+use node::{Address, Costs, Message, Mutex, Node, Port, Random, Rank, Time};
 
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::driver::strike::StrikePlan;
 use crate::driver::task::{TaskBackend, TaskContext};
 use crate::driver::world::{Action, Step, TaskId, World};
 use crate::report::Stuck;
-use crate::schedule::{Timeline, lock};
+use crate::schedule::Timeline;
 
 pub use crate::driver::links::{Back, Cut, Passage};
 pub use crate::driver::strike::Strike;
@@ -120,7 +120,7 @@ impl Driver {
     /// Ends a run as [`Stuck`] if it lasts beyond this time, as tasks that wait for one deadline
     /// after the other would.
     pub fn end_by(&self, deadline: Time) {
-        *lock(&self.deadline) = Some(deadline);
+        *self.deadline.lock() = Some(deadline);
     }
 
     /// The deaths and cuts of the last run, with their times.
@@ -156,7 +156,7 @@ impl Driver {
             let start = move |node: Node| -> Running {
                 Box::pin(async move {
                     let answer = program(node).await;
-                    lock(&answers).insert(rank, answer);
+                    answers.lock().insert(rank, answer);
                 })
             };
             self.world
@@ -167,13 +167,13 @@ impl Driver {
         self.strikes.end();
         self.world.begin();
         ended?;
-        let answers = std::mem::take(&mut *lock(&answers));
+        let answers = std::mem::take(&mut *answers.lock());
         Ok(answers.into_values().collect())
     }
 
     fn run_events(&self) -> Result<(), Stuck> {
         let mut running = BTreeMap::new();
-        let deadline = *lock(&self.deadline);
+        let deadline = *self.deadline.lock();
         while self.run_event(&mut running)? {
             for strike in self.strikes.next(|| self.world.now()) {
                 self.strike(strike, &mut running);

@@ -14,8 +14,6 @@ pub use event::{Event, EventKind, EventQueue};
 pub use mailbox::{BlockSignal, Mailbox, Waiter};
 pub use ticks::Ticks;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use node::Time;
 
 pub type Call = Box<dyn FnOnce() + Send>;
@@ -80,9 +78,4 @@ impl Scheduler {
             turn: waiter.turn,
         });
     }
-}
-
-/// Locks a mutex; a panic elsewhere ends the run anyway.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,6 +15,7 @@ use tempfile::{NamedTempFile, TempDir};
 use super::codes;
 use super::failure::CliFailure;
 use crate::files;
+use node::Mutex;
 
 /// A helper that still runs may create a file while others are removed, so removal is repeated, for
 /// a second in all. Names of leftovers begin with `gristmill-`.
@@ -185,7 +186,7 @@ impl Drop for Companion {
 }
 
 fn leftovers() -> MutexGuard<'static, Leftovers> {
-    LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
+    LEFTOVERS.lock()
 }
 
 /// Removes all paths and ends all helpers; the process is about to end.

@@ -3,11 +3,11 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressDrawTarget, TermLike};
 
 use crate::launcher;
+use node::Mutex;
 
 /// The most updates per second.
 const RATE_HZ: u8 = 10;
@@ -73,7 +73,7 @@ struct Carried {
 
 impl Carried {
     fn add(&self, text: &str) -> io::Result<()> {
-        *self.drawn.lock().unwrap_or_else(PoisonError::into_inner) += text;
+        *self.drawn.lock() += text;
         Ok(())
     }
 
@@ -126,7 +126,7 @@ impl TermLike for Carried {
     }
 
     fn flush(&self) -> io::Result<()> {
-        let drawn = std::mem::take(&mut *self.drawn.lock().unwrap_or_else(PoisonError::into_inner));
+        let drawn = std::mem::take(&mut *self.drawn.lock());
         let mut stderr = io::stderr().lock();
         stderr.write_all(drawn.as_bytes())?;
         stderr.flush()

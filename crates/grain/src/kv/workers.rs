@@ -10,9 +10,9 @@
 //! worker takes one end. One lock guards the shard, held for a look-up and never across a wait. The
 //! cost of a lock on such cores is not modelled.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use node::{MessagePort, Node, Panic, Ticket};
+use node::{MessagePort, Mutex, Node, Panic, Ticket};
 
 use super::{END, Kv, PORT, REQUESTS, Stock, WORK, send, take};
 
@@ -48,7 +48,7 @@ impl Workers {
             }
         }
         let alone = Arc::into_inner(self.stock).expect("the workers are gone");
-        alone.into_inner().unwrap_or_else(PoisonError::into_inner)
+        alone.into_inner()
     }
 }
 
@@ -60,10 +60,7 @@ async fn work(node: Node, port: Arc<MessagePort>, stock: Arc<Mutex<Stock>>) {
         if kind == END {
             return;
         }
-        stock
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .serve(&node, &mut words);
+        stock.lock().serve(&node, &mut words);
         send(&node, from, PORT, &words).await;
     }
 }

@@ -13,14 +13,16 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
+
+use node::{Mutex, Panic};
 
 use crate::cluster::block::Block;
 use crate::cluster::exchange::Exchange;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
 use crate::report::{RunError, Watch};
-use crate::schedule::{Mailbox, Ticks, lock};
+use crate::schedule::{Mailbox, Ticks};
 
 /// The state that the threads of a run share.
 pub struct Engine {
@@ -154,7 +156,7 @@ impl Engine {
 
     /// The error of the run, if it failed.
     pub fn failure(&self) -> Option<RunError> {
-        lock(&self.failed).take()
+        self.failed.lock().take()
     }
 
     fn run_window(
@@ -179,18 +181,13 @@ impl Engine {
     /// Ends the run if a program panics.
     fn guard(&self, window: usize, run: impl FnOnce()) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
-            let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            self.fail(
-                window,
-                RunError::Panic(text.unwrap_or_else(|| "without words".to_owned())),
-            );
+            self.fail(window, RunError::Panic(Panic::of(&*payload).0));
         }
     }
 
     /// Ends the run after this window: all threads see it behind the same barrier.
     fn fail(&self, window: usize, error: RunError) {
-        lock(&self.failed).get_or_insert(error);
+        self.failed.lock().get_or_insert(error);
         self.stop[window].store(true, Ordering::Release);
     }
 }

@@ -3,14 +3,14 @@
 //! Each link between blocks has two lists of bins: one is filled while the other is read. Bins are
 //! moved whole, so packets are not copied.
 
-use std::sync::Mutex;
+use node::Mutex;
 
 use crate::cluster::block::Block;
 use crate::cluster::bulk::Parcel;
 use crate::network::bins::Bins;
 use crate::network::layout::Layout;
 use crate::network::topology::End;
-use crate::schedule::{Ticks, lock};
+use crate::schedule::Ticks;
 
 /// Parcels with their arrival times.
 type Parcels = Mutex<Vec<(Ticks, Parcel)>>;
@@ -56,14 +56,15 @@ impl Exchange {
                 unreachable!("NICs are in their leaf's block")
             };
             let back = layout.topology.back(number, link as u32) as usize;
-            bins.hand_to(&mut lock(
-                &self.bins[window][self.first[to as usize] + back],
-            ));
+            let bin = &self.bins[window][self.first[to as usize] + back];
+            bins.hand_to(&mut bin.lock());
         }
         for (time, parcel) in state.bulk.outbox.drain(..) {
             let nic = layout.topology.nic_of(parcel.to().0);
             let to = layout.block_of(layout.topology.leaf_of(nic));
-            lock(&self.parcels[window][to as usize]).push((time, parcel));
+            self.parcels[window][to as usize]
+                .lock()
+                .push((time, parcel));
         }
     }
 
@@ -73,9 +74,9 @@ impl Exchange {
             let range = self.first[number as usize]..self.first[number as usize + 1];
             self.bins[window][range]
                 .iter()
-                .for_each(|bins| block.take_in(&mut lock(bins)));
+                .for_each(|bins| block.take_in(&mut bins.lock()));
         }
-        let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));
+        let mut parcels = std::mem::take(&mut *self.parcels[window][number as usize].lock());
         parcels.sort_by_key(|(time, parcel)| (*time, parcel.order()));
         for (time, parcel) in parcels {
             block.take_parcel(time, parcel);

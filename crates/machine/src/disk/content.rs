@@ -1,12 +1,11 @@
 //! The content of a file, and how it changes.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
-use node::{Access, FileKind, Metadata, PERMISSION_BITS};
+use node::{Access, FileKind, Metadata, Mutex, PERMISSION_BITS};
 
 use super::holes::Holes;
-use crate::schedule::lock;
 
 pub(super) const BLOCK_BYTES: u64 = 4096;
 
@@ -47,7 +46,7 @@ pub(super) enum Change {
 
 impl Inode {
     pub fn lock(&self) -> MutexGuard<'_, Content> {
-        lock(&self.content)
+        self.content.lock()
     }
 
     pub fn metadata(&self) -> Metadata {

@@ -2,10 +2,9 @@
 //! (SQLite's method of testing).
 
 use std::io;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::schedule::lock;
+use node::Mutex;
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +36,11 @@ pub(crate) struct FaultPlan {
 impl FaultPlan {
     /// Makes the `nth` operation of the run fail (the first is 1).
     pub(crate) fn fail(&self, nth: u64, fault: Fault) {
-        *lock(&self.fails) = Some((nth, fault));
+        *self.fails.lock() = Some((nth, fault));
     }
 
     pub(crate) fn mend(&self) {
-        *lock(&self.fails) = None;
+        *self.fails.lock() = None;
     }
 
     pub(crate) fn operations(&self) -> u64 {
@@ -51,6 +50,8 @@ impl FaultPlan {
     /// Counts an operation; returns its fault if it fails.
     pub(crate) fn next(&self) -> Option<Fault> {
         let number = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.fails).and_then(|(nth, fault)| (nth == number).then_some(fault))
+        self.fails
+            .lock()
+            .and_then(|(nth, fault)| (nth == number).then_some(fault))
     }
 }

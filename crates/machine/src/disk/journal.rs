@@ -29,9 +29,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use node::{FileKind, Random};
+use node::{FileKind, Mutex, Random};
 
 use super::Files;
 use super::content::{Change, Content, Inode};

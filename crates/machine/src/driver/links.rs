@@ -17,13 +17,13 @@
 //! the shipments that wait for a receiver, which credits must bound.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use node::backend::{Completion, Contents, Letter};
-use node::{Address, Buffer, Message, Port, Random, Rank, Time};
+use node::{Address, Buffer, Message, Mutex, Port, Random, Rank, Time};
 
 use crate::driver::world::{Action, World};
-use crate::schedule::{Call, lock};
+use crate::schedule::Call;
 
 /// One parcel in [`SLOW`] may take the longest delay, the others a [`QUICK`]th of it, so that
 /// parcels of different nodes overtake each other.
@@ -179,7 +179,7 @@ impl Links {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        self.state.lock()
     }
 
     /// Queues a parcel; returns its arrival time without cuts.

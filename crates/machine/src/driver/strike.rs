@@ -1,11 +1,10 @@
 //! Strikes by number: a node dies, or a link is cut, after the n-th event.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
-use node::Time;
+use node::{Mutex, Time};
 
 use super::Cut;
-use crate::schedule::lock;
 
 /// A failure that strikes after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +84,6 @@ impl StrikePlan {
     }
 
     fn lock(&self) -> MutexGuard<'_, Strikes> {
-        lock(&self.state)
+        self.state.lock()
     }
 }

@@ -1,13 +1,13 @@
 //! The state that all tasks of a driver share: time, ready tasks, and events.
 
 use std::collections::{BTreeMap, BinaryHeap};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use node::backend::{PortInbox, Signal, Start};
-use node::{Address, Random, Time};
+use node::{Address, Mutex, Random, Time};
 
 use crate::driver::links::Links;
-use crate::schedule::{Call, Timeline, lock};
+use crate::schedule::{Call, Timeline};
 
 /// A nanosecond per tick.
 pub(crate) const TICK_FS: u64 = 1_000_000;
@@ -220,7 +220,7 @@ impl World {
 
     /// Chooses among the ready tasks and due events, or advances the time to the next event.
     pub(crate) fn step(&self) -> Step {
-        let woken = std::mem::take(&mut *lock(&self.woken));
+        let woken = std::mem::take(&mut *self.woken.lock());
         let mut state = self.lock();
         for wake in woken {
             state.wake(wake);
@@ -250,7 +250,7 @@ impl World {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        self.state.lock()
     }
 }
 
@@ -329,18 +329,18 @@ pub(crate) struct DriverSignal {
 
 impl DriverSignal {
     pub(crate) fn subscribe(&self, wake: Wake) {
-        lock(&self.epoch).1.push(wake);
+        self.epoch.lock().1.push(wake);
     }
 }
 
 impl Signal for DriverSignal {
     fn epoch(&self) -> u64 {
-        lock(&self.epoch).0
+        self.epoch.lock().0
     }
 
     fn advance(&self) {
-        let mut epoch = lock(&self.epoch);
+        let mut epoch = self.epoch.lock();
         epoch.0 += 1;
-        lock(&self.woken).append(&mut epoch.1);
+        self.woken.lock().append(&mut epoch.1);
     }
 }

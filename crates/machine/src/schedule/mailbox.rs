@@ -1,12 +1,12 @@
 //! The mailbox of a block: tasks that signals have woken, and calls at later times.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
-use node::Time;
 use node::backend::Signal;
+use node::{Mutex, Time};
 
-use super::{Call, Ticks, Timeline, lock};
+use super::{Call, Ticks, Timeline};
 
 /// A waiting task.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +48,8 @@ impl Mailbox {
     pub fn empty(&self) -> (Vec<Waiter>, Vec<(Ticks, Call)>) {
         self.filled.store(false, Ordering::Relaxed);
         (
-            std::mem::take(&mut *lock(&self.woken)),
-            std::mem::take(&mut *lock(&self.calls)),
+            std::mem::take(&mut *self.woken.lock()),
+            std::mem::take(&mut *self.calls.lock()),
         )
     }
 
@@ -72,7 +72,7 @@ impl Timeline for Mailbox {
     }
 
     fn call_at(&self, at: Time, call: Call) {
-        lock(&self.calls).push((Ticks(at.0), call));
+        self.calls.lock().push((Ticks(at.0), call));
         self.filled.store(true, Ordering::Relaxed);
     }
 
@@ -91,20 +91,20 @@ pub struct BlockSignal {
 
 impl BlockSignal {
     pub fn subscribe(&self, waiter: Waiter) {
-        lock(&self.epoch).1.push(waiter);
+        self.epoch.lock().1.push(waiter);
     }
 }
 
 impl Signal for BlockSignal {
     fn epoch(&self) -> u64 {
-        lock(&self.epoch).0
+        self.epoch.lock().0
     }
 
     fn advance(&self) {
-        let mut epoch = lock(&self.epoch);
+        let mut epoch = self.epoch.lock();
         epoch.0 += 1;
         if !epoch.1.is_empty() {
-            lock(&self.mailbox.woken).append(&mut epoch.1);
+            self.mailbox.woken.lock().append(&mut epoch.1);
             self.mailbox.filled.store(true, Ordering::Relaxed);
         }
     }
