@@ -162,7 +162,7 @@ impl Panic {
     pub fn of(payload: &(dyn Any + Send)) -> Panic {
         let text = payload.downcast_ref::<&str>().map(ToString::to_string);
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        Panic(text.unwrap_or_else(|| "a panic without words".to_owned()))
+        Panic(text.unwrap_or_else(|| "a panic without a message".to_owned()))
     }
 }
 

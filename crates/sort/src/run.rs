@@ -61,7 +61,7 @@ pub async fn run_and<T>(
     then: impl AsyncFnOnce(Report) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let begin = node.now();
-    let watch = FailureDetector::start(node, &job.control)?;
+    let detector = FailureDetector::start(node, &job.control)?;
     let mut unfinished = Unfinished::default();
     let all = async {
         let mut report = sort_in_one_copy(node, job, &mut unfinished).await?;
@@ -83,12 +83,12 @@ pub async fn run_and<T>(
         own.discard(node).await;
     }
     if let Err(failure) = &ended {
-        watch.alarm(node, failure).await;
+        detector.alarm(node, failure).await;
     }
     if let Some(shared) = output.filter(Output::is_shared) {
         shared.discard(node).await;
     }
-    watch.end(node, ended.is_ok()).await;
+    detector.end(node, ended.is_ok()).await;
     ended
 }
 

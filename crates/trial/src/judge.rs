@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use machine::{Driver, Strike};
 use node::Time;
-use sort::protocol::{CHUNKS, window};
+use sort::protocol::{CHUNKS, SILENT_S, window};
 
 use crate::draw::{Case, INPUT, OUTPUT};
 use crate::strike::{HARMLESS, Strikes};
 use crate::{Ran, SECOND, Trial, What, Wrong};
 
-/// Most time from the last fault to the end on all live nodes: 15 s of silence until the failure is
-/// noticed, late messages, slow disks.
-const ENDED: u64 = 30 * SECOND;
+/// Most time from the last fault to the end on all live nodes: the silence until the failure is
+/// noticed, and as long for late messages and slow disks.
+const ENDED: u64 = 2 * SILENT_S as u64 * SECOND;
 
 /// Judges the runs of a trial.
 pub(crate) struct Judge<'a> {

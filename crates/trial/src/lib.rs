@@ -24,7 +24,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine::Driver;
-use node::{Node, Time};
+use node::{Node, Panic, Time};
 use pipeline::{Control, Failure};
 use sort::{ExchangeKind, Job};
 
@@ -289,9 +289,5 @@ async fn sort_of_a_node(node: Node, job: Job) -> (u32, Result<u32, Failure>, Tim
 /// The message of the panic.
 pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     // Unwind safe: callers do not use anything of a run that panicked.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-        text.or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_default()
-    })
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic::of(&*payload).0)
 }

@@ -12,7 +12,7 @@
 
 use machine::{Back, Driver, Durability, Passage};
 use node::{Address, Message};
-use sort::protocol::{HERE, WATCH};
+use sort::protocol::{HEARTBEATS, HERE};
 
 /// A machine that lacks a safeguard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,6 @@ impl Mutant {
 
 /// The passage of a heartbeat; other messages pass as usual.
 fn here(to: Address, message: &Message, passage: Passage) -> Passage {
-    let is_here = to.port == WATCH && message.words.first() == Some(&HERE);
+    let is_here = to.port == HEARTBEATS && message.words.first() == Some(&HERE);
     if is_here { passage } else { Passage::Usual }
 }

@@ -12,8 +12,8 @@ use node::Random;
 
 use crate::{SECOND, Trial};
 
-/// A cut that heals within this time must not end the sort: ranks count as failed after 15 s of
-/// silence, and the slowest message takes 3.
+/// A cut that heals within this time must not end the sort: ranks count as lost after a silence of
+/// `sort::protocol::SILENT_S`, 15 s, and the slowest message takes 3.
 pub(crate) const HARMLESS: u64 = 10 * SECOND;
 
 /// Longest cut that heals.

@@ -1,8 +1,8 @@
 //! The ranks of the job: they meet, and agree on what came of a step.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use node::{Collective, Node, Port};
+use node::{Collective, Mutex, Node, Port};
 use node_real::Cluster;
 use pipeline::Failure;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use sort::alone::{ExchangeAlone, Exchanged, Load};
 use cli::ending::failure::CliFailure;
 use cli::job::RankJob;
 
-/// Where ranks tell each other how they are.
+/// Agreements of the ranks of a benchmark; no port of a sort (`sort::protocol`).
 const MEETING: Port = Port(112);
 
 /// Places of samples are not drawn here, nor names of files.
@@ -63,7 +63,7 @@ impl Ranks {
         let mut ends = self.cluster.run(move |node| {
             let (place, program) = (Arc::clone(&place), program.clone());
             async move {
-                let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+                let locked = || place.lock();
                 let known = locked().take();
                 let mut own = known.unwrap_or_else(|| Place::new(&node));
                 let end = program(&node, &mut own).await;

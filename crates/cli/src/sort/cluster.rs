@@ -2,25 +2,21 @@
 
 use std::path::PathBuf;
 
+use ::sort::protocol::{BEGIN, END};
 use ::sort::{Listing, Manifest, Target, names_rank, of_rank};
-use node::{Port, Rank};
+use node::Rank;
 use pipeline::Failure;
 
 use super::part::{Part, Together};
 use super::target::is_directory;
 use super::tell::{tell, write_report};
 use super::{Arguments, PlanName, check_output, prepare, resume};
+use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::{say, signals};
-use crate::failure::{CliFailure, Exit};
 use crate::launcher::{Launch, is_only_rank};
 use crate::machine;
 
 pub(super) use crate::job::RankJob;
-
-/// Ports on which ranks say whether they can begin (the next port carries heartbeats), and how they
-/// ended.
-const BEFORE: Port = Port(103);
-const AFTER: Port = Port(105);
 
 /// Sorts this rank's part.
 pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {
@@ -51,7 +47,7 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
     let ended = machine::run_in(job, &control, own.progress, move |node| {
         let (work, said, control) = (work.clone(), said.clone(), watched.clone());
         async move {
-            ::sort::roll_call(&node, &control, BEFORE, async { said }).await?;
+            ::sort::roll_call(&node, &control, BEGIN, async { said }).await?;
             let is_first = node.rank() == Rank::ROOT;
             let launch = is_first.then(Launch::until_now).flatten();
             let (job, comparison) = work.ok_or(Failure::Closed)?;
@@ -61,7 +57,7 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
                     None => Ok(()),
                 };
                 let part = serde_json::to_string(&Part::of(&report)).expect("text and numbers");
-                let parting = ::sort::parting(&node, &job.control, AFTER, verified.map(|()| part));
+                let parting = ::sort::parting(&node, &job.control, END, verified.map(|()| part));
                 Ok((report, together(&parting.await?, launch)))
             })
             .await

@@ -11,9 +11,9 @@
 //! sends nothing to itself, since that uses no link. The sink counts, and the opener checks that
 //! each chunk arrived unchanged.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use node::{Buffer, Collective, Filled, Node, Pool, Port, Queue};
+use node::{Buffer, Collective, Filled, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Failure, Pipeline, Worker};
 use record::{Generator, Order, Ties};
 
@@ -21,12 +21,10 @@ use crate::error::no_memory;
 use crate::job::ExchangeKind;
 use crate::passes::exchange::{Link, Outgoing, Ports};
 use crate::plan::Exchanging;
+use crate::protocol::MEETING;
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::{Bytes, Contents};
 use crate::records::size::{GENSORT, Size};
-
-/// Barriers before and after.
-const MEETING: Port = Port(111);
 
 /// Bytes of the sender's rank at the front of a chunk.
 const RANK_BYTES: usize = 4;
@@ -121,8 +119,7 @@ impl ExchangeAlone {
         pipeline.join(node).await?;
         let seconds = node.seconds(node.now().since(begin));
         self.meet(node).await?;
-        let (records, from) =
-            std::mem::take(&mut *came.lock().unwrap_or_else(PoisonError::into_inner));
+        let (records, from) = std::mem::take(&mut *came.lock());
         Ok(Exchanged {
             seconds,
             records,
@@ -210,7 +207,7 @@ impl Sink {
             from.push(u32::from_le_bytes(*rank));
             self.pool.give(&worker.node, block.buffer).await;
         }
-        *self.came.lock().unwrap_or_else(PoisonError::into_inner) = (records, from);
+        *self.came.lock() = (records, from);
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ pub async fn roll_call(
         port: Port(port.0 + 1),
         grace_s: ARRIVAL_S,
     };
-    let watch = FailureDetector::with(node, control, options)?;
+    let detector = FailureDetector::with(node, control, options)?;
     let mut agreement = Agreement::over(node, control, port);
     let mine = refused
         .await
@@ -44,7 +44,7 @@ pub async fn roll_call(
             Failure::Closed => control.take_failure().unwrap_or(Failure::Closed),
             failure => failure,
         });
-    watch.end(node, agreed.is_ok()).await;
+    detector.end(node, agreed.is_ok()).await;
     agreed
 }
 

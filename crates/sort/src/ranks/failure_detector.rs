@@ -11,7 +11,7 @@
 //! A rank that is silent for too long has failed. A rank that is done waits for the others, which
 //! may still have to fetch what it has sent; a rank that has failed does not.
 
-use crate::protocol::{HERE, WATCH};
+use crate::protocol::{HEARTBEATS, HERE, SILENT_S};
 use node::{Address, Message, Node, Panic, Port, Rank, Ticket, Time};
 use pipeline::{Control, Failure};
 
@@ -26,10 +26,6 @@ const MOST_BEAT_S: f64 = 1.0;
 
 /// Between the two, a rank sends this many beats per second, to all others together.
 const BEATS_PER_S: f64 = 256.0;
-
-/// Seconds without a beat after which a rank is silent: long enough for a very busy machine, and
-/// short enough for a sort to end within half a minute.
-const SILENT_S: f64 = 15.0;
 
 /// Seconds of delay in our own beats that show that this process stood still and could hear no
 /// rank.
@@ -50,7 +46,7 @@ fn beat_s(ranks: u32) -> f64 {
     (f64::from(ranks) / BEATS_PER_S).clamp(LEAST_BEAT_S, MOST_BEAT_S)
 }
 
-/// The port of a watch, and its start.
+/// The port of a failure detector, and its start.
 #[derive(Clone, Copy)]
 pub(crate) struct DetectorOptions {
     pub port: Port,
@@ -71,7 +67,7 @@ impl FailureDetector {
             node,
             control,
             DetectorOptions {
-                port: WATCH,
+                port: HEARTBEATS,
                 grace_s: 0.0,
             },
         )
@@ -87,10 +83,10 @@ impl FailureDetector {
         if node.nodes() == 1 {
             return Ok(FailureDetector { port, task: None });
         }
-        let task = node.try_spawn("watch", async move |node: Node| {
-            Peers::new(&node, control, options).watch(&node).await;
+        let task = node.try_spawn("failure detector", async move |node: Node| {
+            Peers::new(&node, control, options).listen(&node).await;
         });
-        let stage = "watch";
+        let stage = "failure detector";
         let task = task.map_err(|cause| Failure::NoThread { stage, cause })?;
         Ok(FailureDetector {
             port,
@@ -134,7 +130,9 @@ impl FailureDetector {
             &[word],
         )
         .await;
-        task.wait(node).await.expect("the watch does not panic");
+        task.wait(node)
+            .await
+            .expect("the failure detector does not panic");
     }
 }
 
@@ -197,7 +195,7 @@ impl Peers {
         }
     }
 
-    async fn watch(&mut self, node: &Node) {
+    async fn listen(&mut self, node: &Node) {
         let port = node.bind(self.port);
         let mut is_done = false;
         while !(is_done && self.is_alone()) {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use node::{FileKind, Filled, Guarded, Node, Port, Rank};
+use node::{FileKind, Filled, Guarded, Node, Rank};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
@@ -29,13 +29,11 @@ use crate::files::output::draft::Draft;
 use crate::files::output::layout::Layout;
 use crate::files::output::single;
 use crate::job::Job;
+use crate::protocol::TOGETHER;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
 use crate::records::size::Size;
 use crate::records::span::Left;
-
-/// The agreements about the file, which come between those of the sort.
-const TOGETHER: Port = Port(107);
 
 /// The file as one rank has it.
 pub(super) struct Together {
