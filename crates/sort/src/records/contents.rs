@@ -85,28 +85,34 @@ pub trait Contents: Send + Sync + 'static {
     fn fitting(&self, bucket: &Bucket, workspace: &Workspace, first: usize, room: Room) -> Size;
 
     /// Copies the records `rows` of the sorted order to `out`, from byte `at` on.
-    fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>);
+    fn gather(
+        &self,
+        bucket: &Bucket,
+        workspace: &Workspace,
+        rows: Range<usize>,
+        out: RecordsAt<'_>,
+    );
 
     /// Moves a block's records to the front of its buffer, where a chunk has them.
     fn align(&self, block: &mut Block);
 
     /// Copies the next records of a merge to `out`, until they cover `bytes` or a source needs its
     /// next chunk.
-    fn merge(&self, merging: &mut Merging, bytes: usize, out: Place<'_>) -> Merged;
+    fn merge(&self, merging: &mut Merging, bytes: usize, out: RecordsAt<'_>) -> Merged;
 
     /// Checks the order of gathered records, also against the last one before them. Returns the sum
     /// of their CRC-32.
     ///
     /// # Errors
     /// The number of the first record out of order.
-    fn check(&self, records: Place<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize>;
+    fn check(&self, records: RecordsAt<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize>;
 
     /// Whether the record `a` may stand before `b`.
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool;
 }
 
 /// A place in a buffer where records begin.
-pub struct Place<'a> {
+pub struct RecordsAt<'a> {
     /// The buffer.
     pub buffer: &'a mut Buffer,
     /// Byte offset in the buffer.

@@ -52,7 +52,7 @@ impl OpenBucket {
         &mut self,
         size: Size,
         position: Option<u64>,
-        chunk: &Place,
+        chunk: &ChunkKind,
         full: &mut Vec<Chunk>,
     ) {
         let room = u64::from(self.room);
@@ -77,7 +77,7 @@ impl OpenBucket {
     }
 
     /// The chunk that was being filled, if it has records.
-    pub(crate) fn close(&mut self, chunk: &Place) -> Option<Chunk> {
+    pub(crate) fn close(&mut self, chunk: &ChunkKind) -> Option<Chunk> {
         if self.filled.records == 0 {
             return None;
         }
@@ -94,7 +94,7 @@ impl OpenBucket {
 }
 
 /// The bucket of a chunk, and the shape of both.
-pub(crate) struct Place {
+pub(crate) struct ChunkKind {
     pub bucket: u32,
     pub shape: ChunkShape,
     pub framing: Framing,

@@ -4,8 +4,8 @@
 //! go to the partition buffers.
 
 use crate::records::block::ChunkShape;
+use crate::records::open_bucket::ChunkKind;
 use crate::records::open_bucket::OpenBucket;
-use crate::records::open_bucket::Place;
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue, Tokens, Work};
@@ -59,7 +59,7 @@ impl Distributor {
 pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Result<(), Failure> {
     let contents = &*distributor.contents;
     let framing = contents.framing();
-    let place = |bucket| Place {
+    let place = |bucket| ChunkKind {
         bucket: bucket as u32,
         shape: distributor.shape,
         framing,

@@ -6,7 +6,7 @@ use node::{Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::records::block::{Block, Bucket, Chunk, Destination, Mark};
-use crate::records::contents::{Contents, Place, Room, Workspace};
+use crate::records::contents::{Contents, RecordsAt, Room, Workspace};
 use crate::records::size::{Size, Sum};
 use crate::runs::shelf::{Ends, Shelf};
 use crate::runs::sorted_run::SortedLoad;
@@ -92,7 +92,7 @@ fn record_of(
 ) -> Vec<u8> {
     let one = contents.fitting(bucket, order, row, Room::Covering(1));
     let mut buffer = bucket.chunks[0].buffer.sibling(one.bytes as usize);
-    let place = Place {
+    let place = RecordsAt {
         buffer: &mut buffer,
         at: 0,
     };

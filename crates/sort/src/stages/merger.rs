@@ -16,7 +16,7 @@ use crate::error::SortError;
 use crate::plan::READS_AHEAD;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
-use crate::records::contents::{Contents, Edges, Merging, Place};
+use crate::records::contents::{Contents, Edges, Merging, RecordsAt};
 use crate::records::size::Size;
 use crate::records::span::Span;
 use crate::runs::arrivals::Arrivals;
@@ -88,7 +88,7 @@ pub(crate) async fn merge_run(worker: &Worker, merger: &RunMerger) -> Result<(),
         let left = merger.size.bytes - merge.done.bytes;
         let bytes = left.min(merger.chains.room as u64) as usize;
         let mut buffer = chaining.take().await?;
-        let place = Place {
+        let place = RecordsAt {
             buffer: &mut buffer,
             at: 0,
         };
@@ -119,7 +119,7 @@ async fn merge_part(
         if !buffer.is_counted() {
             buffer.bytes_mut()[..carried_bytes].copy_from_slice(&carried);
         }
-        let place = Place {
+        let place = RecordsAt {
             buffer: &mut buffer,
             at: carried_bytes,
         };
@@ -202,13 +202,13 @@ impl<'a> Merge<'a> {
     }
 
     /// Merges the next records into a buffer until they cover `bytes`, and checks them there.
-    async fn fill(&mut self, out: Place<'_>, bytes: usize) -> Result<Size, Failure> {
+    async fn fill(&mut self, out: RecordsAt<'_>, bytes: usize) -> Result<Size, Failure> {
         let contents = &self.sources.contents;
-        let Place { buffer, at } = out;
+        let RecordsAt { buffer, at } = out;
         let mut size = Size::default();
         while (size.bytes as usize) < bytes {
             let done = size.bytes as usize;
-            let place = Place {
+            let place = RecordsAt {
                 buffer: &mut *buffer,
                 at: at + done,
             };
@@ -223,7 +223,7 @@ impl<'a> Merge<'a> {
             }
         }
         let before = self.done.records;
-        let checked = contents.check(Place { buffer, at }, size, &mut self.edges);
+        let checked = contents.check(RecordsAt { buffer, at }, size, &mut self.edges);
         let disorder = |number| SortError::Disorder {
             record: before + number as u64,
         };

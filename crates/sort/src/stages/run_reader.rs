@@ -3,14 +3,14 @@
 //! The records of a load that stayed in memory are gathered into chunks, so the merge sees chunks
 //! only.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use node::{Buffer, ChainTicket, Node, Queue, Work};
+use node::{Buffer, ChainTicket, Mutex, Node, Queue, Work};
 use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::spill::Extent;
 use crate::records::block::Chunk;
-use crate::records::contents::{Place, Room};
+use crate::records::contents::{RecordsAt, Room};
 use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::{Spilled, SpilledRun};
@@ -42,7 +42,7 @@ impl Runs {
 
     /// The runs of one worker; empty in the places of the others.
     fn take(&self, worker: &Worker) -> Vec<SortedRun> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let mine = |(number, run): (usize, &mut SortedRun)| {
             if number % worker.siblings() == worker.index {
                 std::mem::take(run)
@@ -207,7 +207,7 @@ async fn begin(
         Next::Gather(load, first, size) => {
             let mut buffer = worker.take(&reader.spilled.pool).await?;
             let (rows, contents) = (size.records as usize, &reader.spilled.contents);
-            let place = Place {
+            let place = RecordsAt {
                 buffer: &mut buffer,
                 at: 0,
             };

@@ -7,7 +7,7 @@ use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::files::spill::{Slot, Spill};
 use crate::records::block::Chunk;
-use crate::records::contents::{Contents, Place, Room};
+use crate::records::contents::{Contents, RecordsAt, Room};
 use crate::records::size::Size;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
@@ -49,7 +49,7 @@ pub(crate) async fn write_runs(worker: &Worker, writer: &RunWriter) -> Result<()
             let size = contents.fitting(&bucket, &order, row, room);
             let rows = row..row + size.records as usize;
             row = rows.end;
-            let place = Place {
+            let place = RecordsAt {
                 buffer: &mut buffer,
                 at: 0,
             };

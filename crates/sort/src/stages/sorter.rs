@@ -17,7 +17,7 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Bucket, Destination, Piece};
-use crate::records::contents::{Contents, Edges, Place, Room, Workspace};
+use crate::records::contents::{Contents, Edges, RecordsAt, Room, Workspace};
 use crate::records::span::Span;
 use crate::stages::seams::{Part, Seams};
 use crate::stages::{Tally, Turn};
@@ -145,9 +145,9 @@ impl<'a> Gathering<'a> {
             self.bucket,
             self.workspace,
             rows.clone(),
-            Place { buffer, at },
+            RecordsAt { buffer, at },
         );
-        let checked = contents.check(Place { buffer, at }, size, &mut self.edges);
+        let checked = contents.check(RecordsAt { buffer, at }, size, &mut self.edges);
         let disorder = |number| SortError::Disorder {
             record: self.bucket.first.records + (self.rows + number) as u64,
         };

@@ -2,8 +2,9 @@
 
 use crate::records::span::Span;
 use crate::records::span::check;
+use node::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::error::SortError;
 use crate::records::contents::Contents;
@@ -132,7 +133,7 @@ impl Tally {
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Counts) -> R) -> R {
-        change(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.shared.lock())
     }
 }
 

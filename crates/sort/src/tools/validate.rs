@@ -1,9 +1,9 @@
 //! valsort on a node: all cores validate blocks, and the summaries are joined in order.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use node::{Filled, Node, Pool, Queue};
+use node::{Filled, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
@@ -93,15 +93,11 @@ struct Found {
 
 impl Found {
     fn add(&self, first: u64, summary: Summary) {
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(first, summary);
+        self.shared.lock().insert(first, summary);
     }
 
     fn joined(&self, comparison: &Comparison) -> Summary {
-        let found =
-            std::mem::take(&mut *self.shared.lock().unwrap_or_else(PoisonError::into_inner));
+        let found = std::mem::take(&mut *self.shared.lock());
         let all = found.into_values();
         all.fold(Summary::default(), |before, next| {
             before.merge(next, comparison)

@@ -9,7 +9,7 @@ use record::{Order, Ties};
 
 use crate::records::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark, Stamp};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, Place, Room, Workspace, behind,
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Workspace, behind,
 };
 use crate::records::open_bucket::OpenBucket;
 use crate::records::sample::Sample;
@@ -177,7 +177,13 @@ impl Contents for Bytes {
         room.take(behind(bucket, first, self.framing()), self.framing())
     }
 
-    fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>) {
+    fn gather(
+        &self,
+        bucket: &Bucket,
+        workspace: &Workspace,
+        rows: Range<usize>,
+        out: RecordsAt<'_>,
+    ) {
         let bytes = self.record_bytes();
         let slices = slices_of(bucket);
         let to = out.at + rows.len() * bytes;
@@ -193,12 +199,12 @@ impl Contents for Bytes {
         }
     }
 
-    fn merge(&self, merging: &mut Merging, bytes: usize, out: Place<'_>) -> Merged {
+    fn merge(&self, merging: &mut Merging, bytes: usize, out: RecordsAt<'_>) -> Merged {
         let to = out.at + bytes.next_multiple_of(self.record_bytes());
         merging.merge(&self.order, &mut out.buffer.bytes_mut()[out.at..to])
     }
 
-    fn check(&self, records: Place<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize> {
+    fn check(&self, records: RecordsAt<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize> {
         let bytes = self.record_bytes();
         let records = &records.buffer.bytes()[records.at..][..size.bytes as usize];
         let mut before: &[u8] = &edges.last;

@@ -7,7 +7,7 @@ use node::{Buffer, Filled, Node, Random};
 
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, Place, Room, Workspace, behind,
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Workspace, behind,
 };
 use crate::records::open_bucket::OpenBucket;
 use crate::records::sample::Sample;
@@ -103,17 +103,17 @@ impl Contents for Counts {
         room.take(behind(bucket, first, self.framing), self.framing)
     }
 
-    fn gather(&self, _: &Bucket, _: &Workspace, _: Range<usize>, _: Place<'_>) {}
+    fn gather(&self, _: &Bucket, _: &Workspace, _: Range<usize>, _: RecordsAt<'_>) {}
 
     fn align(&self, block: &mut Block) {
         block.start = 0;
     }
 
-    fn merge(&self, merging: &mut Merging, bytes: usize, _: Place<'_>) -> Merged {
+    fn merge(&self, merging: &mut Merging, bytes: usize, _: RecordsAt<'_>) -> Merged {
         merging.count(self.framing.size_of(self.framing.covering(bytes as u64)))
     }
 
-    fn check(&self, _: Place<'_>, _: Size, _: &mut Edges) -> Result<u64, usize> {
+    fn check(&self, _: RecordsAt<'_>, _: Size, _: &mut Edges) -> Result<u64, usize> {
         Ok(0)
     }
 
