@@ -3,8 +3,8 @@
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::failure::{CliFailure, Exit};
-use crate::say;
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -14,10 +14,11 @@ use node::Node;
 use pipeline::{Control, Failure};
 use record::{Comparison, Generator, Order, Summary, Ties};
 
-use crate::failure::{CliFailure, Exit};
-use crate::scratch::Scratch;
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
+use crate::ending::scratch::Scratch;
 use crate::size::{count, grouped};
-use crate::{machine, progress, say, sim};
+use crate::{machine, progress, sim};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,9 +10,10 @@ use node_real::{facts_of_memory, open_file_limit};
 use pipeline::{Control, Failure};
 use serde_json::json;
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
 use crate::size::{binary, readable};
-use crate::{machine, progress, say};
+use crate::{machine, progress};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,9 +8,10 @@ use clap::Args;
 use pipeline::Control;
 use record::{Generator, Style};
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
 use crate::size::{threads, whole};
-use crate::{machine, progress, say};
+use crate::{machine, progress};
 
 const EXAMPLES: &str = "\
 Examples:

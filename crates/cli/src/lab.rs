@@ -8,9 +8,10 @@ use ::lab::{LabError, Observer};
 use clap::{Args, Subcommand};
 use plot::{Figure, Size};
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
 use crate::size::{count, grouped, whole};
-use crate::{machine, progress, say, sim, text};
+use crate::{machine, progress, sim, text};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::{failure, say, scratch, signals, usage};
+use crate::ending::{scratch, usage};
 
 /// The version of the package and, in a release build, the commit.
 pub const VERSION: &str = env!("GRISTMILL_VERSION");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
 
 /// Write the man pages of the command and of its subcommands
 #[derive(Args)]

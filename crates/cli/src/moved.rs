@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
 
 /// Moved to gristmill-bench
 #[derive(Args)]

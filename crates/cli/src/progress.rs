@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::Control;
 use serde_json::json;
 
-use crate::say;
+use crate::ending::say;
 use step::{JobProgress, Step};
 
 pub(crate) use terminal::Terminal;

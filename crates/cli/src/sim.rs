@@ -8,8 +8,8 @@ mod watch;
 
 use ::lab::{Job, Observer};
 
-use crate::failure::{CliFailure, Exit};
-use crate::say;
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
 use trace_file::TraceFile;
 
 pub(crate) use options::Arguments;

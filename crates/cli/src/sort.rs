@@ -21,8 +21,8 @@ use node::{Node, Rank};
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Summary, Ties};
 
+use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::usage::NO_TEXT;
-use crate::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
 use crate::machine;
 use choices::PlanName;

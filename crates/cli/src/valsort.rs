@@ -13,10 +13,11 @@ use clap::Args;
 use pipeline::{Control, Failure};
 use record::{Comparison, SUMMARY_BYTES, Summary};
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
 use crate::gensort::split_options;
 use crate::size::threads;
-use crate::{machine, progress, say};
+use crate::{machine, progress};
 
 /// The summaries of hundreds of thousands of parts fit. They may come through a pipe, and a pipe
 /// need not end.

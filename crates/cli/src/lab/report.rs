@@ -10,10 +10,11 @@ use clap::Args;
 use plot::{About, Figure, Size, page};
 use serde_json::json;
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
+use crate::ending::scratch::Draft;
 use crate::files::directory_of;
-use crate::scratch::Draft;
-use crate::{machine, progress, say, sim};
+use crate::{machine, progress, sim};
 
 #[derive(Args)]
 pub(super) struct Arguments {

@@ -3,8 +3,8 @@
 use plot::{Axis, Breakdown, Chart, Claim, Figure, Mark, Outcome, Point, Series, Size};
 
 use super::text;
-use crate::failure::CliFailure;
-use crate::say;
+use crate::ending::failure::CliFailure;
+use crate::ending::say;
 
 /// Columns of a note.
 const NOTE_COLUMNS: usize = 76;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lab::{Job, RunReport, SimReport, Simulated, StageReport};
 
-use crate::failure::CliFailure;
-use crate::say;
+use crate::ending::failure::CliFailure;
+use crate::ending::say;
 use crate::size::grouped;
 use crate::text::{self, figure, labelled, with_commas};
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use lab::{Job, Place, SimReport, trace};
 
-use crate::failure::CliFailure;
+use crate::ending::failure::CliFailure;
+use crate::ending::scratch::Draft;
+use crate::ending::signals::Caught;
 use crate::files::{directory_of, is_standard_output};
-use crate::scratch::Draft;
-use crate::signals::Caught;
 
 /// The file of a trace. Its name shows the old content or the complete trace.
 pub(super) struct TraceFile {

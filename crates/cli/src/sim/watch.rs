@@ -7,10 +7,10 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{LabError, Observer, Place, Seen, Tally};
 use serde_json::{Value, json};
 
-use crate::failure::CliFailure;
+use crate::ending::failure::CliFailure;
+use crate::ending::say;
+use crate::ending::signals::{self, Caught, GRACE};
 use crate::progress::{self, Mode, Progress};
-use crate::say;
-use crate::signals::{self, Caught, GRACE};
 use crate::size::grouped;
 
 /// Lets a signal stop the runs from now on.

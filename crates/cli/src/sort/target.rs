@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ::sort::Target;
 
-use crate::failure::CliFailure;
+use crate::ending::failure::CliFailure;
 use crate::files::is_same;
 
 /// The target of the records.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::balance::{self, ranks};
 use super::part::{Noticed, Together};
 use super::{Arguments, json};
+use crate::ending::failure::CliFailure;
 use crate::ending::say;
-use crate::failure::CliFailure;
 use crate::progress::{Mode, Terminal};
 
 /// Prints the warnings of a sort, and its report in all forms that were asked for.
