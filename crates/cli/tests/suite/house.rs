@@ -212,12 +212,44 @@ const LARGEST_KNOT: usize = 3;
 #[test]
 fn modules_import_each_other_one_way() {
     for (room, _) in MAY_KNOW {
-        let knot = knots::largest(&crates().join(room).join("src"));
+        let knot = knots::largest(&knots::graph(&crates().join(room).join("src")));
         assert!(
             knot.len() <= LARGEST_KNOT,
             "{room} has a knot of {}: {knot:?}",
             knot.len()
         );
+    }
+}
+
+/// The modules of `sort`. Each imports only those below it (docs/architecture.md).
+const ORDER_OF_SORT: [&str; 17] = [
+    "alone",
+    "tools",
+    "run",
+    "epochs",
+    "ranks",
+    "passes",
+    "stages",
+    "runs",
+    "files",
+    "agreement",
+    "protocol",
+    "plan",
+    "job",
+    "records",
+    "report",
+    "names",
+    "error",
+];
+
+#[test]
+fn the_modules_of_sort_import_downwards() {
+    let graph = knots::graph(&crates().join("sort/src"));
+    assert_eq!(graph.len(), ORDER_OF_SORT.len(), "{:?}", graph.keys());
+    for (at, module) in ORDER_OF_SORT.iter().enumerate() {
+        let above = &ORDER_OF_SORT[..at];
+        let upwards = graph[*module].iter().find(|name| above.contains(&&***name));
+        assert_eq!(upwards, None, "{module} imports a module above it");
     }
 }
 

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules that each top-level module of a crate names.
-type Graph = BTreeMap<String, BTreeSet<String>>;
+pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The largest knot of the crate whose sources are in `src`.
-pub fn largest(src: &Path) -> BTreeSet<String> {
+/// The imports of the crate whose sources are in `src`.
+pub fn graph(src: &Path) -> Graph {
     let root = ["lib.rs", "main.rs"].map(|name| src.join(name));
     let root = root.iter().find(|path| path.exists()).expect("a crate");
     let text = code(&fs::read_to_string(root).unwrap());
@@ -36,7 +36,12 @@ pub fn largest(src: &Path) -> BTreeSet<String> {
         });
         graph.insert(module.clone(), named.collect());
     }
-    let knots = modules.iter().map(|module| knot_of(module, &graph));
+    graph
+}
+
+/// The largest knot of a crate.
+pub fn largest(graph: &Graph) -> BTreeSet<String> {
+    let knots = graph.keys().map(|module| knot_of(module, graph));
     knots
         .max_by_key(BTreeSet::len)
         .expect("a crate has a module")
