@@ -275,7 +275,7 @@ mod tests {
     fn a_flood_needs_a_sender() {
         let alone = told("flood", "nanopu", &[("cores", 4), ("to", 0)]).unwrap();
         assert!(
-            alone.contains("second NIC") && alone.contains("5 or more cores"),
+            alone.contains("second NIC") && alone.contains("--cores 5 or more"),
             "{alone}"
         );
         assert!(told("flood", "threads", &[("cores", 1), ("to", 0)]).is_some());

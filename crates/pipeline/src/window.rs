@@ -117,7 +117,7 @@ impl<R> Window<R> {
         }
     }
 
-    /// Adds the newest request. Nothing refuses one too many: ask [`Window::is_full`] first.
+    /// Adds the newest request, even to a full window: ask [`Window::is_full`] first.
     pub fn push(&mut self, request: R) {
         self.requests.push_back(request);
     }

@@ -151,5 +151,5 @@ fn parsed<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 }
 
 fn unknown_version(cause: &str) -> String {
-    format!("rank 0 does not understand its message ({cause}); run the same version on all ranks")
+    format!("rank 0 cannot understand its message ({cause}); run the same version on all ranks")
 }

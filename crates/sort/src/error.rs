@@ -218,7 +218,7 @@ pub enum SortError {
     /// Another rank has fallen silent.
     #[error(
         "rank {rank} has not been heard for {seconds} s: its process or host has died, or its link is cut; \
-         no output is partial; run it again (with --resume it continues)"
+         no partial output is visible; run it again (with --resume it continues)"
     )]
     Silent {
         /// The silent rank.

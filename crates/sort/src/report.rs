@@ -94,13 +94,13 @@ impl fmt::Display for Warning {
             ),
             Warning::OldSet { manifest, count } => write!(
                 out,
-                "{}: {count} files of the old set were not removed, because -o does not name their \
+                "{}: files of the old set were not removed ({count}), because -o does not name their \
                  directories or another user may have written the old manifest; remove them yourself",
                 manifest.display()
             ),
             Warning::Stale { file, count } => write!(
                 out,
-                "{}: an earlier sort left this file ({count} such files in all); check that this sort \
+                "{}: an earlier sort left this file, one of {count}; check that this sort \
                  had all inputs, then remove these files",
                 file.display()
             ),

@@ -145,7 +145,7 @@ impl Sockets {
             })
         };
         let peers: Option<Vec<Peer>> = ranks.tell(&json!(told))?.iter().map(read).collect();
-        let other = || CliFailure::new("network", "a rank told no address");
+        let other = || CliFailure::new("network", "a rank sent no address");
         sockets.peers = ranks.agree(peers.ok_or_else(other))?;
         Ok(sockets)
     }
