@@ -39,7 +39,7 @@ nothing_left() { ! unfinished "$place" "$place"/h[1-4]; }
 refused_apart() {
     "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o /scratch/all >"$place/said" 2>&1 && return 1
     cat "$place/said"
-    [ "$(grep -c 'gristmill: ' "$place/said")" = 1 ] && grep -q 'does not see what rank 0 has made' "$place/said" &&
+    [ "$(grep -c 'gristmill: ' "$place/said")" = 1 ] && grep -q 'does not see the file that rank 0 created' "$place/said" &&
         nothing_left && ! ls "$place"/h[1-4]/all 2>/dev/null
 }
 
