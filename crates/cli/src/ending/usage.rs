@@ -14,7 +14,7 @@ use crate::launcher;
 pub const NO_TEXT: &str = "text is not supported yet, except lines of equal length: fixed:LEN, where LEN counts the newline";
 
 /// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
-const GNU: [(&[&str], &str); 8] = [
+const GNU: [(&[&str], &str); 12] = [
     (
         &["-r", "--reverse"],
         "for the largest first add :desc to a key, as in --key 0+10:desc",
@@ -46,6 +46,46 @@ const GNU: [(&[&str], &str); 8] = [
     (
         &["-s"],
         "write --stable to keep the input order of records with equal keys",
+    ),
+    (
+        &["-z", "--zero-terminated"],
+        "records have no end marker; every record has the length that --format gives",
+    ),
+    (
+        &[
+            "-b",
+            "-d",
+            "-f",
+            "-g",
+            "-i",
+            "-M",
+            "-R",
+            "-V",
+            "--ignore-leading-blanks",
+            "--dictionary-order",
+            "--ignore-case",
+            "--general-numeric-sort",
+            "--ignore-nonprinting",
+            "--human-numeric-sort",
+            "--month-sort",
+            "--random-sort",
+            "--version-sort",
+            "--sort",
+        ],
+        "it compares the bytes of a key, or a number of a type, as in --key 8+8:u64le",
+    ),
+    (
+        &["--buffer-size"],
+        "the limit of the memory is -S, as in -S 512M",
+    ),
+    (
+        &[
+            "--compress-program",
+            "--batch-size",
+            "--files0-from",
+            "--debug",
+        ],
+        "`gristmill sort --help` lists its options",
     ),
 ];
 

@@ -103,6 +103,11 @@ fn options_of_gnu_sort_are_answered() {
         ("-m", "--plan merge"),
         ("--merge", "--plan merge"),
         ("-s", "--stable"),
+        ("-z", "no end marker"),
+        ("-f", "the bytes of a key"),
+        ("--sort=numeric", "the bytes of a key"),
+        ("--buffer-size=1G", "-S 512M"),
+        ("--compress-program=lz4", "sort --help"),
     ] {
         let ran = place.run(&format!("sort {given} in"));
         assert_eq!(ran.code, 2, "{given}: {ran:?}");
