@@ -3,11 +3,11 @@
 //! With 4 KiB pages a sort of 10 GB in 1 GiB takes 1.3 times as long, because of TLB misses. The
 //! usual setting of the system is `madvise`, so the mapping asks for huge pages.
 //!
-//! It does not ask for them in a virtual machine that gives free memory back to its host, for a few
-//! buffers that are filled once. Such a machine gives back whole huge pages, and the first touch of
-//! one waits for the host: 2.4 to 4.5 ms for 2 MiB where this was measured, against 0.24 ms for a
-//! huge page that the machine has kept and 0.7 ms for 512 small ones, which come from the pieces
-//! that were too small to give back. docs/benchmarks.md has the measurement.
+//! It does not ask for them in a virtual machine that gives free memory back to its host, for
+//! buffers of up to 512 MiB that are filled once. Such a machine gives back whole huge pages, and
+//! the first touch of one waits for the host: 2.4 to 4.5 ms for 2 MiB where this was measured,
+//! against 0.24 ms for a huge page that the machine has kept and 0.7 ms for 512 small ones, which
+//! come from the pieces that were too small to give back. docs/benchmarks.md has the measurement.
 
 #![allow(unsafe_code)]
 
@@ -16,9 +16,10 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::facts::gives_free_memory_back;
 use node::{Buffer, Filled, Memory};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::facts::gives_free_memory_back;
 
 /// A page, which satisfies the alignment that direct I/O needs on any device.
 const ALIGN_BYTES: usize = 4096;
