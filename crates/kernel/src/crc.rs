@@ -18,9 +18,12 @@
 //! four records side by side in 512-bit registers, one in 128-bit registers, or `crc32fast`, which
 //! is also for long records.
 
+mod lines;
 mod polynomial;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86;
+
+pub use lines::LineCrc;
 
 /// Longer records are for `crc32fast`: the powers are as long as the record, and both should fit
 /// easily in the first-level cache (32 KB).

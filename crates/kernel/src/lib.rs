@@ -7,6 +7,7 @@
 //! ```text
 //! a block of records      [`Classifier`] > [`scatter`]        find partitions, copy records there
 //! a partition of records  entries > [`sort`] > [`gather`]     sort, copy records in order
+//! lines, in the same way  [`ends`] > [`scatter_rows`], [`gather_rows`], [`LineCrc`]
 //! sorted runs             [`LoserTree`]                       find the run with the next record
 //! any records             [`RecordCrc`]                       the checksum that valsort prints
 //! scratch memory          [`Slab`]                            zeroed, on huge pages
@@ -18,24 +19,31 @@
 //! of eight-byte [`Words`].
 
 mod classifier;
+mod copy;
 mod crc;
+mod ends;
 mod entry;
 mod gather;
+mod gather_rows;
 mod loser_tree;
 pub mod patterns;
 mod prefetch;
 mod scatter;
+mod scatter_rows;
 mod slab;
 mod sort;
 mod threads;
 mod words;
 
 pub use classifier::Classifier;
-pub use crc::{RecordCrc, block_crc};
+pub use crc::{LineCrc, RecordCrc, block_crc};
+pub use ends::{ends, first_end};
 pub use entry::{Entry, Rows, row};
 pub use gather::{gather, gather_parallel};
+pub use gather_rows::{Gathered, gather_rows, gather_rows_within};
 pub use loser_tree::LoserTree;
 pub use scatter::{Bin, scatter};
+pub use scatter_rows::{ChunkRoom, Fill, RowBin, fresh_needed, scatter_rows};
 pub use slab::Slab;
 pub use sort::{sort, sort_parallel};
 pub use words::{WholeRecords, Words};

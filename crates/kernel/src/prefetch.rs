@@ -30,3 +30,24 @@ pub(crate) fn read_range(address: *const u8, bytes: usize) {
         offset += LINE_BYTES;
     }
 }
+
+/// The most lines to prefetch of a record of unlike length; the hardware prefetches the rest.
+pub(crate) const MOST_LINES: usize = 4;
+
+/// Lines to prefetch of each record, if lengths are unlike and their mean is `bytes`: enough for
+/// records of twice the mean, wherever in a line they start.
+///
+/// A number for each record would be exact, and its loop would be mispredicted: for lengths of 1 to
+/// 200 bytes a scatter then takes 11 ns, and 8 with one number for all.
+#[inline(always)]
+pub(crate) fn lines_of(bytes: usize) -> usize {
+    (1 + bytes.div_ceil(LINE_BYTES / 2)).min(MOST_LINES)
+}
+
+/// Prefetches `lines` lines from `address` on.
+#[inline(always)]
+pub(crate) fn read_lines(address: *const u8, lines: usize) {
+    for line in 0..lines {
+        read(address.wrapping_add(line * LINE_BYTES));
+    }
+}

@@ -41,6 +41,12 @@ pub(super) fn factor(behind: i64) -> u64 {
     u64::from(power(behind + 31)) << 32
 }
 
+/// The factors of the 64-bit words of a record from its last word on, which has no bits behind it.
+pub(super) fn factors() -> impl Iterator<Item = u64> {
+    let word = |first: &u32| Some((0..64).fold(*first, |value, _| times_x(value)));
+    std::iter::successors(Some(power(31)), word).map(|power| u64::from(power) << 32)
+}
+
 /// The factor that brings coefficients from x^64 on down to the lower 64: x^64, less one as above.
 pub(super) fn fold() -> u64 {
     u64::from(power(63)) << 32
@@ -59,5 +65,11 @@ mod tests {
             let product = (0..exponent).fold(power(-exponent), |value, _| times_x(value));
             assert_eq!(product, power(0));
         }
+    }
+
+    #[test]
+    fn factors_go_from_the_end() {
+        let expected = (0..20).map(|word| factor(64 * word));
+        assert!(factors().take(20).eq(expected));
     }
 }

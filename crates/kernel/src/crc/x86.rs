@@ -112,7 +112,7 @@ impl Wide {
 /// Adds the four lanes of each register. Lane i of the result is the sum of register i.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn add_lanes(sums: [__m512i; 4]) -> __m512i {
+pub(super) fn add_lanes(sums: [__m512i; 4]) -> __m512i {
     let pair = |a, b| {
         let low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
         let high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
@@ -127,7 +127,7 @@ fn add_lanes(sums: [__m512i; 4]) -> __m512i {
 /// Each lane modulo the polynomial, in the lane's upper half. See [`reduce_narrow`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
-fn reduce_wide(sums: __m512i, fold: u64) -> __m512i {
+pub(super) fn reduce_wide(sums: __m512i, fold: u64) -> __m512i {
     let low_half = _mm512_set1_epi64(0xffff_ffff);
     let fold = _mm512_set1_epi64(fold as i64);
     let quotient = _mm512_set1_epi64(polynomial::QUOTIENT as i64);
@@ -198,7 +198,7 @@ impl Narrow {
 }
 
 #[inline]
-fn load(block: &[u8]) -> __m128i {
+pub(super) fn load(block: &[u8]) -> __m128i {
     let block = block.first_chunk::<NARROW>().expect("a whole block");
     // SAFETY: sixteen bytes; SSE2 is part of every x86-64.
     unsafe { _mm_loadu_si128(block.as_ptr().cast()) }
@@ -206,14 +206,14 @@ fn load(block: &[u8]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn load_words(words: &[u64]) -> __m128i {
+pub(super) fn load_words(words: &[u64]) -> __m128i {
     _mm_set_epi64x(words[1] as i64, words[0] as i64)
 }
 
 /// Both words of a block times their factors, added.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
-fn multiply(words: __m128i, factors: __m128i) -> __m128i {
+pub(super) fn multiply(words: __m128i, factors: __m128i) -> __m128i {
     let even = _mm_clmulepi64_si128::<0x00>(words, factors);
     let odd = _mm_clmulepi64_si128::<0x11>(words, factors);
     _mm_xor_si128(even, odd)
@@ -223,7 +223,7 @@ fn multiply(words: __m128i, factors: __m128i) -> __m128i {
 /// a multiple of the polynomial, found by multiplying by its inverse (Barrett).
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
-fn reduce_narrow(sum: __m128i, fold: u64) -> u32 {
+pub(super) fn reduce_narrow(sum: __m128i, fold: u64) -> u32 {
     let low_half = _mm_set1_epi64x(0xffff_ffff);
     let constants = _mm_set_epi64x(polynomial::QUOTIENT as i64, fold as i64);
     let whole = _mm_set1_epi64x(polynomial::WHOLE as i64);
