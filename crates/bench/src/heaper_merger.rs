@@ -159,6 +159,8 @@ impl HeaperMerger {
             control: Control::default(),
             resume: None,
             listing: None,
+            longest_line: None,
+            top: None,
         };
         let report = on_node(move |node| {
             let job = job.clone();

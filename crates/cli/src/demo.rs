@@ -207,6 +207,8 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         control: control.clone(),
         resume: None,
         listing: None,
+        longest_line: None,
+        top: None,
     }
 }
 

@@ -21,6 +21,7 @@ mod sort;
 mod text;
 mod valsort;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -33,13 +34,14 @@ pub const VERSION: &str = env!("GRISTMILL_VERSION");
 
 const EXAMPLES: &str = "\
 Examples:
+  gristmill sort -t, -k3,3nr sales.csv  # lines, with the options of GNU sort
   gristmill gensort 100000 input.dat    # records to try it with
   gristmill sort --format gensort input.dat -o output.dat
   gristmill valsort output.dat          # is it in order?
   gristmill sim nano-sort --cores 256   # NanoSort on simulated cores
   gristmill doctor                      # what this machine offers a sort";
 
-/// Sorts files of fixed-length records from disk to disk, within a memory limit.
+/// Sorts files of lines or fixed-length records from disk to disk, within a memory limit.
 #[derive(Parser)]
 #[command(name = "gristmill", version = VERSION, max_term_width = 100)]
 #[command(before_long_help = EXAMPLES)]
@@ -50,7 +52,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Sort(sort::Arguments),
+    Sort(Box<sort::Arguments>),
     Gensort(gensort::Arguments),
     Valsort(valsort::Arguments),
     Sim(Box<sim::Arguments>),
@@ -79,9 +81,20 @@ impl Command {
     }
 }
 
+/// The words of this process's command line; those of `sort` as getopt reads them.
+fn words() -> Vec<OsString> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if words.get(1).is_none_or(|command| command != "sort") {
+        return words;
+    }
+    let command = Arguments::command();
+    let sort = command.find_subcommand("sort").expect("a subcommand");
+    sort::of_getopt(words, sort)
+}
+
 /// Runs the command line of this process, and returns its exit code.
 pub fn main() -> ExitCode {
-    match Arguments::try_parse() {
+    match Arguments::try_parse_from(words()) {
         Ok(arguments) => end(arguments.command.run()),
         Err(error) => usage::tell(error),
     }

@@ -1,36 +1,44 @@
 //! `gristmill sort`: sorts files of records.
 
 mod balance;
+mod check;
 mod choices;
 mod cluster;
+mod conflicts;
+mod debug;
+mod files0;
 mod json;
+mod lines;
+mod memory;
 mod options;
 mod part;
 mod resume;
 mod target;
 mod tell;
+mod verify;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{
-    Bytes, IoChoice, Job, Manifest, Report, Resources, SortError, Source, Target, Tuning,
-    Validated, ValidatedSet, WrittenFile, validate, validate_set,
+    Bytes, Choice, Contents, Job, Lines, Manifest, Report, Resources, Source, Target, Tuning,
 };
-use node::{Node, Rank};
+use node::Node;
 use pipeline::{Control, Failure};
-use record::{Comparison, Format, Summary, Ties};
+use record::{Comparison, Format, LineOrder, Ties};
 
 use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::usage::NO_TEXT;
 use crate::files::{directory_of, is_same, is_standard_output};
 use crate::machine;
 use choices::PlanName;
 use part::Together;
 use target::Named;
 use tell::tell;
+use verify::check_output;
 
 pub(crate) use options::Arguments;
+pub(crate) use words::of_getopt;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
@@ -41,6 +49,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 }
 
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let arguments = &files0::expanded(arguments)?;
+    if let Some(how) = arguments.checks() {
+        return check::run(arguments, how);
+    }
     let resume = resume::of(arguments)?;
     let shared = cluster::is_shared(arguments);
     let listing = cluster::listing(arguments);
@@ -50,17 +62,31 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         named,
         comparison,
     } = prepare(arguments)?;
+    // Sorted inputs are runs, which a merge leaves as they are.
+    let plan = match arguments.merge && resume.is_none() && job.plan == Choice::Auto {
+        true => Choice::Merge,
+        false => job.plan,
+    };
     let job = Job {
+        plan,
         shared,
         resume,
         listing,
         ..job
     };
+    let view = debug::View::of(arguments)?;
+    let job = match &view {
+        Some(view) => view.takes(job),
+        None => job,
+    };
     let verify = arguments.verify;
-    let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
-        let (job, comparison) = (job.clone(), comparison.clone());
-        async move { sort_and_verify(&node, &job, verify.then_some(comparison)).await }
-    })?;
+    let ended = machine::run(&job.control.clone(), arguments.progress, move |node| {
+        let (job, comparison) = (job.clone(), verify.then(|| comparison.clone()));
+        async move { sort_and_verify(&node, &job, comparison).await }
+    });
+    // If nobody reads the lines any more, the sort has failed to write them.
+    view.map_or(Ok(()), debug::View::finish)?;
+    let report = ended?;
     named.keep();
     tell(arguments, &report, &Together::default())?;
     Ok(Exit::Done)
@@ -74,25 +100,48 @@ struct Prepared {
 }
 
 fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
+    conflicts::check(arguments)?;
     check_standard_output(arguments)?;
     check_report_path(arguments)?;
     check_temporary(arguments)?;
     check_verify(arguments)?;
-    let ties = if arguments.stable {
-        Ties::Position
-    } else {
-        Ties::Record
-    };
-    check_format(&arguments.format)?;
-    let format = Format::parse(&arguments.format, &arguments.keys, ties)
-        .map_err(|error| CliFailure::usage(error.to_string()))?;
     let named = Named::new(&arguments.outputs)?;
-    let job = job(arguments, &format, named.target.clone());
+    let (contents, comparison) = contents(arguments)?;
+    let job = job(arguments, contents, named.target.clone())?;
     Ok(Prepared {
         job,
         named,
-        comparison: Comparison::Order(format.order),
+        comparison,
     })
+}
+
+/// The records' format and order.
+fn contents(arguments: &Arguments) -> Result<(Arc<dyn Contents>, Comparison), CliFailure> {
+    let options = &arguments.order;
+    if options.is_of_lines() {
+        let order = LineOrder {
+            text: lines::order(arguments)?,
+            delimiter: lines::delimiter(arguments),
+        };
+        let lines = Lines::new(order.clone());
+        let lines = match options.unique {
+            true => lines.unique(),
+            false => lines,
+        };
+        return Ok((Arc::new(lines), Comparison::Lines(order)));
+    }
+    let ties = match options.stable || options.unique {
+        true => Ties::Position,
+        false => Ties::Record,
+    };
+    let format = Format::parse(&options.format, &options.keys, ties)
+        .map_err(|error| CliFailure::usage(error.to_string()))?;
+    let records = Bytes::new(format.order.clone());
+    let records = match options.unique {
+        true => records.unique(),
+        false => records,
+    };
+    Ok((Arc::new(records), Comparison::Order(format.order)))
 }
 
 /// Sorts, and with a `comparison` reads the output again.
@@ -106,19 +155,6 @@ async fn sort_and_verify(
         check_output(node, job, comparison, &report).await?;
     }
     Ok(report)
-}
-
-/// Formats of text, as people may call them.
-const TEXT: [&str; 10] = [
-    "lines", "line", "text", "txt", "csv", "tsv", "json", "jsonl", "ndjson", "string",
-];
-
-/// Refuses text before its keys are looked at.
-fn check_format(format: &str) -> Result<(), CliFailure> {
-    match TEXT.contains(&format) {
-        true => Err(CliFailure::usage(format!("--format {format}: {NO_TEXT}"))),
-        false => Ok(()),
-    }
 }
 
 /// Refuses records and a report on one standard output.
@@ -211,24 +247,37 @@ fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
     Ok(())
 }
 
-fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
+/// The inputs, or standard input.
+fn sources(arguments: &Arguments) -> Vec<Source> {
     let source = |path: &PathBuf| match path.as_path() {
         path if path == Path::new("-") => Source::Standard,
         path => Source::Path(path.to_owned()),
     };
-    let sources = match arguments.inputs.is_empty() {
+    match arguments.inputs.is_empty() {
         true => vec![Source::Standard],
         false => arguments.inputs.iter().map(source).collect(),
-    };
-    Job {
-        sources,
+    }
+}
+
+/// The resources that the options leave to the run.
+fn resources(arguments: &Arguments) -> Result<Resources, CliFailure> {
+    Ok(Resources {
+        cores: arguments.parallel.map_or_else(machine::cores, usize::from),
+        memory_bytes: memory::limit(&arguments.memory, arguments.order.is_of_lines())?,
+        io: arguments.io.into(),
+    })
+}
+
+fn job(
+    arguments: &Arguments,
+    contents: Arc<dyn Contents>,
+    target: Target,
+) -> Result<Job, CliFailure> {
+    Ok(Job {
+        sources: sources(arguments),
         target,
-        contents: Arc::new(Bytes::new(format.order.clone())),
-        resources: Resources {
-            cores: arguments.parallel.map_or_else(machine::cores, usize::from),
-            memory_bytes: machine::memory_limit(arguments.memory),
-            io: arguments.io.into(),
-        },
+        contents,
+        resources: resources(arguments)?,
         shared: false,
         temporary: arguments.temporary.clone(),
         plan: arguments.plan.into(),
@@ -241,84 +290,7 @@ fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
         control: Control::default(),
         resume: None,
         listing: None,
-    }
-}
-
-/// Reads the output again: it must be in order and hold the records that came in.
-async fn check_output(
-    node: &Node,
-    job: &Job,
-    comparison: Comparison,
-    report: &Report,
-) -> Result<(), Failure> {
-    let written = match &job.target {
-        _ if job.resume.is_some() => report.written.clone(),
-        Target::Path(path) => vec![all_in(path, report)],
-        // Rank 0 reads it for all.
-        Target::Together(path) if node.rank() == Rank::ROOT => {
-            vec![all_in(path, &report.clone().of_all())]
-        }
-        Target::Together(_) | Target::Standard => return Ok(()),
-        Target::Directories(all) => return check_set(node, job, &all[0], report).await,
-    };
-    for written in written {
-        let again = Validated {
-            sources: vec![Source::Path(written.path.clone())],
-            comparison: comparison.clone(),
-            io: IoChoice::Direct,
-            cores: job.resources.cores,
-            control: job.control.clone(),
-        };
-        is_what_came_in(&validate(node, &again).await?, written)?;
-    }
-    Ok(())
-}
-
-/// All records of the output, in one path.
-fn all_in(path: &Path, report: &Report) -> WrittenFile {
-    WrittenFile {
-        path: path.to_owned(),
-        records: report.records,
-        checksum: report.checksum,
-    }
-}
-
-/// Reads a set again: each file must also match its entry in the manifest.
-async fn check_set(
-    node: &Node,
-    job: &Job,
-    directory: &Path,
-    report: &Report,
-) -> Result<(), Failure> {
-    let again = ValidatedSet {
-        manifest: directory.join(Manifest::NAME),
-        io: IoChoice::Direct,
-        cores: job.resources.cores,
-        control: job.control.clone(),
-    };
-    let found = validate_set(node, &again).await?;
-    match found.wrong.into_iter().next() {
-        Some((file, what)) => Err(SortError::ReadBack { file, what }.into()),
-        None => is_what_came_in(&found.summary, all_in(directory, report)),
-    }
-}
-
-fn is_what_came_in(summary: &Summary, written: WrittenFile) -> Result<(), Failure> {
-    let found = (summary.records as u64, summary.checksum.0);
-    let what = match summary.first_unordered {
-        Some(record) => format!("record {record} is out of order"),
-        None if found != (written.records, written.checksum) => {
-            let (records, checksum) = found;
-            format!(
-                "{records} records with checksum {checksum:x}, not {}",
-                written.records
-            )
-        }
-        None => return Ok(()),
-    };
-    Err(SortError::ReadBack {
-        file: written.path,
-        what,
-    }
-    .into())
+        longest_line: arguments.max_line.map(|bytes| bytes as usize),
+        top: arguments.order.top,
+    })
 }

@@ -25,6 +25,8 @@ pub struct Control {
 struct State {
     failure: Option<Failure>,
     ending: bool,
+    /// Whether it was stopped from outside, first or after another failure.
+    stopped: bool,
     /// Owned by the current pipeline.
     closables: Vec<Box<dyn Close>>,
     /// Owned by the run, over all of its pipelines.
@@ -122,9 +124,22 @@ impl Control {
         self.shared.lock().failure.take()
     }
 
+    /// Forgets a failure, after which the program begins again. Returns whether it may: not if the
+    /// run was stopped.
+    pub fn begin_again(&self) -> bool {
+        let mut state = self.shared.lock();
+        if !state.stopped {
+            (state.ending, state.failure) = (false, None);
+            state.closables.clear();
+            state.lasting.clear();
+        }
+        !state.stopped
+    }
+
     /// Records the failure if it is the first one, and closes everything.
     pub fn fail(&self, failure: Failure) {
         let mut state = self.shared.lock();
+        state.stopped |= matches!(failure, Failure::Stopped(_));
         if !state.ending {
             state.ending = true;
             state.failure = Some(failure);

@@ -7,7 +7,10 @@
 
 use std::cmp::Ordering;
 
+use crate::format::{Format, FormatError};
+use crate::framing::Framing;
 use crate::gensort::{KEY_BYTES, RECORD_BYTES};
+use crate::line_order::LineOrder;
 use crate::order::{Order, Ties};
 
 /// The order that neighbours must keep, and the equality of their keys.
@@ -17,6 +20,8 @@ pub enum Comparison {
     Order(Order),
     /// By the key of gensort records, ignoring the case of ASCII letters.
     IgnoreCase,
+    /// Lines, by their order.
+    Lines(LineOrder),
 }
 
 impl Comparison {
@@ -30,12 +35,54 @@ impl Comparison {
         }
     }
 
-    /// The length of every record compared.
+    /// The comparison that `format` and `keys` describe, as [`Comparison::describe`] writes them.
+    ///
+    /// # Errors
+    /// If they describe no order.
+    pub fn parse<S: AsRef<str>>(
+        format: &str,
+        keys: &[S],
+        ties: Ties,
+    ) -> Result<Comparison, FormatError> {
+        match LineOrder::parse(format, keys, ties) {
+            Some(lines) => lines.map(Comparison::Lines),
+            None => Format::parse(format, keys, ties).map(|format| Comparison::Order(format.order)),
+        }
+    }
+
+    /// The format and the keys.
     #[must_use]
-    pub fn record_bytes(&self) -> usize {
+    pub fn describe(&self) -> (String, Vec<String>) {
         match self {
-            Comparison::Order(order) => order.record_bytes(),
-            Comparison::IgnoreCase => RECORD_BYTES,
+            Comparison::Order(order) => {
+                let keys = order.keys().iter().map(ToString::to_string);
+                (format!("fixed:{}", order.record_bytes()), keys.collect())
+            }
+            Comparison::IgnoreCase => ("gensort".to_owned(), Vec::new()),
+            Comparison::Lines(order) => order.describe(),
+        }
+    }
+
+    /// Where a record ends.
+    #[must_use]
+    pub fn framing(&self) -> Framing {
+        match self {
+            Comparison::Order(order) => Framing::Fixed(order.record_bytes()),
+            Comparison::IgnoreCase => Framing::Fixed(RECORD_BYTES),
+            Comparison::Lines(order) => order.framing(),
+        }
+    }
+
+    /// The bytes of all keys of a record, one behind the other; of a line all its bytes.
+    #[must_use]
+    pub fn key_bytes(&self, record: &[u8], most: usize) -> Vec<u8> {
+        match self {
+            Comparison::Order(order) => order.key_bytes(record).take(most).collect(),
+            Comparison::IgnoreCase => record[..KEY_BYTES].to_vec(),
+            Comparison::Lines(order) => {
+                let line = order.body(record);
+                line[..line.len().min(most)].to_vec()
+            }
         }
     }
 
@@ -46,6 +93,7 @@ impl Comparison {
         match self {
             Comparison::Order(order) => order.compare(a, b),
             Comparison::IgnoreCase => folded_key(a).cmp(&folded_key(b)),
+            Comparison::Lines(order) => order.compare(a, b),
         }
     }
 
@@ -56,6 +104,7 @@ impl Comparison {
         match self {
             Comparison::Order(order) => order.keys_equal(a, b),
             Comparison::IgnoreCase => folded_key(a) == folded_key(b),
+            Comparison::Lines(order) => order.keys_equal(a, b),
         }
     }
 }

@@ -48,6 +48,14 @@ pub enum FormatError {
     /// A key has a mistake, or does not fit into the record.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// A part of the description of an order of lines has a mistake.
+    #[error("\"{given}\" in the order of lines: {what}")]
+    Line {
+        /// The part.
+        given: String,
+        /// The mistake.
+        what: String,
+    },
     /// There are more than [`MAX_KEYS`] keys.
     #[error("{given} keys; an order has at most {MAX_KEYS}: join keys that are adjacent bytes")]
     TooManyKeys {

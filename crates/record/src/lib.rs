@@ -1,4 +1,4 @@
-//! Fixed-length records: formats, order, generation and validation.
+//! Records of fixed length: formats, order, generation and validation. Lines of text: their order.
 //!
 //! Every other crate of Gristmill moves records without knowing them. This one knows them, and
 //! offers what the others need: a length, an order of words, bytes to sort, a verdict.
@@ -15,6 +15,9 @@
 //!                      (gensort)
 //! ```
 //!
+//! Lines of text have keys that are found in each line, numbers as digits and more: [`text`] turns
+//! them into words too, with the options of GNU sort.
+//!
 //! It is arithmetic over slices: no files, no threads, no clock, and no other crate of the
 //! workspace.
 
@@ -22,18 +25,23 @@ mod checksum;
 mod comparison;
 mod field;
 mod format;
+mod framing;
 mod gensort;
 mod key;
+mod line_order;
 mod normalised;
 mod order;
 mod summary;
+pub mod text;
 mod validate;
 
 pub use checksum::Checksum;
 pub use comparison::Comparison;
 pub use format::{Format, FormatError};
+pub use framing::Framing;
 pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
+pub use line_order::LineOrder;
 pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
 pub use validate::Validator;

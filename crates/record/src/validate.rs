@@ -16,6 +16,7 @@
 
 use crate::checksum::Checksum;
 use crate::comparison::Comparison;
+use crate::framing::Framing;
 use crate::summary::Summary;
 
 /// Validates the records of one run.
@@ -52,23 +53,20 @@ impl Validator {
     /// # Panics
     /// If `records` is not a whole number of records long.
     pub fn push(&mut self, records: &[u8]) {
-        let record_bytes = self.comparison.record_bytes();
-        let mut each = records.chunks_exact(record_bytes);
-        assert!(
-            each.remainder().is_empty(),
-            "whole records of {record_bytes} bytes"
-        );
+        let framing = self.comparison.framing();
+        let mut each = framing.split(records);
         let Some(first) = each.next() else { return };
-        let mut block = Summary::of_one(first);
+        let mut block = Summary::of_one(first, framing);
         let mut previous = first;
         for record in each {
             let pair = Pair::of(previous, record, &self.comparison);
             block.count(pair);
             block.records += 1;
-            block.checksum.add(record);
+            block.checksum.add(framing.body(record));
             previous = record;
         }
-        block.last.copy_from_slice(previous);
+        block.last.clear();
+        block.last.extend_from_slice(previous);
         let before = std::mem::take(&mut self.summary);
         self.summary = before.merge(block, &self.comparison);
     }
@@ -98,9 +96,9 @@ impl Pair {
 }
 
 impl Summary {
-    fn of_one(record: &[u8]) -> Summary {
+    fn of_one(record: &[u8], framing: Framing) -> Summary {
         let mut checksum = Checksum::default();
-        checksum.add(record);
+        checksum.add(framing.body(record));
         Summary {
             records: 1,
             checksum,

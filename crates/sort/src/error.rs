@@ -1,5 +1,7 @@
 //! Errors of a sort: one line each, which says what happened, where, and what to do.
 
+mod facts;
+
 use std::path::PathBuf;
 
 use pipeline::Failure;
@@ -87,6 +89,18 @@ pub enum SortError {
         /// Bytes read when memory ran out.
         bytes: u64,
         /// The memory limit in bytes.
+        limit: u64,
+    },
+    /// A line is longer than the buffers of this run.
+    #[error(
+        "the line at byte {position} of the input is longer than {limit}, for which buffers have room; \
+         give a larger size with --max-line",
+        limit = amount(*limit)
+    )]
+    LongLine {
+        /// Bytes of the input before the line.
+        position: u64,
+        /// The longest line that fits.
         limit: u64,
     },
     /// The output would not fit on its disk.
@@ -277,74 +291,6 @@ pub enum SortError {
         /// The system's message.
         cause: String,
     },
-}
-
-impl SortError {
-    /// Stable name of this kind of error, for `--json`.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            SortError::TruncatedRecord { .. } => "truncated_record",
-            SortError::Shrunk { .. } | SortError::Replaced { .. } => "input_changed",
-            SortError::Directory { .. } => "is_directory",
-            SortError::Manifest { .. } => "manifest",
-            SortError::TooLittleMemory { .. } | SortError::PipeTooLong { .. } => "memory_limit",
-            SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => "no_space",
-            SortError::Lost { .. } => "records_lost",
-            SortError::Disorder { .. } => "disorder",
-            SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
-            SortError::NoMemory { .. } => "no_memory",
-            SortError::Garbled { .. } => "garbled",
-            SortError::Foreign { .. } => "foreign",
-            SortError::SameOutput { .. } => "same_output",
-            SortError::NotTogether { .. } => "not_together",
-            SortError::Elsewhere { .. } => "elsewhere",
-            SortError::Silent { .. } => "silent",
-            SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",
-            SortError::Different { .. } => "different",
-            SortError::NotDivisible { .. } => "not_divisible",
-        }
-    }
-
-    /// If both errors refuse too little memory, the one that asks for less; else this one.
-    pub(crate) fn or_less(self, other: SortError) -> SortError {
-        let needed = |error: &SortError| match error {
-            SortError::TooLittleMemory { needed, .. } => Some(*needed),
-            _ => None,
-        };
-        match needed(&self).zip(needed(&other)) {
-            Some((own, others)) if others < own => other,
-            _ => self,
-        }
-    }
-
-    /// The file concerned, if there is one.
-    pub fn file(&self) -> Option<&PathBuf> {
-        match self {
-            SortError::TruncatedRecord { file, .. }
-            | SortError::Shrunk { file, .. }
-            | SortError::Replaced { file }
-            | SortError::ReadBack { file, .. }
-            | SortError::Spoilt { file, .. }
-            | SortError::Directory { file }
-            | SortError::Manifest { file, .. }
-            | SortError::Checkpoint { file, .. }
-            | SortError::NotTogether { file, .. }
-            | SortError::SameOutput { file, .. }
-            | SortError::NoRoom { file, .. } => Some(file),
-            SortError::NoTemporaryRoom { directories, .. } => directories.first(),
-            _ => None,
-        }
-    }
-
-    /// Byte offset in that file, if the error has one.
-    pub fn offset(&self) -> Option<u64> {
-        match self {
-            SortError::TruncatedRecord { offset, .. }
-            | SortError::Shrunk { offset, .. }
-            | SortError::Spoilt { offset, .. } => Some(*offset),
-            _ => None,
-        }
-    }
 }
 
 impl From<SortError> for Failure {

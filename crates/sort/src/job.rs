@@ -146,6 +146,8 @@ pub struct Tuning {
     pub depth: Option<usize>,
     /// Records in a read unit, if all have the greatest length.
     pub unit_records: Option<usize>,
+    /// Bytes of a read unit.
+    pub unit_bytes: Option<usize>,
     /// Maximum number of buckets.
     pub buckets: Option<usize>,
     /// Bytes of a chunk, rounded up to whole disk blocks.
@@ -202,6 +204,10 @@ pub struct Job {
     pub exchange: ExchangeKind,
     /// The records' format and order.
     pub contents: Arc<dyn Contents>,
+    /// Only so many of the sorted records are kept, the first ones.
+    pub top: Option<u64>,
+    /// The longest line that buffers have room for; if none, the input's lines and the memory decide.
+    pub longest_line: Option<usize>,
     /// Resources that the run may use.
     pub resources: Resources,
     /// Numbers that the plan must keep to.

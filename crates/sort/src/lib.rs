@@ -10,7 +10,7 @@
 //!                   run reader > merger > writer
 //!
 //! generate          generator > writer
-//! validate          reader > validator
+//! validate, check   reader > validator
 //! ```
 //!
 //! Distribution overlaps reading and sorting overlaps writing, so a sort in memory takes little
@@ -54,12 +54,14 @@ pub use names::{Phase, StageName};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
 pub use ranks::barriers::{parting, roll_call};
 pub use records::block::{Block, Bucket, Chunk, Destination, Mark, Piece};
-pub use records::contents::{Bytes, Contents, Counts, Workspace};
+pub use records::contents::{Bytes, Contents, Counts, Lines, Workspace};
+pub use records::framing::Framing;
 pub use records::sample::Sample;
-pub use records::size::{Framing, Size};
+pub use records::size::Size;
 pub use records::splitters::Splitters;
 pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, WrittenFile};
 pub use run::{run, run_and};
+pub use tools::check::{CheckResult, Checked, check};
 pub use tools::generate::{Generate, generate};
 pub use tools::validate::{Validated, validate};
 pub use tools::validate_set::{SetSummary, ValidatedSet, validate_set};

@@ -7,4 +7,5 @@ pub(crate) mod exchange;
 pub(crate) mod merge;
 pub(crate) mod presorted;
 pub(crate) mod report;
+pub(crate) mod survey;
 pub(crate) mod wiring;

@@ -36,7 +36,7 @@ pub use spilling::Spilling;
 use crate::error::SortError;
 use crate::job::{Resources, Start, Tuning};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 use search::Planner;
 
 const KIB: u64 = 1 << 10;

@@ -2,7 +2,9 @@
 
 pub(crate) mod block;
 pub(crate) mod contents;
+pub(crate) mod framing;
 pub(crate) mod open_bucket;
+pub(crate) mod order;
 pub(crate) mod sample;
 pub(crate) mod size;
 pub(crate) mod span;

@@ -115,6 +115,8 @@ pub struct Report {
     pub records: u64,
     /// Bytes sorted.
     pub bytes: u64,
+    /// Records dropped, because they had the keys of another.
+    pub dropped: u64,
     /// The most often that any record was written.
     pub passes: u32,
     /// Name of the plan: one-pass, two-pass or merge.

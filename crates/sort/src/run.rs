@@ -22,7 +22,7 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use node::Node;
+use node::{FileKind, Node};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
@@ -32,9 +32,11 @@ use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
+use crate::error::SortError;
 use crate::files::output::Output;
 use crate::job::Job;
 use crate::passes::exchange::Ports;
+use crate::passes::survey::Lengths;
 use crate::ranks::conflicts;
 use crate::ranks::failure_detector::FailureDetector;
 use crate::ranks::fingerprint::{Fingerprint, check_same};
@@ -64,7 +66,7 @@ pub async fn run_and<T>(
     let detector = FailureDetector::start(node, &job.control)?;
     let mut unfinished = Unfinished::default();
     let all = async {
-        let mut report = sort_in_one_copy(node, job, &mut unfinished).await?;
+        let mut report = sort_any_lines(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
         then(report).await
@@ -73,7 +75,7 @@ pub async fn run_and<T>(
         Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
         failure => failure,
     });
-    if let Some(spill) = unfinished.spill {
+    if let Some(spill) = unfinished.spill.take() {
         spill.remove(node).await;
     }
     // Other ranks wait while a rank removes its own files. But if it removed its part of a shared
@@ -90,6 +92,68 @@ pub async fn run_and<T>(
     }
     detector.end(node, ended.is_ok()).await;
     ended
+}
+
+/// A line that does not fit in the buffers is found when the input is read. Then they get this many
+/// times as much room, and the sort begins again: it has not touched its output yet.
+const TIMES_LONGER: u64 = 8;
+
+/// Sorts, again with larger buffers if a line did not fit.
+async fn sort_any_lines(
+    node: &Node,
+    job: &Job,
+    unfinished: &mut Unfinished,
+) -> Result<Report, Failure> {
+    let mut job = job.clone();
+    loop {
+        let ended = sort_in_one_copy(node, &job, unfinished).await;
+        let Err(failure) = ended else { return ended };
+        let failure = match failure {
+            Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
+            failure => failure,
+        };
+        let Some(limit) = line_limit(&failure) else {
+            return Err(failure);
+        };
+        if !may_begin_again(node, &job).await || !job.control.begin_again() {
+            return Err(failure);
+        }
+        if let Some(spill) = unfinished.spill.take() {
+            spill.remove(node).await;
+        }
+        if let Some(output) = unfinished.output.take() {
+            output.discard(node).await;
+        }
+        job.longest_line = Some((limit * TIMES_LONGER) as usize);
+    }
+}
+
+/// The limit that a line exceeded, if that was the failure.
+fn line_limit(failure: &Failure) -> Option<u64> {
+    let Failure::Program(error) = failure else {
+        return None;
+    };
+    match error.downcast_ref() {
+        Some(SortError::LongLine { limit, .. }) => Some(*limit),
+        _ => None,
+    }
+}
+
+/// Whether a sort can be begun again: on this node alone, from files that can be read again.
+async fn may_begin_again(node: &Node, job: &Job) -> bool {
+    if !job.is_alone(node) {
+        return false;
+    }
+    for source in &job.sources {
+        let Some(path) = source.path() else {
+            return false;
+        };
+        let found = node.metadata(path).await;
+        if !found.is_ok_and(|found| found.kind != FileKind::Sequential && found.length > 0) {
+            return false;
+        }
+    }
+    true
 }
 
 /// [`sort`] behind a pointer. Its futures, a megabyte of code, are compiled here, once; a plain
@@ -111,6 +175,8 @@ async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Rep
     let percent_resumed = recovery.begun.as_ref().map(|_| recovery.percent_done);
     let found = (&mut recovery, fingerprint);
     let (common, parts) = open(node, job, &mut agreement, found).await?;
+    let measured = with_lengths(node, job, &mut agreement, &parts).await?;
+    let job = measured.as_ref().unwrap_or(job);
     let mut sorting = RankSort::new(node, job, (ports, common, parts), unfinished);
     sorting.percent_resumed = percent_resumed;
     let mut ranges = phase_one(&mut sorting, &mut agreement, &mut recovery).await?;
@@ -129,6 +195,30 @@ async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Rep
         checkpoint.remove(node).await;
     }
     Ok(report)
+}
+
+/// The job with the lengths of its lines, which plans count on. A resumable sort must find the same
+/// ones again, and does not look.
+async fn with_lengths(
+    node: &Node,
+    job: &Job,
+    agreement: &mut Agreement,
+    parts: &Parts,
+) -> Result<Option<Job>, Failure> {
+    if job.contents.framing().is_fixed() || job.resume.is_some() {
+        return Ok(None);
+    }
+    let own = Lengths::survey(node, job, &parts.mine[0]).await;
+    let told = own.map(|own| ((), (own.mean, own.longest)));
+    let all = agreement.agree_and_tell(node, told).await?.1;
+    let (means, longest): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
+    let mean = means.into_iter().min().unwrap_or(1);
+    let longest = longest.into_iter().max().unwrap_or(1);
+    let contents = job.contents.with_lengths(mean, longest);
+    Ok(contents.map(|contents| Job {
+        contents,
+        ..job.clone()
+    }))
 }
 
 /// Compares the ranks' jobs and finds saved progress.

@@ -176,6 +176,8 @@ fn job(order: &Order, random: &mut Random) -> Job {
         tuning: Tuning { tune, ..tuning },
         resume: None,
         listing: None,
+        longest_line: None,
+        top: None,
         exchange: ExchangeKind::default(),
         control: Control::default(),
     }

@@ -19,14 +19,17 @@ pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}")
         .and_then(|()| stdout.flush())
-        .map_err(|cause| {
-            if cause.kind() == ErrorKind::BrokenPipe {
-                return CliFailure::new(READER_GONE, "the reader of standard output went away")
-                    .with_code(READER_GONE_CODE);
-            }
-            let message = format!("cannot write to standard output: {cause}; check where it goes");
-            CliFailure::new("io", message)
-        })
+        .map_err(|cause| unwritten(&cause))
+}
+
+/// The failure to write to standard output.
+pub fn unwritten(cause: &std::io::Error) -> CliFailure {
+    if cause.kind() == ErrorKind::BrokenPipe {
+        return CliFailure::new(READER_GONE, "the reader of standard output went away")
+            .with_code(READER_GONE_CODE);
+    }
+    let message = format!("cannot write to standard output: {cause}; check where it goes");
+    CliFailure::new("io", message)
 }
 
 /// Prints a line on standard error.

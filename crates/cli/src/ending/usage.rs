@@ -10,84 +10,46 @@ use super::failure::CliFailure;
 use super::say;
 use crate::launcher;
 
-/// The answer to options and formats of text.
-pub const NO_TEXT: &str = "text is not supported yet, except lines of equal length: fixed:LEN, where LEN counts the newline";
+/// The answer to formats of text that have a grammar.
+pub const NO_FORMAT: &str = "not supported yet; --format lines, the default, sorts lines, with -t and -k for fields between separators";
 
 /// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
-const GNU: [(&[&str], &str); 12] = [
+const GNU: [(&str, &str); 2] = [
     (
-        &["-r", "--reverse"],
+        "--compress-program",
+        "temporary data is not compressed: leave it out, or spread the data with several -T",
+    ),
+    (
+        "--batch-size",
+        "the memory decides how many runs are merged at once: leave it out, or give more with -S",
+    ),
+];
+
+/// Options for lines, and what to do instead with binary records.
+const FOR_RECORDS: [(&str, &str); 4] = [
+    (
+        "-r",
         "for the largest first add :desc to a key, as in --key 0+10:desc",
     ),
     (
-        &["-k"],
-        "a key is --key OFFSET+LENGTH[:TYPE][:desc], in bytes, as in --key 8+8:u64le",
-    ),
-    (
-        &["-t", "--field-separator"],
+        "-t",
         "records have no fields; a key is --key OFFSET+LENGTH, in bytes",
     ),
     (
-        &["-n", "--numeric-sort"],
-        "binary numbers are keys with a type, as in --key 8+8:u64le; numbers in text are not supported yet",
-    ),
-    (
-        &["-u", "--unique"],
-        "it cannot drop duplicates yet; equal records are adjacent in the output",
-    ),
-    (
-        &["-c", "-C", "--check"],
-        "--verify checks the output of a sort, and `gristmill valsort` checks gensort records",
-    ),
-    (
-        &["-m", "--merge"],
-        "give the sorted files as inputs: --plan merge makes use of their order",
-    ),
-    (
-        &["-s"],
-        "write --stable to keep the input order of records with equal keys",
-    ),
-    (
-        &["-z", "--zero-terminated"],
+        "-z",
         "records have no end marker; every record has the length that --format gives",
     ),
-    (
-        &[
-            "-b",
-            "-d",
-            "-f",
-            "-g",
-            "-i",
-            "-M",
-            "-R",
-            "-V",
-            "--ignore-leading-blanks",
-            "--dictionary-order",
-            "--ignore-case",
-            "--general-numeric-sort",
-            "--ignore-nonprinting",
-            "--human-numeric-sort",
-            "--month-sort",
-            "--random-sort",
-            "--version-sort",
-            "--sort",
-        ],
-        "it compares the bytes of a key, or a number of a type, as in --key 8+8:u64le",
-    ),
-    (
-        &["--buffer-size"],
-        "the limit of the memory is -S, as in -S 512M",
-    ),
-    (
-        &[
-            "--compress-program",
-            "--batch-size",
-            "--files0-from",
-            "--debug",
-        ],
-        "`gristmill sort --help` lists its options",
-    ),
+    ("--debug", "the keys are where --key says, in every record"),
 ];
+
+/// What to do instead of an option for lines with binary records.
+pub fn for_records(option: &str) -> &'static str {
+    let found = FOR_RECORDS.iter().find(|(name, _)| *name == option);
+    found.map_or(
+        "it compares the bytes of a key, or a number of a type, as in --key 8+8:u64le",
+        |(_, instead)| instead,
+    )
+}
 
 /// Reports the mistake in a command line. The exit code is that of the reference: 1 for gensort and
 /// valsort, else 2.
@@ -122,23 +84,17 @@ fn is_of_reference() -> bool {
     command() == "gensort" || command() == "valsort"
 }
 
-/// The hint for an option of GNU sort or a missing format.
+/// The hint for an option of GNU sort.
 fn hint(error: &clap::Error) -> Option<String> {
-    if command() != "sort" {
+    if command() != "sort" || error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    match (error.kind(), error.get(ContextKind::InvalidArg)?) {
-        (ErrorKind::UnknownArgument, ContextValue::String(given)) => {
-            let given = given.split('=').next()?;
-            let (_, instead) = GNU.iter().find(|(names, _)| names.contains(&given))?;
-            Some(format!("sort has no {given}; {instead}"))
-        }
-        (ErrorKind::MissingRequiredArgument, ContextValue::Strings(missing)) => missing
-            .iter()
-            .any(|name| name.starts_with("--format"))
-            .then(|| format!("the record format is missing: give --format gensort (100-byte records) or fixed:LEN; {NO_TEXT}")),
-        _ => None,
-    }
+    let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let given = given.split('=').next()?;
+    let (_, instead) = GNU.iter().find(|(name, _)| *name == given)?;
+    Some(format!("sort has no {given}; {instead}"))
 }
 
 /// The first paragraph of an error, which says what is wrong, in one line.

@@ -180,6 +180,7 @@ mod tests {
         Report {
             records: 100_000_000,
             bytes: 10_000_000_000,
+            dropped: 0,
             passes: 2,
             plan: "two-pass",
             reason: "10000000000 bytes do not fit in 1073741824 bytes of memory".to_owned(),

@@ -50,6 +50,29 @@ pub enum ExchangeName {
     Rounds,
 }
 
+/// How `--check` tells of disorder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckName {
+    /// By the first record that is out of order.
+    DiagnoseFirst,
+    /// By the exit code alone.
+    Quiet,
+}
+
+impl CheckName {
+    /// Reads one of its names, or the beginning of one.
+    pub fn read(text: &str) -> Result<CheckName, String> {
+        let names = [
+            ("diagnose-first", CheckName::DiagnoseFirst),
+            ("quiet", CheckName::Quiet),
+            ("silent", CheckName::Quiet),
+        ];
+        let begun = |(name, _): &&(&str, CheckName)| !text.is_empty() && name.starts_with(text);
+        let found = names.iter().find(begun).map(|&(_, how)| how);
+        found.ok_or_else(|| "give diagnose-first, or quiet or silent to print nothing".to_owned())
+    }
+}
+
 impl From<PlanName> for Choice {
     fn from(name: PlanName) -> Choice {
         match name {

@@ -10,7 +10,8 @@ use pipeline::Failure;
 use super::part::{Part, Together};
 use super::target::is_directory;
 use super::tell::{tell, write_report};
-use super::{Arguments, PlanName, check_output, prepare, resume};
+use super::verify::check_output;
+use super::{Arguments, PlanName, prepare, resume};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::{say, signals};
 use crate::launcher::{Launch, is_only_rank};
@@ -146,6 +147,7 @@ fn with_rank(arguments: &Arguments, rank: Rank) -> Arguments {
 }
 
 fn check(arguments: &Arguments) -> Result<(), CliFailure> {
+    check_alone(arguments)?;
     let named = arguments
         .inputs
         .iter()
@@ -175,8 +177,33 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         [_] if arguments.resume => {
             "--resume needs one output per rank: put {rank} in the name, as in -o sorted-{rank}"
         }
+        [_] if arguments.order.unique => {
+            "-u needs one output per rank: put {rank} in the name, as in -o sorted-{rank}"
+        }
         [one] if !is_directory(one) => return Ok(()),
         _ => "sets need directories per rank: put {rank} in their names, as in -o sorted-{rank}/",
     };
     Err(CliFailure::usage(refused))
+}
+
+/// Refuses what only a single process does.
+fn check_alone(arguments: &Arguments) -> Result<(), CliFailure> {
+    let (option, instead) = if arguments.checks().is_some() {
+        ("-c", "--verify checks the output of the sort")
+    } else if arguments.debug {
+        ("--debug", "try the keys on a few lines first")
+    } else if arguments.order.top.is_some() {
+        ("--top", "sort all records, and take the first ones")
+    } else if arguments.files0_from.is_some() {
+        ("--files0-from", "name the inputs")
+    } else if arguments.order.draws_salt() {
+        (
+            "-R without --random-source",
+            "give one, so that all ranks shuffle in the same way",
+        )
+    } else {
+        return Ok(());
+    };
+    let message = format!("{option} needs a single process; {instead}");
+    Err(CliFailure::usage(message))
 }

@@ -1,26 +1,30 @@
 //! The options of `gristmill sort`.
 
+mod order;
+
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 
-use super::choices::{ExchangeName, IoName, PlanName, StartName, TuneName};
+use super::choices::{CheckName, ExchangeName, IoName, PlanName, StartName, TuneName};
+use super::memory::{Asked, asked};
 use crate::progress;
-use crate::size::{Memory, memory, threads};
+use crate::size::{size, threads};
+
+pub(super) use order::Order;
 
 const EXAMPLES: &str = "\
 Examples:
-  gristmill sort --format gensort input.dat -o output.dat
+  gristmill sort names.txt -o sorted.txt
+  gristmill sort -t, -k3,3nr -k1,1 sales.csv   # a number, then a name
+  cat *.log | gristmill sort -u -S 64M > all.txt
+  gristmill sort --format gensort --verify input.dat -o output.dat
   gristmill sort --format fixed:16 --key 8+8:u64le:desc pairs.bin -o sorted.bin
-  gristmill sort --format gensort -S 64M --verify input.dat -o output.dat
-  gristmill sort --format gensort input.dat -o sorted/     # a set of files
-  cat input.dat | gristmill sort --format gensort > output.dat
   mpirun -n 4 gristmill sort --format gensort 'in-{rank}' -o 'out-{rank}'";
 
-/// Sort fixed-length records.
+/// Sort lines of text, or fixed-length records.
 ///
-/// Text is not supported yet, except lines of equal length: `--format fixed:LEN`, where LEN counts
-/// the newline.
+/// Lines are compared as bytes, as by GNU sort in the C locale, and its options mean the same here.
 ///
 /// Without INPUT, or where it is -, sort reads standard input; without -o it writes standard
 /// output. Inputs are only read, and -o may name one of them: a file shows its old content until
@@ -35,39 +39,61 @@ Examples:
 /// ranks name. Each rank writes one range of the keys, to its own output or to its part of one file
 /// that all hosts see. -S applies to each rank.
 ///
-/// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
+/// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000. For lines a number alone counts KiB.
 #[derive(Args, Clone)]
-#[command(before_long_help = EXAMPLES)]
+#[command(before_long_help = EXAMPLES, args_override_self = true, infer_long_args = true)]
+#[command(disable_help_flag = true, version = crate::VERSION, disable_version_flag = true)]
 pub(crate) struct Arguments {
     /// Files to sort together; - is standard input
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
 
-    /// Record format: gensort (100 bytes, key 0+10) or fixed:LEN (LEN bytes)
-    #[arg(long, value_name = "FORMAT", help_heading = "Records")]
-    pub(super) format: String,
-    /// Sort key, OFFSET+LENGTH[:TYPE][:desc]; repeat it for further keys
-    ///
-    /// The first key decides first. TYPE is bytes (the default), u8, i8, u16le, u16be ... u128be,
-    /// i16le ... i128be, f32le, f32be, f64le or f64be. With :desc the largest comes first. Without
-    /// --key, fixed:LEN sorts by the whole record.
-    #[arg(long = "key", value_name = "KEY", help_heading = "Records")]
-    pub(super) keys: Vec<String>,
-    /// Keep the input order of records with equal keys
-    ///
-    /// Otherwise the whole record decides between them.
-    #[arg(long, help_heading = "Records")]
-    pub(super) stable: bool,
+    #[command(flatten)]
+    pub(super) order: Order,
+
+    /// Where the sorted records go: a file, a device, a named pipe, or directories
+    #[arg(
+        short,
+        long = "output",
+        value_name = "OUTPUT",
+        allow_hyphen_values = true
+    )]
+    #[arg(help_heading = "Input and output")]
+    pub(super) outputs: Vec<PathBuf>,
+    /// Read the names of the inputs, each followed by a NUL, from FILE; - is standard input
+    #[arg(
+        long,
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        help_heading = "Input and output"
+    )]
+    pub(super) files0_from: Option<PathBuf>,
+    /// Lines end with NUL, not with a newline
+    #[arg(short, long, help_heading = "Input and output")]
+    pub(super) zero_terminated: bool,
+    /// The inputs are sorted: merge them
+    #[arg(short, long, help_heading = "Input and output")]
+    pub(super) merge: bool,
 
     /// Memory limit, such as 2G or 50% [default: 75% of the available memory]
-    #[arg(short = 'S', long, value_name = "SIZE|PCT", value_parser = memory)]
-    #[arg(help_heading = "Memory and disks")]
-    pub(super) memory: Option<Memory>,
+    #[arg(
+        short = 'S',
+        long,
+        visible_alias = "buffer-size",
+        value_name = "SIZE|PCT"
+    )]
+    #[arg(value_parser = asked, allow_hyphen_values = true, help_heading = "Memory and disks")]
+    pub(super) memory: Vec<Asked>,
     /// Directory for data that does not fit in memory [default: that of the output]
     ///
     /// Repeat it to spread the data over several disks.
-    #[arg(short = 'T', long = "tmp", value_name = "DIR")]
-    #[arg(help_heading = "Memory and disks")]
+    #[arg(
+        short = 'T',
+        long = "tmp",
+        visible_alias = "temporary-directory",
+        value_name = "DIR"
+    )]
+    #[arg(allow_hyphen_values = true, help_heading = "Memory and disks")]
     pub(super) temporary: Vec<PathBuf>,
     /// Cores to use [default: all]
     #[arg(long, value_name = "N", value_parser = threads, help_heading = "Memory and disks")]
@@ -78,31 +104,40 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "Memory and disks")]
     pub(super) resume: bool,
 
-    /// Where the sorted records go: a file, a device, a named pipe, or directories
-    #[arg(
-        short,
-        long = "output",
-        value_name = "OUTPUT",
-        help_heading = "Output and checks"
-    )]
-    pub(super) outputs: Vec<PathBuf>,
+    /// Check that the input is in order, and do not sort; exit with 1 if it is not
+    ///
+    /// HOW is diagnose-first, which prints the first line that is out of order, or quiet or silent,
+    /// which print nothing.
+    #[arg(short, long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
+    #[arg(value_parser = CheckName::read, default_missing_value = "diagnose-first")]
+    #[arg(help_heading = "Checks")]
+    pub(super) check: Option<CheckName>,
+    /// The same, and do not say where it is out of order
+    #[arg(short = 'C', help_heading = "Checks")]
+    pub(super) check_quietly: bool,
     /// Read the output again and check its order and checksum
-    #[arg(long, help_heading = "Output and checks")]
+    #[arg(long, help_heading = "Checks")]
     pub(super) verify: bool,
+    /// Underline what the keys are in each line of the output, and warn of doubtful options
+    #[arg(long, help_heading = "Checks")]
+    pub(super) debug: bool,
     /// Write a report as JSON to FILE, and print a table of the stages on standard error
-    #[arg(long, value_name = "FILE", help_heading = "Output and checks")]
+    #[arg(long, value_name = "FILE", help_heading = "Checks")]
     pub(super) report: Option<PathBuf>,
     /// Print the report as JSON on standard output
-    #[arg(long, help_heading = "Output and checks")]
+    #[arg(long, help_heading = "Checks")]
     pub(super) json: bool,
     /// Show progress on standard error
-    #[arg(long, value_enum, default_value_t, help_heading = "Output and checks")]
+    #[arg(long, value_enum, default_value_t, help_heading = "Checks")]
     pub(super) progress: progress::Mode,
 
     /// How ranks exchange records
     #[arg(long, value_enum, default_value_t, help_heading = "Cluster")]
     pub(super) exchange: ExchangeName,
 
+    /// Longest line that buffers have room for [default: what the input and the memory suggest]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Expert")]
+    pub(super) max_line: Option<u64>,
     /// How to sort
     #[arg(long, value_enum, default_value_t, help_heading = "Expert")]
     pub(super) plan: PlanName,
@@ -115,4 +150,11 @@ pub(crate) struct Arguments {
     /// Where tuning begins: `worst` has one worker per stage, one request in flight, small units
     #[arg(long, value_enum, default_value_t, hide = true)]
     pub(super) start: StartName,
+
+    /// Print help
+    #[arg(long, action = ArgAction::HelpLong, help_heading = "Help")]
+    pub(super) help: Option<bool>,
+    /// Print the version
+    #[arg(long, action = ArgAction::Version, help_heading = "Help")]
+    pub(super) version: Option<bool>,
 }

@@ -66,7 +66,10 @@ impl Drop for Named {
 fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
     match outputs {
         [] => return Ok(Target::Standard),
-        [one] if !is_directory(one) => return Ok(Target::Path(one.clone())),
+        // Scripts may name a file twice.
+        [one, others @ ..] if !is_directory(one) && others.iter().all(|other| other == one) => {
+            return Ok(Target::Path(one.clone()));
+        }
         _ => {}
     }
     let refused = |path: &Path, what: &str| {

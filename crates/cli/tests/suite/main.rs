@@ -12,6 +12,7 @@ mod changing_input;
 mod cluster;
 mod cluster_ends;
 mod demo;
+mod gnu;
 mod help;
 mod house;
 mod keys;

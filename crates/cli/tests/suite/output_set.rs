@@ -206,7 +206,7 @@ fn a_set_of_any_format_is_validated_in_its_own_order() {
     assert_eq!(ran.code, 2);
     assert!(
         ran.complaint()
-            .contains("set/manifest.json lists records of 20 bytes"),
+            .contains("set/manifest.json lists records of format fixed:20"),
         "{ran:?}"
     );
 }

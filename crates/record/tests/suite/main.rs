@@ -3,4 +3,5 @@
 mod format;
 mod gensort;
 mod order;
+mod text;
 mod validate;

@@ -24,7 +24,8 @@ use crate::plan::Exchanging;
 use crate::protocol::MEETING;
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::{Bytes, Contents};
-use crate::records::size::{GENSORT, Size};
+use crate::records::framing::GENSORT;
+use crate::records::size::Size;
 
 /// Bytes of the sender's rank at the front of a chunk.
 const RANK_BYTES: usize = 4;

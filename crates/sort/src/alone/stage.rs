@@ -35,8 +35,9 @@ use crate::names::StageName;
 use crate::plan::{Plan, Shape};
 use crate::records::block::{Block, Bucket, Chunk, Destination};
 use crate::records::contents::{Bytes, Contents};
+use crate::records::framing::GENSORT;
 use crate::records::sample::Sample;
-use crate::records::size::{GENSORT, Size};
+use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 
 /// A stage of the one-pass sort.

@@ -4,8 +4,9 @@
 use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, WrittenGroup};
 use crate::files::spill::is_kind;
 use crate::records::block::BLOCK_BYTES;
+use crate::records::framing::Framing;
 use crate::records::sample::Sample;
-use crate::records::size::{Framing, Size};
+use crate::records::size::Size;
 use crate::runs::partition::{Partition, SpilledRun};
 
 /// Maximum number of epochs: a kill costs a rank at most this part of phase one.
@@ -28,14 +29,14 @@ pub(crate) fn check_begun(begun: &Begun) -> Result<(), String> {
         parts,
         epochs,
         chunk_bytes,
-        fingerprint,
         ..
     } = begun;
     let block = BLOCK_BYTES as usize;
     within("epochs", *epochs as usize, 1, MOST_EPOCHS as usize)?;
     within("parts", parts.len(), 1, MOST_RANGES)?;
     within("range", *range as usize, 0, parts.len() - 1)?;
-    within("record_bytes", fingerprint.record_bytes, 1, MOST_BYTES)?;
+    let framing = framing_of(begun)?;
+    within("bytes of a record", framing.longest(), 1, MOST_BYTES)?;
     within("chunk_bytes", *chunk_bytes, block, MOST_BYTES)?;
     if !chunk_bytes.is_multiple_of(block) {
         return Err(format!(
@@ -48,25 +49,13 @@ pub(crate) fn check_begun(begun: &Begun) -> Result<(), String> {
     let Some(bytes) = bytes else {
         return Err("parts have more bytes than a disk can hold".to_owned());
     };
-    let framing = Framing::fixed(fingerprint.record_bytes);
     if !parts.iter().all(|part| framing.is_whole(part.bytes)) {
         return Err("parts are not whole records".to_owned());
     }
     within("expected", begun.expected as usize, 0, bytes as usize)?;
-    let each = Sample::bytes_of(fingerprint.record_bytes);
-    let most = (parts.len() - 1).saturating_mul(each);
-    if !begun.ranges.len().is_multiple_of(each) || begun.ranges.len() > most {
-        return Err(format!(
-            "ranges have {} bytes, not at most {most}",
-            begun.ranges.len()
-        ));
-    }
-    if !begun.partitions.len().is_multiple_of(each) {
-        return Err(format!(
-            "partitions have {} bytes, not whole elements",
-            begun.partitions.len()
-        ));
-    }
+    let ranges = elements("ranges", &begun.ranges, framing)?;
+    within("splitters of ranges", ranges, 0, parts.len() - 1)?;
+    elements("partitions", &begun.partitions, framing)?;
     if begun.kinds.len() != begun.directories.len() || !begun.kinds.iter().all(is_kind) {
         return Err("kinds are not one per directory".to_owned());
     }
@@ -77,9 +66,8 @@ pub(crate) fn check_begun(begun: &Begun) -> Result<(), String> {
 /// The number that is impossible.
 pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
     let begun = &found.begun;
-    let framing = Framing::fixed(begun.fingerprint.record_bytes);
-    let each = Sample::bytes_of(begun.fingerprint.record_bytes);
-    let buckets = begun.partitions.len() / each + 1;
+    let framing = framing_of(begun)?;
+    let buckets = elements("partitions", &begun.partitions, framing)? + 1;
     let all: u64 = begun.parts.iter().map(|part| part.bytes).sum();
     for (number, epoch) in found.epochs.iter().enumerate() {
         let checked = check_epoch(epoch, begun, buckets, all);
@@ -119,7 +107,7 @@ pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
 }
 
 fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result<(), String> {
-    let framing = Framing::fixed(begun.fingerprint.record_bytes);
+    let framing = framing_of(begun)?;
     check_size("read", epoch.read.size, all, framing)?;
     check_size("came", epoch.came.size, epoch.read.size.bytes, framing)?;
     within("partitions", epoch.partitions.len(), 0, buckets)?;
@@ -150,6 +138,19 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
     Ok(())
 }
 
+/// The framing of the job's records.
+fn framing_of(begun: &Begun) -> Result<Framing, String> {
+    let framing = begun.fingerprint.framing();
+    framing.map_err(|error| format!("the order is none: {error}"))
+}
+
+/// The number of elements of a sample.
+fn elements(what: &str, bytes: &[u8], framing: Framing) -> Result<usize, String> {
+    let sample = Sample::from_bytes(bytes, framing);
+    let none = || format!("{what} have {} bytes, not whole elements", bytes.len());
+    Ok(sample.ok_or_else(none)?.len())
+}
+
 /// Whether a size has at most `most` bytes, and its records and bytes agree.
 fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(), String> {
     within(
@@ -158,17 +159,17 @@ fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(),
         0,
         most as usize,
     )?;
-    let records = framing.most_in(size.bytes) as usize;
+    if !framing.is_whole(size.bytes) {
+        return Err(format!("bytes of {what} are not whole records"));
+    }
+    let [least, most] = [framing.longest(), framing.shortest()]
+        .map(|length| size.bytes.div_ceil(length as u64) as usize);
     within(
         &format!("records of {what}"),
         size.records as usize,
-        records,
-        records,
-    )?;
-    match framing.is_whole(size.bytes) {
-        true => Ok(()),
-        false => Err(format!("bytes of {what} are not whole records")),
-    }
+        least,
+        most,
+    )
 }
 
 /// The number of partitions that the output holds then, given the `done` before and the sizes of
@@ -181,7 +182,7 @@ fn check_written(
     within("partitions", written.partitions, done + 1, sizes.len())?;
     let before: Size = sizes[..done].iter().sum();
     let size: Size = sizes[done..written.partitions].iter().sum();
-    let is_record = |record: &Vec<u8>| framing.is_record(record.len());
+    let is_record = |record: &Vec<u8>| framing.is_record(record);
     match &written.span {
         None if size.records > 0 => return Err(format!("{} records have no span", size.records)),
         Some(span) if (span.begin, span.size, span.file) != (before, size, 0) => {

@@ -32,6 +32,11 @@ impl Parts {
     pub(crate) fn total(&self) -> u64 {
         self.all.iter().map(|part| part.bytes).sum()
     }
+
+    /// Bytes of all records when they are written.
+    pub(crate) fn total_out(&self) -> u64 {
+        self.all.iter().map(Part::out_bytes).sum()
+    }
 }
 
 /// The parts, as a rank finds them.
@@ -154,8 +159,8 @@ impl Opener<'_> {
         let framing = job.contents.framing();
         let mut inputs = Inputs::open(node, &sources, framing, job.resources.io).await?;
         if job.is_alone(node) {
-            let (bytes, ends) = (inputs.bytes.unwrap_or(0), 0);
-            return Ok((inputs, Part { bytes, ends }, bytes));
+            let (part, bytes) = (part_of(&inputs, 0), inputs.bytes.unwrap_or(0));
+            return Ok((inputs, part, bytes));
         }
         let piped = || SortError::NotDivisible {
             what: "an input is a pipe".to_owned(),
@@ -168,8 +173,16 @@ impl Opener<'_> {
         if job.shared {
             inputs = inputs.part(part, parts);
         }
-        let bytes = inputs.bytes.unwrap_or(0);
-        Ok((inputs, Part { bytes, ends }, all))
+        let part = part_of(&inputs, ends);
+        Ok((inputs, part, all))
+    }
+}
+
+fn part_of(inputs: &Inputs, ends: u64) -> Part {
+    Part {
+        bytes: inputs.bytes.unwrap_or(0),
+        added: inputs.added(),
+        ends,
     }
 }
 

@@ -73,14 +73,14 @@ impl<'a> RankSort<'a> {
         let (node, job) = (self.node, self.job);
         if self.resume().is_none() {
             // If one rank refuses, all others remove their drafts.
-            let output = open_output(node, job, self.parts.total()).await;
+            let output = open_output(node, job, self.parts.total_out()).await;
             let output = output.map(|output| self.unfinished.output.insert(output).clone());
             let output = agreement.agree(node, output).await?;
             conflicts::check_distinct(node, agreement, &[&output]).await?;
         }
         let (exchanging, places) = self.exchanging(agreement, round).await?;
         let drawn = self.draw(places).await.map(|drawn| {
-            let sampled = drawn.sample.len() as u64;
+            let sampled = drawn.sample.bytes() as u64;
             (drawn, sampled)
         });
         let (Drawn { sample, cost }, sampled) = agreement.agree_and_tell(node, drawn).await?;
@@ -173,6 +173,11 @@ impl<'a> RankSort<'a> {
         range: &mut Option<KeyRange<'a>>,
     ) -> Result<(), Failure> {
         let node = self.node;
+        // No rank knows the last record of another.
+        let ranges = match self.job.contents.is_unique() {
+            true => ranges.undivided(),
+            false => ranges,
+        };
         let partitions = range.as_mut().and_then(|range| range.splitters.take());
         let divided = (ranges, partitions.unwrap_or_else(|| Splitters::even(1)));
         let ports = self.ports.as_ref().expect("records are exchanged");

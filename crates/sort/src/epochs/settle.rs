@@ -15,7 +15,8 @@ use crate::epochs::range::KeyRange;
 use crate::epochs::sorting::RankSort;
 use crate::error::SortError;
 use crate::passes::report::Outcome;
-use crate::records::size::Sum;
+use crate::ranks::fingerprint::Part;
+use crate::records::size::{Size, Sum};
 use crate::records::span::check;
 use crate::report::{RankReport, Report, WrittenFile};
 use crate::stages::{Settled, all_there};
@@ -33,6 +34,7 @@ struct Account {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Made {
     range: u32,
+    /// Its records, with those that were dropped.
     sum: Sum,
     /// Records of the whole input, according to the range's notes.
     read: Option<Sum>,
@@ -63,7 +65,7 @@ impl RankSort<'_> {
         };
         let made = ranges.iter().zip(sorted).map(|(range, sorted)| Made {
             range: range.number,
-            sum: sorted.settled.sum,
+            sum: sorted.settled.sum + sorted.settled.dropped,
             read: range.notes.as_ref().map(Checkpoint::read),
         });
         let account = Account {
@@ -140,8 +142,14 @@ impl RankSort<'_> {
         let out: Sum = made().map(|made| made.sum).sum();
         let is_known = self.parts.mine.iter().all(|part| part.is_seekable());
         if is_known {
-            let bytes = self.common.parts.iter().map(|part| part.bytes).sum();
-            let size = self.job.contents.framing().size_of(bytes);
+            let bytes = self.common.parts.iter().map(Part::out_bytes).sum();
+            let framing = self.job.contents.framing();
+            let records = match framing.is_fixed() {
+                true => framing.size_of(bytes).records,
+                // Only the bytes of lines are known in advance.
+                false => out.size.records,
+            };
+            let size = Size { records, bytes };
             all_there(Sum { size, ..out }, out)?;
         }
         made().try_for_each(|made| all_there(made.read.unwrap_or(read), out))

@@ -170,7 +170,7 @@ impl<'a> RankSort<'a> {
 
     /// Draws this rank's share of the `places` that all ranks sample.
     pub(crate) async fn draw(&self, places: u64) -> Result<Drawn, Failure> {
-        let mut all = Drawn::default();
+        let mut all = Drawn::none(self.job.contents.framing());
         for part in &self.parts.mine {
             let own = part.bytes.unwrap_or(0);
             let share = portion(places, own, self.parts.total());
@@ -189,17 +189,15 @@ impl<'a> RankSort<'a> {
 
     /// Splitters from an entry or from another rank.
     pub(crate) fn parse_splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
-        let order = self.job.contents.order();
-        let order = order.expect("real records: it was looked at before");
         let known = self.parse_sample(bytes)?;
-        if !Splitters::are_ascending(order, &known) {
+        let Some(known) = self.job.contents.known_splitters(known) else {
             let what = "has splitters that are not in order".to_owned();
             let file = self
                 .resume()
                 .map(|resume| resume.target.clone())
                 .unwrap_or_default();
             return Err(SortError::Checkpoint { file, what }.into());
-        }
-        Ok(Splitters::of(order, known))
+        };
+        Ok(known)
     }
 }

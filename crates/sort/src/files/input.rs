@@ -25,9 +25,10 @@ use record::Checksum;
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
 use crate::job::{IoChoice, Source};
-use crate::records::size::{Framing, portion};
+use crate::records::framing::Framing;
+use crate::records::size::portion;
 use crate::report::Warning;
-use opening::{open, set_of};
+use opening::{ends_open, open, set_of};
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
 /// any number of inputs needs few descriptors.
@@ -43,6 +44,8 @@ pub struct Input {
     direct: bool,
     /// Bytes at the beginning of the file that are skipped.
     skipped: u64,
+    /// Whether its last line has no delimiter.
+    is_open: bool,
     /// Bytes before it in this node's input.
     pub first: u64,
     /// Its bytes; 0 for a pipe, whose length is unknown.
@@ -97,6 +100,8 @@ pub(crate) struct ReadUnit {
     /// Offset in that file.
     pub offset: u64,
     pub bytes: usize,
+    /// Length of that file.
+    pub file_bytes: u64,
     /// Position of its first record: bytes before it in the whole input.
     pub position: u64,
 }
@@ -114,7 +119,8 @@ impl Inputs {
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
                 let file = open(node, source, io).await?;
-                inputs.add(source, file)?;
+                let is_open = ends_open(node, &file, framing).await?;
+                inputs.add(source, file, is_open)?;
                 listed = None;
                 continue;
             };
@@ -133,19 +139,21 @@ impl Inputs {
                     *first = directory.join(Manifest::NAME);
                 }
             }
-            if !framing.is_record(manifest.record_bytes) {
-                let (listed, asked) = (manifest.record_bytes, framing.longest());
-                let what = format!("lists records of {listed} bytes, not {asked}; check --format");
+            if manifest.order(directory)?.framing() != framing.records() {
+                let listed = &manifest.format;
+                let what = format!("lists records of format {listed}; check --format");
                 return Err(refused(what).into());
             }
             for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
                 let source = Source::Listed(path);
                 let file = open(node, &source, io).await?;
                 let name = file.path().display().to_string();
-                inputs.add(&source, file)?;
+                let is_open = ends_open(node, &file, framing).await?;
+                inputs.add(&source, file, is_open)?;
                 let bytes = inputs.files.last().map_or(0, |input| input.bytes);
                 let found = framing.size_of(bytes).records;
-                if found != listed.records {
+                // Lines are counted when they are read.
+                if framing.is_fixed() && found != listed.records {
                     let what = format!(
                         "lists {} records in {name}, which has {found}",
                         listed.records
@@ -178,7 +186,7 @@ impl Inputs {
         part
     }
 
-    fn add(&mut self, source: &Source, file: File) -> Result<(), SortError> {
+    fn add(&mut self, source: &Source, file: File, is_open: bool) -> Result<(), SortError> {
         let seen = file.metadata();
         let bytes = match seen.kind {
             FileKind::Directory => {
@@ -207,10 +215,18 @@ impl Inputs {
             seen,
             direct,
             skipped: 0,
+            is_open,
             first,
             bytes,
         });
         Ok(())
+    }
+
+    /// Delimiters that are missing at the ends of files, and are added when they are read.
+    pub(crate) fn added(&self) -> u64 {
+        let ends = |input: &&Input| input.skipped + input.bytes == input.seen.length;
+        let open = self.files.iter().filter(|input| input.is_open);
+        open.filter(ends).count() as u64
     }
 
     /// Whether every input can be read at any offset.
@@ -257,6 +273,7 @@ impl Inputs {
             skipped,
             first,
             bytes,
+            ref seen,
             ..
         } = self.files[input];
         let before = position - first;
@@ -264,6 +281,7 @@ impl Inputs {
             input,
             offset: skipped + before,
             bytes: most.min((bytes - before) as usize),
+            file_bytes: seen.length,
             position: self.base + position,
         }
     }
@@ -298,11 +316,12 @@ impl Input {
         position: u64,
         most: usize,
     ) -> impl Iterator<Item = ReadUnit> + use<> {
-        let all = self.bytes;
+        let (all, file_bytes) = (self.bytes, self.seen.length);
         (0..all).step_by(most).map(move |offset| ReadUnit {
             input: number,
             offset,
             bytes: most.min((all - offset) as usize),
+            file_bytes,
             position: position + offset,
         })
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use node::Node;
 use pipeline::Failure;
-use record::{Checksum, Format, Order, Ties};
+use record::{Checksum, Comparison, Ties};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
@@ -44,7 +44,7 @@ pub struct Manifest {
     pub keys: Vec<String>,
     /// Whether equal keys kept their input order (otherwise the whole record decided).
     pub stable: bool,
-    /// Length of a record in bytes.
+    /// Length of a record in bytes; 0 if they differ.
     pub record_bytes: usize,
     /// Number of records in all files.
     pub records: u64,
@@ -92,13 +92,23 @@ impl Manifest {
     }
 
     pub(crate) fn new(contents: &dyn Contents, directory: &Path) -> Manifest {
-        let keys = contents.order().map(Order::keys).unwrap_or_default();
+        let described = contents.comparison().map(|order| order.describe());
+        let counted = || {
+            (
+                format!("fixed:{}", contents.framing().longest()),
+                Vec::new(),
+            )
+        };
+        let (format, keys) = described.unwrap_or_else(counted);
         Manifest {
             gristmill_set: VERSION,
-            format: format!("fixed:{}", contents.framing().longest()),
-            keys: keys.iter().map(ToString::to_string).collect(),
+            format,
+            keys,
             stable: contents.is_stable(),
-            record_bytes: contents.framing().longest(),
+            record_bytes: match contents.framing().is_fixed() {
+                true => contents.framing().longest(),
+                false => 0,
+            },
             records: 0,
             checksum: Checksum::default().to_string(),
             directory: directory.to_string_lossy().into_owned(),
@@ -212,7 +222,7 @@ impl Manifest {
     ///
     /// # Errors
     /// When the manifest, which lies in `directory`, has no valid order.
-    pub fn order(&self, directory: &Path) -> Result<Order, SortError> {
+    pub fn order(&self, directory: &Path) -> Result<Comparison, SortError> {
         let ties = if self.stable {
             Ties::Position
         } else {
@@ -222,15 +232,19 @@ impl Manifest {
             file: directory.join(Manifest::NAME),
             what,
         };
-        let format = Format::parse(&self.format, &self.keys, ties);
-        let format = format.map_err(|error| refused(format!("says no order: {error}")))?;
-        if format.record_bytes != self.record_bytes {
+        let order = Comparison::parse(&self.format, &self.keys, ties);
+        let order = order.map_err(|error| refused(format!("says no order: {error}")))?;
+        let length = match order.framing() {
+            record::Framing::Fixed(length) => length,
+            record::Framing::Delimited(_) => 0,
+        };
+        if length != self.record_bytes {
             return Err(refused(format!(
                 "has two lengths of records: {}",
                 self.format
             )));
         }
-        Ok(format.order)
+        Ok(order)
     }
 
     /// Paths of the files in key order, of a manifest in `directory`.
@@ -273,7 +287,8 @@ impl ListedFile {
         let sum = spans
             .iter()
             .fold(0_u128, |sum, bucket| sum.wrapping_add(bucket.sum));
-        let key = |record: Option<&Vec<u8>>| match (contents.order(), record) {
+        let order = contents.comparison();
+        let key = |record: Option<&Vec<u8>>| match (&order, record) {
             (Some(order), Some(record)) => listed_key(order, record),
             _ => String::new(),
         };
@@ -298,9 +313,9 @@ fn checksum_of(digits: &str) -> Option<Checksum> {
         .map(Checksum)
 }
 
-pub(crate) fn listed_key(order: &Order, record: &[u8]) -> String {
-    let bytes = order.key_bytes(record).take(LISTED_KEY_BYTES);
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+pub(crate) fn listed_key(order: &Comparison, record: &[u8]) -> String {
+    let bytes = order.key_bytes(record, LISTED_KEY_BYTES);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The name of file `number` of a set; `tag` tells runs apart.

@@ -170,7 +170,8 @@ impl Output {
         }
     }
 
-    /// Writes the disk blocks that several ranks share, from the parts that each has left.
+    /// Writes the disk blocks that several ranks share, from the parts that each has left; or the
+    /// last one of an output whose length was not known.
     ///
     /// # Errors
     /// When the parts do not fill the blocks, a rank fails, or the disk refuses.
@@ -183,8 +184,23 @@ impl Output {
         if let Commit::Together(together) = &self.commit {
             return together.complete(node, contents, left).await;
         }
-        debug_assert!(left.is_empty(), "this rank fills all blocks");
+        // The end of a file whose length was not known.
+        for Left { block, bytes, .. } in left {
+            self.first()
+                .write_block(node, contents, block, &bytes)
+                .await?;
+        }
         Ok(())
+    }
+
+    /// Sets the length of file `number`, where it was not known when the output was laid out.
+    pub(crate) async fn set_length(&self, node: &Node, number: usize, bytes: u64) {
+        let set = |all: &mut Vec<Draft>| {
+            if let Some(length) = &mut all[number].length {
+                *length = bytes;
+            }
+        };
+        self.drafts.change(node, set).await;
     }
 
     /// File `number` of the layout.

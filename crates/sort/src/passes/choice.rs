@@ -30,10 +30,13 @@ pub(crate) async fn choose(
         Choice::OnePass => one()?,
         Choice::TwoPass => two()?,
         Choice::Merge => merge()?,
-        Choice::Auto if shape.bytes.is_none() => {
+        // A merge drops most of each load when it is sorted.
+        Choice::Auto if shape.bytes.is_none() || job.top.is_some() => {
             merge().or_else(|refused| two().map_err(|other| refused.or_less(other)))?
         }
         Choice::Auto => match one() {
+            // Lines may be shorter than expected, and then take more memory.
+            Ok(_) if !shape.framing.is_fixed() => two()?,
             Ok(plan) => plan,
             Err(in_one) => {
                 let seen = Presorted::measure(node, job, inputs).await?;

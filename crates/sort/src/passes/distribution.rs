@@ -14,21 +14,17 @@
 //! 2. Read the input in large units (reader), and copy each record to its bucket (distributor).
 //!    With several ranks, the exchange comes between the two.
 //! 3. At the end of the input, derive the place of each bucket in the output (partition buffers).
-//! 4. For each bucket: sort it, gather its records, check them (sorter), and write them (writer).
+//! 4. For each bucket: sort it, gather and check its records (sorter), and write them (writer).
 //!
 //! Two passes, where buckets are partitions and some of their records are spilled (TritonSort 3.3):
 //!
-//! 1. Sample the input and choose splitters (sampler).
+//! 1. Sample the input (sampler).
 //! 2. Read and distribute as above. When memory is full, hand the longest partition to a directory
 //!    that has a write token (partition buffers; TritonSort 4.5), where it is appended to a spill
 //!    file with one request (spiller; 4.3).
-//! 3. Distribute partitions that are larger than memory again, until none is (reloader, then as in
-//!    step 2). TritonSort 6.1 leaves skew to future work.
-//! 4. Derive the place of each partition in the output.
-//! 5. For each partition: read its spilled records back (loader); sort it, gather its records,
-//!    check them (sorter), and write them (writer).
-//!
-//! One pass is the case without spillers: its plan has memory for all records.
+//! 3. Distribute partitions that are larger than memory again (reloader, then as in step 2);
+//!    TritonSort 6.1 leaves skew to future work.
+//! 4. Place each partition, read it back (loader), and continue as above (sorter, writer).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,9 +47,11 @@ use crate::stages::{
     reload, spill,
 };
 
-/// In phase two, holes smaller than this would take as long as reading does. No stage waits for
-/// their space any more, since the output has its own.
+/// In phase two, holes smaller than this would take as long as reading does.
 const LEAST_RELEASED_BYTES: u64 = 256 << 10;
+
+/// Each division makes a partition less than half as large, so this is never reached.
+const MOST_DIVISIONS: u32 = 64;
 
 pub(crate) struct Distributed {
     pub splitters: Posted<Splitters>,
@@ -131,6 +129,7 @@ impl DistributionSort<'_> {
             .any(|partition| self.is_too_large(partition))
         {
             again += 1;
+            assert!(again <= MOST_DIVISIONS, "a partition that does not divide");
             partitions = self.divide_again(partitions, memory, stages).await?;
         }
         let sizes: Vec<Size> = partitions.iter().map(Partition::size).collect();
@@ -263,6 +262,7 @@ impl DistributionSort<'_> {
             size: partition.spilled,
             buckets,
             sample: plan.most_resampled(),
+            sample_bytes: plan.resample_bytes() as usize,
             splitters: splitters.clone(),
             out: blocks.clone(),
         };

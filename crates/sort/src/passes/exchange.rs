@@ -113,6 +113,7 @@ impl Exchange {
             distributors,
         ));
         let distributor = Distributor {
+            part_bytes: plan.read_bytes,
             contents: Arc::clone(contents),
             splitters: pipeline.owns(self.ranks.clone()),
             blocks,

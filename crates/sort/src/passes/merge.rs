@@ -120,6 +120,7 @@ impl MergeSort<'_> {
             contents: Arc::clone(&run.job.contents),
             loads: self.start_loads(&mut pipeline, &loaded, &shelf),
             shelf: shelf.clone(),
+            top: run.job.top,
             tally: run.tally.clone(),
         };
         pipeline.stage(
@@ -157,6 +158,7 @@ impl MergeSort<'_> {
             cursor: Cursor::new(node),
             pool: memory.clone(),
             out: blocks.clone(),
+            most_lines: merging.most_lines(run.plan.framing),
             sampler: None,
         };
         // One worker, so that blocks come in input order.
@@ -228,8 +230,8 @@ impl MergeSort<'_> {
         let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
         let merger = RunMerger {
             sources,
-            size,
             chains,
+            tally: run.tally.clone(),
             merged: merged.clone(),
         };
         pipeline.stage(node, StageName::RunMerger, 1, async move |worker| {
@@ -262,6 +264,7 @@ impl MergeSort<'_> {
             parts,
             unit_bytes: plan.unit_bytes,
             pool: units,
+            output: Arc::clone(run.output()),
             sequential: run.output().is_sequential(),
             out: pieces.clone(),
             tally: run.tally.clone(),
@@ -331,6 +334,8 @@ impl MergeSort<'_> {
         let sources = Sources {
             contents: Arc::clone(&self.run.job.contents),
             runs: runs.len(),
+            most: self.run.job.top.unwrap_or(u64::MAX),
+            size: runs.iter().map(SortedRun::size).sum(),
             wants,
             arrivals: pipeline.owns(Arrivals::new(node, runs.len())),
             pool,

@@ -56,8 +56,8 @@ impl Presorted {
         if total == 0 {
             return Ok(seen);
         }
-        let longest = framing.longest();
-        let room = longest.next_multiple_of(BLOCK_BYTES as usize) + BLOCK_BYTES as usize;
+        let place = framing.sampled_place() as usize;
+        let room = place.next_multiple_of(BLOCK_BYTES as usize) + 3 * BLOCK_BYTES as usize;
         let buffers = contents.buffers(node, 1, room, Filled::Often);
         let mut buffers = buffers.map_err(|cause| crate::error::no_memory(room, &cause))?;
         let mut buffer = buffers.pop().expect("one was asked for");
@@ -65,15 +65,21 @@ impl Presorted {
         for number in 0..PLACES {
             let [from, to] = [number, number + 1].map(|part| portion(total, part, PLACES));
             let place = framing.whole(from + node.random() % (to - from));
-            let unit = inputs.unit_at(place, longest);
+            let unit = inputs.unit_at(place, framing.sampled_place() as usize);
             let file = files.of(node, unit.input).await?;
-            let read = InFlight::submit(node, file, unit, buffer);
-            let block = read.wait(node, framing).await?;
+            let read = InFlight::submit(node, file, unit, buffer, framing);
+            let block = read.wait(node, framing).await?.block;
             if block.buffer.is_counted() {
                 return Ok(seen);
             }
-            let record = &block.buffer.bytes()[block.range()];
-            if number > 0 {
+            let records = &block.buffer.bytes()[block.range()];
+            let Some(end) = framing.records().end(records) else {
+                // A long line covers the place.
+                buffer = block.buffer;
+                continue;
+            };
+            let record = &records[..end];
+            if !last.is_empty() {
                 seen.pairs += 1;
                 seen.descents += u64::from(!contents.in_order(&last, record));
             }

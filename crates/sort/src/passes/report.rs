@@ -36,6 +36,7 @@ impl RunContext<'_> {
         Report {
             records: settled.sum.size.records,
             bytes: settled.sum.size.bytes,
+            dropped: settled.dropped.size.records,
             passes: outcome.passes,
             plan: outcome.plan,
             reason: match &self.why {

@@ -24,8 +24,8 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Bucket, Chunk};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Cursor, Distributor, PipeSampler, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
-    distribute, read, sample, sort, write,
+    Cursor, Distributor, PipeSampler, Places, Placing, Reader, Sampler, Seams, Sorter, Tally, Turn,
+    Writer, distribute, read, sample, sort, write,
 };
 
 #[derive(Clone)]
@@ -201,6 +201,7 @@ impl<'a> RunContext<'a> {
             cursor: Cursor::new(node),
             pool: memory.units.clone(),
             out: blocks,
+            most_lines: None,
             sampler,
         };
         let stage = self.dials.stage(StageName::Reader, readers, spare);
@@ -230,6 +231,7 @@ impl<'a> RunContext<'a> {
             plan.distributors,
         ));
         let distributor = Distributor {
+            part_bytes: plan.read_bytes,
             contents: Arc::clone(&self.job.contents),
             splitters: splitters.clone(),
             blocks,
@@ -274,6 +276,7 @@ impl<'a> RunContext<'a> {
                 .output()
                 .is_sequential()
                 .then(|| pipeline.owns(Turn::new(node))),
+            placing: (self.job.contents.is_unique()).then(|| pipeline.owns(Placing::new(node))),
             out: pieces.clone(),
             tally: self.tally.clone(),
         };

@@ -9,7 +9,7 @@ use crate::error::SortError;
 use crate::job::ExchangeKind;
 use crate::plan::{BLOCK_BYTES, KIB, MIB, Plan};
 use crate::records::block::{ChunkShape, FOOTER_BYTES};
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 
 /// The exchange takes this part of memory, as long as that makes chunks of a useful size.
 const SHARE: u64 = 4;

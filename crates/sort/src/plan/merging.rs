@@ -16,6 +16,7 @@ use crate::plan::tight::TIGHT_UNITS;
 use crate::plan::{KIB, MIB, Plan, UNIT_BYTES, WRITERS};
 use crate::records::block::{BLOCK_BYTES, FOOTER_BYTES};
 use crate::records::contents::Workspace;
+use crate::records::framing::Framing;
 
 /// Chunks of each run that are being read or wait for the merge.
 pub(crate) const READS_AHEAD: usize = 2;
@@ -86,6 +87,13 @@ pub struct Merging {
 }
 
 impl Merging {
+    /// Lines of a chunk that is read from the input, at most: the order of loads is planned for
+    /// that. `None` if records have one length.
+    pub(crate) fn most_lines(&self, framing: Framing) -> Option<usize> {
+        let most = framing.most_in(self.block_room as u64).max(1);
+        (!framing.is_fixed()).then_some(most as usize)
+    }
+
     /// Whether that many chunks of input stay in memory.
     pub(crate) fn fits(&self, chunks: u64) -> bool {
         chunks <= (self.loads * self.load_chunks) as u64
@@ -123,7 +131,8 @@ impl Plan {
         let mut plan = self.clone();
         let (bytes, most) = plan.merge_chunk(wanted);
         plan.chunk_bytes = bytes as usize;
-        let asked = tuning.unit_records.map(|_| given.read_bytes());
+        let is_asked = tuning.unit_records.is_some() || tuning.unit_bytes.is_some();
+        let asked = is_asked.then(|| given.read_bytes());
         let block_room = asked.unwrap_or(usize::MAX).min(most as usize);
         plan.units = shape.units(block_room);
         plan.merging = Some(Merging {
@@ -149,7 +158,7 @@ impl Plan {
     /// possible, reads begin and end at whole disk blocks; else there is a block more at each end.
     fn merge_chunk(&self, wanted: u64) -> (u64, u64) {
         let (framing, period) = (self.framing, self.framing.period());
-        if wanted >= 2 * period {
+        if framing.is_fixed() && wanted >= 2 * period {
             let whole = wanted - wanted % period;
             return (whole + BLOCK_BYTES, whole);
         }
@@ -184,9 +193,9 @@ impl Plan {
             return bytes as u64;
         }
         let limit = given.memory_bytes;
-        let record = self.framing.longest() as u64;
+        let record = self.framing.mean() as u64;
         // The order of records takes memory, too.
-        let memory = self.framing.room_for(limit / (record + ORDER_BYTES));
+        let memory = self.framing.about(limit / (record + ORDER_BYTES));
         let all = self
             .input_bytes
             .unwrap_or(limit.saturating_mul(PIPE_TIMES_MEMORY));
@@ -285,7 +294,11 @@ impl Plan {
     pub(super) fn merging_needs(&self, merging: &Merging) -> Vec<Need> {
         let (chunk, chunks) = (self.chunk_bytes as u64, self.chunks as u64);
         let (touched, ends) = self.touched_by_merge(merging);
-        let records = self.framing.most_in(merging.block_room as u64);
+        let records = self.framing.most_in(merging.block_room as u64).max(1);
+        // Lines that a reader moves to further chunks.
+        let moved = merging
+            .most_lines(self.framing)
+            .map_or(0, |_| merging.block_room);
         let order = Workspace::order_bytes(chunks * records);
         let sources = merging.fan_in as u64 * SOURCE_BYTES;
         let runs = self.writes_of_runs(merging) * STRETCH_BYTES;
@@ -305,6 +318,7 @@ impl Plan {
             ),
             Need::new("chunk lists", chunks * CHUNK_LIST_BYTES).along(0, CHUNK_LIST_BYTES, 1, 0),
             Need::new("ends of loads", self.framing.room_for(ends)),
+            Need::new("lines that are moved", moved as u64),
             Need::new("loads and runs", runs + loads),
             Need::new("program", SPILLING_PROGRAM_BYTES),
         ]

@@ -48,8 +48,9 @@ const ASSIGNED_BYTES: u64 = 24;
 /// A chunk's descriptor, its place in its bucket's list and in the pool, and its memory's handle.
 pub(super) const CHUNK_LIST_BYTES: u64 = 192;
 
-/// A prefix and a bucket number for each record of a unit.
+/// A prefix and a bucket number for each record of a unit, and the end of a line.
 const CLASSIFY_BYTES: u64 = 12;
+const END_BYTES: u64 = 4;
 
 /// A run of a spill file in its partition's list, with the list's spare capacity.
 const RUN_BYTES: u64 = 12;
@@ -137,7 +138,7 @@ impl Plan {
         let fixed = if beyond == 0 { 0 } else { records };
         let splitters = match self.samples {
             0 => 0,
-            _ => framing.room_for(2 * self.buckets as u64),
+            _ => framing.room_for_sampled(2 * self.buckets as u64),
         };
         let program = match self.spilling {
             Some(_) => SPILLING_PROGRAM_BYTES,
@@ -199,7 +200,12 @@ impl Plan {
 
     fn distributing(&self) -> u64 {
         let records = self.framing.most_in(self.read_bytes as u64);
-        let each = records * CLASSIFY_BYTES + self.buckets as u64 * ASSIGNED_BYTES;
+        let ends = if self.framing.is_fixed() {
+            0
+        } else {
+            END_BYTES
+        };
+        let each = records * (CLASSIFY_BYTES + ends) + self.buckets as u64 * ASSIGNED_BYTES;
         self.distributors as u64 * each
     }
 
@@ -222,7 +228,7 @@ impl Plan {
     /// The places that the sample keeps, and those in flight. No chunk is touched before splitters
     /// are known, so they take what is the chunks' later.
     fn sample_bytes(&self) -> u64 {
-        let place = BLOCK_BYTES.max(self.framing.longest() as u64);
+        let place = self.framing.sampled_bytes();
         let in_flight = SAMPLES_IN_FLIGHT.min(self.samples) as u64 * (place + 3 * BLOCK_BYTES);
         2 * self.samples as u64 * place + in_flight
     }
@@ -231,7 +237,7 @@ impl Plan {
     fn resample(&self) -> Need {
         let bytes = self.resample_bytes();
         let need = Need::new("sample of a partition", bytes);
-        match bytes > self.framing.room_for(2) {
+        match bytes > self.least_resample_bytes() {
             true => need.along(0, self.chunk_bytes as u64, Spilling::RESAMPLE_SHARE, 0),
             false => need,
         }

@@ -14,7 +14,7 @@ use crate::plan::needs::filled;
 use crate::plan::search::Given;
 use crate::plan::{BUCKET_BYTES, KIB, Plan, SMALLEST_UNIT_BYTES, UNIT_BYTES, WRITERS};
 use crate::records::block::BLOCK_BYTES;
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 
 /// Small inputs are cut into at least this many units, so that stages overlap.
 const UNITS_AT_LEAST: u64 = 48;
@@ -37,6 +37,9 @@ const PIPE_OPEN_SHARE: u64 = 8;
 
 /// Chunks that a bucket should have: half of the last one of every distributor is empty on average.
 const CHUNKS_PER_BUCKET: u64 = 16;
+
+/// Lines may fill this many times the chunks that they are expected to fill, if there is memory.
+const LINE_CHUNKS: usize = 4;
 
 const SMALLEST_CHUNK_BYTES: u64 = 4 * KIB;
 const LARGEST_CHUNK_BYTES: u64 = 128 * KIB;
@@ -62,13 +65,29 @@ impl Plan {
             let plan = Plan::derive(given);
             let with_spare = plan.with_spare(given);
             let mut plans = [with_spare, plan].into_iter();
-            plans.find(|plan| plan.needed() <= given.memory_bytes)
+            let plan = plans.find(|plan| plan.needed() <= given.memory_bytes);
+            plan.and_then(|plan| plan.with_more_chunks(given))
         } else {
             let is_fixed = given.tuning.buckets.is_some() || given.cores > 1;
             let fewer = |&buckets: &usize| Some(buckets / 2).filter(|&half| !is_fixed && half > 0);
             successors(Some(given.buckets()), fewer).find_map(|buckets| given.pipe(buckets))
         };
         plan.map(|plan| (0, plan))
+    }
+
+    /// Lines fill more chunks than are planned if they are shorter than expected, or do not fit in
+    /// the rest of one: the plan with as many as memory has, up to that.
+    fn with_more_chunks(self, given: &Given) -> Option<Plan> {
+        if self.framing.is_fixed() {
+            return Some(self);
+        }
+        let chunks = self.chunks..=LINE_CHUNKS * self.chunks;
+        filled(given.memory_bytes, chunks, |chunks| {
+            Some(Plan {
+                chunks,
+                ..self.clone()
+            })
+        })
     }
 
     /// The plan of one pass, whether it fits or not; other plans replace a part of its numbers.
@@ -114,7 +133,7 @@ impl Plan {
     /// Limits read units to a part of memory, for a sort that may spill.
     pub(super) fn with_small_units(mut self, given: &Given) -> Plan {
         let unit = (given.memory_bytes / UNIT_SHARE).clamp(SMALLEST_SPILLING_UNIT, UNIT_BYTES);
-        if given.tuning.unit_records.is_none() {
+        if given.tuning.unit_records.is_none() && given.tuning.unit_bytes.is_none() {
             let most = self.framing.whole_or_one(unit) as usize;
             self.read_bytes = self.read_bytes.min(most);
         }
@@ -146,9 +165,14 @@ impl Given<'_> {
     /// Bytes of a read unit.
     pub(super) fn read_bytes(&self) -> usize {
         let framing = self.shape.framing;
-        match self.tuning.unit_records {
-            Some(records) => framing.room_for(records as u64) as usize,
-            None => unit(self.shape.bytes, framing),
+        match (self.tuning.unit_bytes, self.tuning.unit_records) {
+            (Some(bytes), _) => bytes,
+            // Lines are cut anywhere.
+            (None, Some(records)) if framing.is_fixed() => {
+                framing.room_for(records as u64) as usize
+            }
+            (None, Some(records)) => framing.about(records as u64).max(1) as usize,
+            (None, None) => unit(self.shape.bytes, framing),
         }
     }
 
@@ -209,7 +233,7 @@ pub(super) fn samples(input_bytes: u64, buckets: u64, framing: Framing) -> u64 {
     if buckets == 1 {
         return 0;
     }
-    let most = input_bytes / SAMPLED_SHARE / BLOCK_BYTES.max(framing.longest() as u64);
+    let most = input_bytes / SAMPLED_SHARE / BLOCK_BYTES.max(framing.sampled_place());
     let each = SAMPLED_PER_BUCKET.div_ceil(framing.most_in(BLOCK_BYTES).max(1));
     (buckets * each.max(SAMPLES_PER_BUCKET)).min(most).max(2)
 }

@@ -35,6 +35,6 @@ impl Plan {
 
     /// Chunks that a unit of the input fills.
     pub(super) fn unit_chunks(&self, chunk: ChunkShape) -> usize {
-        self.read_bytes / chunk.room as usize
+        self.framing.chunks_of(self.read_bytes as u64, chunk.room)
     }
 }

@@ -146,7 +146,7 @@ impl Plan {
 
     /// Bytes of records that memory holds, about: estimated before partitions and chunks are known.
     fn pool(&self, given: &Given) -> Option<u64> {
-        let (record, cores) = (self.framing.longest() as u64, given.cores as u64);
+        let (record, cores) = (self.framing.mean() as u64, given.cores as u64);
         // Sorting takes a part of the memory of the records, and marks a part of that.
         let sorting = Workspace::bytes(1).min(record * 4) * cores / (cores + 2);
         let marks = match self.stable {
@@ -158,7 +158,7 @@ impl Plan {
             None if self.tight => 0,
             free => free?,
         };
-        Some(self.framing.room_for(free / (record + sorting + marks)))
+        Some(self.framing.about(free / (record + sorting + marks)))
     }
 
     /// The plan with that many partitions, and as many chunks as fit. Their size suits a pool of
@@ -217,16 +217,24 @@ impl Plan {
     }
 
     /// Bytes of the sample of a partition that is partitioned again.
-    pub(super) fn resample_bytes(&self) -> u64 {
+    pub(crate) fn resample_bytes(&self) -> u64 {
         if self.spilling.is_none() || self.is_one_partition() {
             return 0;
         }
         let share = (self.chunks * self.chunk_bytes / Spilling::RESAMPLE_SHARE) as u64;
-        let two = self.framing.room_for(2);
-        share.min(MOST_RESAMPLED_BYTES).max(two)
+        share
+            .min(MOST_RESAMPLED_BYTES)
+            .max(self.least_resample_bytes())
     }
 
-    /// Records of that sample, at most.
+    /// A sample of two records divides a partition. How many lines are as long as the limit is not
+    /// known, and two might lie at one end of it.
+    pub(super) fn least_resample_bytes(&self) -> u64 {
+        self.framing
+            .room_for(if self.framing.is_fixed() { 2 } else { 8 })
+    }
+
+    /// Records of that sample, about.
     pub(crate) fn most_resampled(&self) -> usize {
         self.framing.most_in(self.resample_bytes()) as usize
     }

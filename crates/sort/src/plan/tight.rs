@@ -35,7 +35,8 @@ impl Shape {
     /// Whether records are so large that the smallest unit is one of them. Below that a plan needs
     /// little more than fixed sizes.
     pub(super) fn is_large(&self) -> bool {
-        self.framing.longest() as u64 > SMALLEST_UNIT_BYTES
+        // Lines are not counted in advance.
+        self.framing.is_fixed() && self.framing.longest() as u64 > SMALLEST_UNIT_BYTES
     }
 }
 

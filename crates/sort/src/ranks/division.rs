@@ -14,8 +14,9 @@ use crate::agreement::Agreement;
 use crate::error::SortError;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
+use crate::records::framing::Framing;
 use crate::records::sample::Sample;
-use crate::records::size::{Framing, portion};
+use crate::records::size::portion;
 use crate::records::splitters::Splitters;
 
 /// Records that the root sees of each rank, on average. The sizes of ranges differ by 1/sqrt of
@@ -41,10 +42,7 @@ impl Among<'_> {
     ) -> Result<Splitters, Failure> {
         let (contents, ranges) = (self.contents, self.owners.len());
         let framing = contents.framing();
-        let order = contents
-            .order()
-            .expect("real records: it was looked at before");
-        let shown = shown(ranges, sample.len(), sampled);
+        let shown = shown(ranges, sample.bytes(), sampled);
         let thin = sample.thinned(shown).to_bytes();
         let choose = |thinned: Vec<Vec<u8>>| {
             let thinned = thinned
@@ -61,7 +59,8 @@ impl Among<'_> {
             let what = format!("{parts} parts of the keys for {ranges} ranges");
             return Err(SortError::Foreign { rank: 0, what }.into());
         }
-        Ok(Splitters::of(order, chosen))
+        let foreign = || SortError::Garbled { rank: 0 };
+        Ok(contents.known_splitters(chosen).ok_or_else(foreign)?)
     }
 }
 
@@ -70,7 +69,7 @@ pub(crate) struct Division {
     pub ranks: Splitters,
     /// All ranks' samples of this rank's range.
     own: Sample,
-    /// Number of records that all ranks sampled.
+    /// Bytes of the records that all ranks sampled.
     sampled: u64,
 }
 
@@ -81,7 +80,7 @@ impl Division {
         (SEEN_OF_EACH as u64).div_ceil(framing.most_in(BLOCK_BYTES).max(1))
     }
 
-    /// Divides the keys with all other ranks. `sampled` is the number of records that each rank
+    /// Divides the keys with all other ranks. `sampled` are the bytes of the records that each rank
     /// sampled.
     pub(crate) async fn agree(
         node: &Node,
@@ -93,15 +92,18 @@ impl Division {
         let (all, ranks) = (sampled.iter().sum::<u64>(), node.nodes() as usize);
         let contents = among.contents;
         let framing = contents.framing();
-        let order = contents
-            .order()
-            .expect("real records: it was looked at before");
         let splitters = match &among.known {
-            Some(known) => Splitters::of(order, known.clone()),
+            Some(known) => contents
+                .known_splitters(known.clone())
+                .expect("it was checked when it was read"),
             None => among.choose(node, agreement, sample, all).await?,
         };
         let mut parts = vec![Vec::new(); ranks];
-        for (part, owner) in splitters.divide(order, sample).iter().zip(&among.owners) {
+        for (part, owner) in contents
+            .divide(&splitters, sample)
+            .iter()
+            .zip(&among.owners)
+        {
             if let Some(owner) = owner {
                 parts[*owner as usize] = part.to_bytes();
             }
@@ -120,7 +122,7 @@ impl Division {
 
     /// This rank's estimated share of `total` bytes.
     pub(crate) fn share(&self, total: u64) -> u64 {
-        portion(total, self.own.len() as u64, self.sampled)
+        portion(total, self.own.bytes() as u64, self.sampled)
     }
 
     /// Splitters of this rank's range.
@@ -132,7 +134,7 @@ impl Division {
     }
 }
 
-/// How many of its `own` sampled records a rank shows to the root, of `sampled` on all ranks.
+/// How many of its sampled records a rank shows to the root: `own` of `sampled` bytes on all ranks.
 fn shown(ranges: usize, own: usize, sampled: u64) -> usize {
     ((SEEN_OF_EACH * ranges) as u64 * own as u64 / sampled.max(1)) as usize
 }
@@ -160,7 +162,7 @@ mod tests {
     fn a_range_has_its_share_of_the_sample() {
         let of = |own: usize, sampled| {
             let mut sample = Sample::default();
-            (0..own).for_each(|_| sample.push(&[], 0));
+            (0..own).for_each(|_| sample.push(&[0], 0));
             Division {
                 ranks: Splitters::even(1),
                 own: sample,

@@ -1,9 +1,11 @@
 //! The fingerprint of a job: all ranks must have been started for the same sort.
 
+use record::{Comparison, FormatError, Ties};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::job::{ExchangeKind, Job, Target};
+use crate::records::framing::Framing;
 
 /// Files of one name and length that differ.
 const OTHER_INPUT: &str =
@@ -13,10 +15,11 @@ const OTHER_INPUT: &str =
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     version: String,
-    pub record_bytes: usize,
-    /// In the syntax of `--key`.
-    keys: Vec<String>,
-    stable: bool,
+    /// As `Comparison::describe` has it.
+    pub format: String,
+    pub keys: Vec<String>,
+    pub stable: bool,
+    pub unique: bool,
     pub exchange: ExchangeKind,
     /// Whether all ranks name the same input.
     pub shared: bool,
@@ -31,8 +34,17 @@ pub(crate) struct Fingerprint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub bytes: u64,
+    /// Delimiters that are missing at the ends of its files, and are added.
+    pub added: u64,
     /// A checksum of probes (`sampling`).
     pub ends: u64,
+}
+
+impl Part {
+    /// Bytes of its records when they are written.
+    pub(crate) fn out_bytes(&self) -> u64 {
+        self.bytes + self.added
+    }
 }
 
 impl Fingerprint {
@@ -40,13 +52,15 @@ impl Fingerprint {
     pub(crate) fn of(job: &Job) -> Result<Fingerprint, SortError> {
         let order = job
             .contents
-            .order()
+            .comparison()
             .ok_or_else(|| refused("records are only counted"))?;
+        let (format, keys) = order.describe();
         Ok(Fingerprint {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            record_bytes: order.record_bytes(),
-            keys: order.keys().iter().map(ToString::to_string).collect(),
+            format,
+            keys,
             stable: job.contents.is_stable(),
+            unique: job.contents.is_unique(),
             exchange: job.exchange,
             shared: job.shared,
             together: matches!(job.target, Target::Together(_)),
@@ -54,6 +68,19 @@ impl Fingerprint {
             bytes: 0,
             ends: 0,
         })
+    }
+
+    /// Where the records end.
+    ///
+    /// # Errors
+    /// When its order is none.
+    pub(crate) fn framing(&self) -> Result<Framing, FormatError> {
+        let ties = match self.stable {
+            true => Ties::Position,
+            false => Ties::Record,
+        };
+        let order = Comparison::parse(&self.format, &self.keys, ties)?;
+        Ok(Framing::ending(order.framing()))
     }
 
     /// The fingerprint with the length of the inputs and the checksum of their probes.
@@ -73,9 +100,10 @@ impl Fingerprint {
         };
         let keys = |fingerprint: &Fingerprint| format!("[{}]", fingerprint.keys.join(" "));
         differs("version", &self.version, &other.version)
-            .or_else(|| differs("record length", &self.record_bytes, &other.record_bytes))
+            .or_else(|| differs("--format", &self.format, &other.format))
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
+            .or_else(|| differs("-u", &self.unique, &other.unique))
             .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
             .or_else(|| differs("--resume", &self.resume, &other.resume))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))

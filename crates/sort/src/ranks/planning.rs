@@ -69,9 +69,8 @@ impl Planning<'_> {
             ..self.job.resources
         };
         // Its pools are for the distributors and units of the exchange.
-        let framing = self.job.contents.framing();
         let tuning = exchanging.map_or(self.tuning, |exchanging| Tuning {
-            unit_records: Some(framing.most_in(exchanging.read_bytes as u64) as usize),
+            unit_bytes: Some(exchanging.read_bytes),
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });

@@ -30,7 +30,7 @@ pub(crate) async fn draw(
 ) -> Result<Drawn, Failure> {
     let own = inputs.bytes.unwrap_or(0);
     // With large records memory bounds the sample, which is copied a few times on the way.
-    let place = BLOCK_BYTES.max(job.contents.framing().longest() as u64);
+    let place = job.contents.framing().sampled_bytes();
     let most = job.resources.memory_bytes / SAMPLE_MEMORY_SHARE / place;
     let count = places.min(most).max(u64::from(own > 0)) as usize;
     job.control.enter(Phase::Sample.name(), 0);
@@ -67,29 +67,38 @@ pub(crate) async fn probe_checksum(
     inputs: &Arc<Inputs>,
 ) -> Result<u64, Failure> {
     let framing = job.contents.framing();
-    let all = framing.most_in(inputs.bytes.unwrap_or(0));
+    let total = inputs.bytes.unwrap_or(0);
+    let all = match framing.is_fixed() {
+        true => framing.most_in(total),
+        false => total,
+    };
     let Some(last) = all.checked_sub(1) else {
         return Ok(0);
     };
-    let longest = framing.longest();
-    let room = longest.next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
+    let unit_bytes = match framing.is_fixed() {
+        true => framing.longest(),
+        false => framing.sampled_place() as usize,
+    };
+    let room = unit_bytes.next_multiple_of(BLOCK_BYTES as usize) + 3 * BLOCK_BYTES as usize;
     let mut files = Files::new(inputs);
     let mut sum = 0_u64;
     let steps = (PROBES - 1).min(last).max(1);
     for step in 0..=steps.min(last) {
-        let place = framing.room_for(portion(last, step, steps));
+        let place = match framing.is_fixed() {
+            true => framing.room_for(portion(last, step, steps)),
+            false => portion(total - 1, step, steps),
+        };
         let buffers = job.contents.buffers(node, 1, room, Filled::Once);
         let buffer = buffers
             .map_err(|cause| no_memory(room, &cause))?
             .pop()
             .expect("one was made");
-        let unit = inputs.unit_at(place, longest);
+        let unit = inputs.unit_at(place, unit_bytes);
         let file = files.of(node, unit.input).await?;
-        let read = InFlight::submit(node, file, unit, buffer);
-        let block = read.wait(node, framing).await?;
-        sum = sum
-            .rotate_left(1)
-            .wrapping_add(job.contents.checksum(&block));
+        let read = InFlight::submit(node, file, unit, buffer, framing);
+        let mut block = read.wait(node, framing).await?.block;
+        let crc = job.contents.measure(&mut block)?;
+        sum = sum.rotate_left(1).wrapping_add(crc);
     }
     Ok(sum)
 }

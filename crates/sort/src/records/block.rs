@@ -13,7 +13,8 @@ use std::ops::Range;
 
 use node::{Buffer, Pool};
 
-use crate::records::size::{Framing, Size};
+use crate::records::framing::Framing;
+use crate::records::size::Size;
 
 /// The block of direct I/O: a page, which fits every device's block.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -111,6 +112,17 @@ pub struct Bucket {
     pub to: Destination,
 }
 
+impl Bucket {
+    /// A row's position in the input, from the mark of its stretch.
+    pub(crate) fn position(&self, row: u64) -> u64 {
+        let chunk = &self.chunks[(row >> 32) as usize];
+        let start = row as u32;
+        let after = chunk.marks.partition_point(|mark| mark.start <= start);
+        let mark = chunk.marks[after - 1];
+        mark.position + u64::from(start - mark.start)
+    }
+}
+
 /// The place of a bucket in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Destination {
@@ -139,7 +151,7 @@ pub struct Piece {
 
 /// The capacity of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkShape {
+pub struct ChunkShape {
     /// Maximum bytes of records, whole records.
     pub room: u32,
     /// Maximum number of marks. A chunk that may be spilled has room for them behind the records.

@@ -5,23 +5,28 @@
 
 mod bytes;
 mod counts;
+mod lines;
 mod merging;
+mod sealing;
 
 pub use bytes::Bytes;
 pub use counts::Counts;
+pub use lines::Lines;
 pub use merging::{Merged, Merging};
 
 use std::io;
-use std::ops::Range;
+use std::sync::Arc;
 
 use kernel::{Entry, Slab};
 use node::{Buffer, Filled, Node};
-use record::Order;
+use record::Comparison;
 
-use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
+use crate::error::SortError;
+use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
+use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
 use crate::records::sample::Sample;
-use crate::records::size::{Framing, Size};
+use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 
 /// Operations of the stages on records.
@@ -32,8 +37,22 @@ pub trait Contents: Send + Sync + 'static {
     /// Whether equal keys keep their input order.
     fn is_stable(&self) -> bool;
 
-    /// The order of real records; `None` if records are only counted.
-    fn order(&self) -> Option<&Order> {
+    /// Whether only the first of the records with equal keys is kept.
+    fn is_unique(&self) -> bool {
+        false
+    }
+
+    /// Whether all keys of two records are equal.
+    fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool;
+
+    /// The order of real records; `None` if they are only counted.
+    fn comparison(&self) -> Option<Comparison> {
+        None
+    }
+
+    /// The same records with these lengths, a mean and a limit; `None` if they have one length.
+    fn with_lengths(&self, mean: usize, longest: usize) -> Option<Arc<dyn Contents>> {
+        let _ = (mean, longest);
         None
     }
 
@@ -52,14 +71,40 @@ pub trait Contents: Send + Sync + 'static {
     /// Adds up to `count` of the block's records to a sample, evenly spread.
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample);
 
+    /// Counts the block's records. Returns the sum of their CRC-32.
+    ///
+    /// # Errors
+    /// When a record is longer than the framing says.
+    fn measure(&self, block: &mut Block) -> Result<u64, SortError>;
+
+    /// The block's stretches of successive input records that are classified at once: position,
+    /// offset in the buffer, size. Each takes `room` bytes of chunks at most, or is one record.
+    fn parts(&self, block: &Block, room: usize) -> Vec<(u64, usize, Size)> {
+        let _ = room;
+        block.parts(self.framing())
+    }
+
     /// At most `buckets - 1` splitters that divide the sampled records evenly.
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters;
 
-    /// Sum of the CRC-32 of the block's records.
-    fn checksum(&self, block: &Block) -> u64;
+    /// Splitters that were chosen elsewhere; `None` if they are not in order.
+    fn known_splitters(&self, chosen: Sample) -> Option<Splitters>;
+
+    /// Divides a sample like records: the part of each bucket.
+    fn divide(&self, splitters: &Splitters, sample: &Sample) -> Vec<Sample>;
 
     /// Finds the bucket of every record.
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment);
+
+    /// Finds how many empty chunks every bucket needs for these records.
+    fn plan_room(&self, found: &mut Assignment, open: &[OpenBucket], shape: ChunkShape) {
+        found.fresh.clear();
+        let buckets = open.iter().zip(&found.sizes);
+        found.fresh.extend(buckets.map(|(open, size)| {
+            let beyond = size.bytes.saturating_sub(open.room_bytes());
+            beyond.div_ceil(shape.room.into()) as u32
+        }));
+    }
 
     /// Copies every record to its bucket; there is room.
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]);
@@ -75,30 +120,31 @@ pub trait Contents: Send + Sync + 'static {
     /// place.
     fn unseal(&self, buffer: &Buffer, share: Size, place: Stamp) -> Option<(Size, Vec<Mark>)>;
 
-    /// Finds the sorted order of a bucket and keeps it in the workspace.
+    /// Finds the sorted order of a bucket and keeps it in the workspace. Returns the records that
+    /// are dropped, as far as the bucket tells.
     ///
     /// # Errors
     /// When the system refuses memory for the workspace.
-    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()>;
+    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<Sum>;
 
-    /// Size of the records of a bucket's sorted order, from row `first` on, that fit in `room`.
-    fn fitting(&self, bucket: &Bucket, workspace: &Workspace, first: usize, room: Room) -> Size;
+    /// Size of a record, and its CRC-32.
+    fn sum_of(&self, record: &[u8]) -> Sum;
 
-    /// Copies the records `rows` of the sorted order to `out`, from byte `at` on.
-    fn gather(
-        &self,
-        bucket: &Bucket,
-        workspace: &Workspace,
-        rows: Range<usize>,
-        out: RecordsAt<'_>,
-    );
+    /// Size of the first `rows` records of the sorted order, and the sum of their CRC-32.
+    fn sum_of_first(&self, sorted: Sorted<'_>, rows: usize) -> Sum;
+
+    /// Copies the records of the sorted order, from row `first` on, that fit in `room` to `out`.
+    /// Returns their size.
+    fn gather(&self, sorted: Sorted<'_>, first: usize, room: Room, out: RecordsAt<'_>) -> Size;
 
     /// Moves a block's records to the front of its buffer, where a chunk has them.
     fn align(&self, block: &mut Block);
 
-    /// Copies the next records of a merge to `out`, until they cover `bytes` or a source needs its
-    /// next chunk.
-    fn merge(&self, merging: &mut Merging, bytes: usize, out: RecordsAt<'_>) -> Merged;
+    /// Copies the next records of a merge to `out`, until `room` is full or a source needs its next
+    /// chunk.
+    ///
+    /// With a unique order it drops records with the keys of the one before.
+    fn merge(&self, merging: &mut Merging, room: Room, out: RecordsAt<'_>) -> Merged;
 
     /// Checks the order of gathered records, also against the last one before them. Returns the sum
     /// of their CRC-32.
@@ -107,8 +153,34 @@ pub trait Contents: Send + Sync + 'static {
     /// The number of the first record out of order.
     fn check(&self, records: RecordsAt<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize>;
 
-    /// Whether the record `a` may stand before `b`.
+    /// Whether the record `a` may stand before `b`. In a unique order their keys differ.
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool;
+}
+
+/// A bucket, and the workspace that has its sorted order.
+#[derive(Clone, Copy)]
+pub struct Sorted<'a> {
+    /// The bucket.
+    pub bucket: &'a Bucket,
+    /// The workspace.
+    pub workspace: &'a Workspace,
+}
+
+impl Sorted<'_> {
+    /// The record of a row; empty if records are only counted.
+    pub(crate) fn record(self, contents: &dyn Contents, row: usize) -> Vec<u8> {
+        let longest = contents.framing().longest();
+        let mut buffer = self.bucket.chunks[0].buffer.sibling(longest);
+        let place = RecordsAt {
+            buffer: &mut buffer,
+            at: 0,
+        };
+        let one = contents.gather(self, row, Room::Covering(1), place);
+        match buffer.is_counted() {
+            true => Vec::new(),
+            false => buffer.bytes()[..one.bytes as usize].to_vec(),
+        }
+    }
 }
 
 /// A place in a buffer where records begin.
@@ -120,7 +192,7 @@ pub struct RecordsAt<'a> {
 }
 
 /// The room for copied records, in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// All records end within it.
     Within(usize),
@@ -129,6 +201,21 @@ pub enum Room {
 }
 
 impl Room {
+    /// The room that is left behind `bytes` bytes.
+    pub(crate) fn behind(self, bytes: usize) -> Room {
+        match self {
+            Room::Within(all) => Room::Within(all - bytes),
+            Room::Covering(all) => Room::Covering(all.saturating_sub(bytes)),
+        }
+    }
+
+    /// The number of bytes.
+    fn bytes(self) -> usize {
+        match self {
+            Room::Within(bytes) | Room::Covering(bytes) => bytes,
+        }
+    }
+
     /// Size of the records, of one length, that fit; `left` are left.
     fn take(self, left: Size, framing: Framing) -> Size {
         let bytes = match self {
@@ -137,11 +224,6 @@ impl Room {
         };
         framing.size_of(bytes.min(left.bytes))
     }
-}
-
-/// Size of the records behind the first `rows` of a bucket of records of one length.
-fn behind(bucket: &Bucket, rows: usize, framing: Framing) -> Size {
-    framing.size_of(bucket.size.bytes - framing.room_for(rows as u64))
 }
 
 /// The first and the last checked record; empty before the first check, and if records are only
@@ -161,6 +243,10 @@ pub struct Assignment {
     pub bins: Vec<u32>,
     /// By bucket: the size of its records.
     pub sizes: Vec<Size>,
+    /// By bucket: the empty chunks that its records need.
+    pub fresh: Vec<u32>,
+    /// By record: its end, if records differ in length.
+    pub(crate) ends: Vec<u32>,
     pub(crate) counts: Vec<u32>,
     pub(crate) prefixes: Vec<u64>,
 }
@@ -197,6 +283,26 @@ impl Workspace {
             len: self.len,
             ..Workspace::default()
         }
+    }
+
+    /// Drops all but the first `rows` entries.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.len = self.len.min(rows);
+    }
+
+    /// Drops the entries for which `is_equal` to the last one kept.
+    fn dedup(&mut self, mut is_equal: impl FnMut(&Entry, &Entry) -> bool) {
+        let Some(entries) = self.entries.as_mut().filter(|_| self.len > 0) else {
+            return;
+        };
+        let mut kept = 0;
+        for number in 1..self.len {
+            if !is_equal(&entries[kept], &entries[number]) {
+                kept += 1;
+                entries[kept] = entries[number];
+            }
+        }
+        self.len = kept + 1;
     }
 
     fn entries(&self) -> &[Entry] {

@@ -1,10 +1,13 @@
 //! Records drawn from the input, each with its position.
 
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 
 /// Some records of the input.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Sample {
+    /// Bytes of a record at most: of a longer line its front.
+    longest: usize,
+
     /// The records, one behind the other; empty if records are only counted.
     records: Vec<u8>,
     /// The end of each in `records`.
@@ -22,7 +25,38 @@ pub(crate) struct Element<'a> {
 /// Bytes of a record's length and position in [`Sample::to_bytes`].
 const HEAD_BYTES: usize = size_of::<u32>() + size_of::<u64>();
 
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample::of_fronts(usize::MAX)
+    }
+}
+
 impl Sample {
+    /// A sample of at most that many bytes of each record.
+    pub(crate) fn of_fronts(longest: usize) -> Sample {
+        Sample {
+            longest,
+            records: Vec::new(),
+            ends: Vec::new(),
+            positions: Vec::new(),
+        }
+    }
+
+    /// Adds a line, or its front: that is as good a splitter.
+    pub(crate) fn push_line(&mut self, line: &[u8], position: u64) {
+        let most = line.len().min(self.longest);
+        let (Some(&delimiter), front) = (line.last(), &line[..most - 1]) else {
+            return;
+        };
+        self.records.extend_from_slice(front);
+        self.push(&[delimiter], position);
+    }
+
+    /// Bytes of the records.
+    pub(crate) fn bytes(&self) -> usize {
+        self.records.len()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.positions.len()
     }
@@ -59,6 +93,15 @@ impl Sample {
         }
     }
 
+    /// The first of the records, the third, and so on.
+    pub(crate) fn every_second(&self) -> Sample {
+        let mut half = Sample::of_fronts(self.longest);
+        for Element { record, position } in self.elements().step_by(2) {
+            half.push(record, position);
+        }
+        half
+    }
+
     /// At most `most` of the records, evenly spread.
     pub(crate) fn thinned(&self, most: usize) -> Sample {
         let (all, most) = (self.len(), most.min(self.len()));
@@ -68,11 +111,6 @@ impl Sample {
             thin.push(record, position);
         }
         thin
-    }
-
-    /// Bytes of one record in [`Sample::to_bytes`].
-    pub(crate) fn bytes_of(record_bytes: usize) -> usize {
-        HEAD_BYTES.saturating_add(record_bytes)
     }
 
     /// Length, position and bytes of each record, for another rank or a checkpoint.
@@ -94,7 +132,7 @@ impl Sample {
             let (position, rest) = rest.split_first_chunk()?;
             let length = u32::from_le_bytes(*length) as usize;
             let (record, rest) = rest.split_at_checked(length)?;
-            if !framing.is_record(length) {
+            if !framing.is_record(record) {
                 return None;
             }
             sample.push(record, u64::from_le_bytes(*position));

@@ -5,8 +5,6 @@ use std::ops::{Add, AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::block::BLOCK_BYTES;
-
 /// An amount of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
@@ -32,9 +30,31 @@ pub(crate) fn portion(all: u64, part: u64, of: u64) -> u64 {
 
 /// Size and sum of the CRC-32 of some records: the account of a sort compares these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sum {
+pub struct Sum {
+    /// Their size.
     pub size: Size,
+    /// The sum, modulo 2^128.
     pub crc: u128,
+}
+
+impl Add for Sum {
+    type Output = Sum;
+
+    fn add(mut self, other: Sum) -> Sum {
+        self += other;
+        self
+    }
+}
+
+impl Sub for Sum {
+    type Output = Sum;
+
+    fn sub(self, other: Sum) -> Sum {
+        Sum {
+            size: self.size - other.size,
+            crc: self.crc.wrapping_sub(other.crc),
+        }
+    }
 }
 
 impl AddAssign for Sum {
@@ -90,103 +110,5 @@ impl std::iter::Sum for Size {
 impl<'a> std::iter::Sum<&'a Size> for Size {
     fn sum<I: Iterator<Item = &'a Size>>(sizes: I) -> Size {
         sizes.copied().sum()
-    }
-}
-
-/// Divides a sequence of bytes into records. All records have one length now; the methods are those
-/// that records of unequal length can have, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Framing {
-    record_bytes: usize,
-}
-
-/// Records of the sort benchmark, 100 bytes each.
-pub(crate) const GENSORT: Framing = Framing {
-    record_bytes: record::RECORD_BYTES,
-};
-
-impl Framing {
-    /// Records of one length, at least a byte.
-    pub const fn fixed(record_bytes: usize) -> Framing {
-        assert!(record_bytes > 0, "a record has a byte");
-        Framing { record_bytes }
-    }
-
-    /// Bytes of the longest record: a buffer with that much room takes any record.
-    pub fn longest(self) -> usize {
-        self.record_bytes
-    }
-
-    /// The most records that `bytes` bytes hold.
-    pub fn most_in(self, bytes: u64) -> u64 {
-        bytes / self.record_bytes as u64
-    }
-
-    /// The size of `records` records of one length.
-    pub(crate) fn of(self, records: u64) -> Size {
-        let bytes = records * self.record_bytes as u64;
-        Size { records, bytes }
-    }
-
-    /// The size of whole records in `bytes` bytes.
-    pub(crate) fn size_of(self, bytes: u64) -> Size {
-        let records = self.most_in(bytes);
-        debug_assert!(self.is_whole(bytes));
-        Size { records, bytes }
-    }
-
-    /// Room for any `records` records, in bytes.
-    pub(crate) fn room_for(self, records: u64) -> u64 {
-        records.saturating_mul(self.record_bytes as u64)
-    }
-
-    /// The end of the last record that ends within `bytes` bytes, counted from the beginning of a
-    /// record.
-    pub(crate) fn whole(self, bytes: u64) -> u64 {
-        bytes - bytes % self.record_bytes as u64
-    }
-
-    /// As [`Framing::whole`], but at least one record.
-    pub(crate) fn whole_or_one(self, bytes: u64) -> u64 {
-        self.whole(bytes).max(self.record_bytes as u64)
-    }
-
-    /// The end of the first record that ends at or behind `bytes` bytes, counted from the beginning
-    /// of a record.
-    pub(crate) fn covering(self, bytes: u64) -> u64 {
-        bytes.next_multiple_of(self.record_bytes as u64)
-    }
-
-    /// Whether a record can have `bytes` bytes.
-    pub(crate) fn is_record(self, bytes: usize) -> bool {
-        bytes == self.record_bytes
-    }
-
-    pub(crate) fn is_whole(self, bytes: u64) -> bool {
-        bytes.is_multiple_of(self.record_bytes as u64)
-    }
-
-    /// Bytes after which both a record and a disk block end.
-    pub(crate) const fn period(self) -> u64 {
-        let record = self.record_bytes as u64;
-        BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record) * record
-    }
-
-    /// Whole records of at most `bytes`, one at least, that end with a disk block where possible.
-    pub(crate) fn unit(self, bytes: u64) -> usize {
-        let period = self.period();
-        let unit = match bytes > period {
-            true => bytes - bytes % period,
-            false => self.whole_or_one(bytes),
-        };
-        unit as usize
-    }
-}
-
-const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
     }
 }

@@ -18,11 +18,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use kernel::Classifier;
-use record::{Order, Ties};
+use record::Ties;
 
 use crate::records::contents::Assignment;
+use crate::records::order::TotalOrder;
 use crate::records::sample::{Element, Sample};
-use crate::records::size::Framing;
+use crate::records::size::portion;
 
 /// The golden ratio of 2^64: its multiples spread evenly, however many there are (Knuth 6.4).
 const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -34,6 +35,8 @@ pub struct Splitters {
     pub buckets: usize,
     root: Level,
     sample: Sample,
+    /// Whether records equal to a splitter stay in one bucket.
+    undivided: bool,
 }
 
 /// Splitters that are equal up to a word, divided by that word.
@@ -56,12 +59,12 @@ enum EqualSplitters {
 
 impl Splitters {
     /// At most `buckets - 1` elements of the sample, which divide it evenly.
-    pub(crate) fn choose(order: &Order, sample: &Sample, buckets: usize) -> Splitters {
+    pub(crate) fn choose(order: &impl TotalOrder, sample: &Sample, buckets: usize) -> Splitters {
         let mut elements: Vec<Element<'_>> = sample.elements().collect();
         elements.sort_unstable_by(|a, b| total(order, a, b));
         let buckets = buckets.min(elements.len() + 1);
         let mut chosen = Sample::default();
-        for rank in (1..buckets).map(|bucket| bucket * elements.len() / buckets) {
+        for rank in even_ranks(&elements, buckets) {
             let Element { record, position } = elements[rank];
             let position = match order.ties() {
                 Ties::Position => position,
@@ -78,17 +81,26 @@ impl Splitters {
     }
 
     /// Splitters from the elements of other splitters.
-    pub(crate) fn of(order: &Order, chosen: Sample) -> Splitters {
+    pub(crate) fn of(order: &impl TotalOrder, chosen: Sample) -> Splitters {
         let buckets = chosen.len() + 1;
         let root = Level::new(order, &chosen, 0..buckets - 1, 0);
         Splitters {
             buckets,
             root,
             sample: chosen,
+            undivided: false,
         }
     }
 
-    pub(crate) fn are_ascending(order: &Order, chosen: &Sample) -> bool {
+    /// Keeps records with equal keys in one bucket, instead of spreading them.
+    pub(crate) fn undivided(self) -> Splitters {
+        Splitters {
+            undivided: true,
+            ..self
+        }
+    }
+
+    pub(crate) fn are_ascending(order: &impl TotalOrder, chosen: &Sample) -> bool {
         let pairs = chosen.elements().zip(chosen.elements().skip(1));
         pairs.into_iter().all(|(a, b)| total(order, &a, &b).is_le())
     }
@@ -105,6 +117,7 @@ impl Splitters {
             buckets,
             root,
             sample: Sample::default(),
+            undivided: false,
         }
     }
 
@@ -115,52 +128,52 @@ impl Splitters {
     }
 
     /// Divides a sample like records: the part of each bucket.
-    pub(crate) fn divide(&self, order: &Order, sample: &Sample) -> Vec<Sample> {
+    pub(crate) fn divide(&self, order: &impl TotalOrder, sample: &Sample) -> Vec<Sample> {
         let mut parts = vec![Sample::default(); self.buckets];
         let mut found = Assignment::default();
         for Element { record, position } in sample.elements() {
-            self.assign(order, record, position, &mut found);
+            found.prefixes.clear();
+            found.prefixes.push(order.word(record, 0));
+            self.assign(order, std::iter::once(record), position, &mut found);
             parts[found.bins[0] as usize].push(record, position);
         }
         parts
     }
 
-    /// Finds the buckets of `records`, the first of which has position `first`.
-    pub(crate) fn assign(&self, order: &Order, records: &[u8], first: u64, found: &mut Assignment) {
-        let each = records.chunks_exact(order.record_bytes());
-        found.prefixes.resize(each.len(), 0);
-        found.bins.resize(each.len(), 0);
-        order.prefixes(records, &mut found.prefixes);
-        let tied = self
-            .root
-            .classifier
-            .classify(&found.prefixes, &mut found.bins);
-        if tied > 0 {
-            let elements = each.scan(first, |behind, record| {
-                let position = *behind;
-                *behind += record.len() as u64;
-                Some(Element { record, position })
-            });
-            for ((element, &prefix), bin) in elements.zip(&found.prefixes).zip(&mut found.bins) {
-                let ties = self.root.classifier.ties(*bin, prefix);
-                if ties > 0 {
-                    *bin = self.among_ties(order, element, (*bin, ties)) as u32;
-                }
+    /// Finds the buckets of records by their prefixes, which are found. The first record has position
+    /// `first`.
+    pub(crate) fn assign<'r>(
+        &self,
+        order: &impl TotalOrder,
+        records: impl Iterator<Item = &'r [u8]>,
+        first: u64,
+        found: &mut Assignment,
+    ) {
+        found.bins.resize(found.prefixes.len(), 0);
+        let classifier = &self.root.classifier;
+        if classifier.classify(&found.prefixes, &mut found.bins) == 0 {
+            return;
+        }
+        let elements = records.scan(first, |behind, record| {
+            let position = *behind;
+            *behind += record.len() as u64;
+            Some(Element { record, position })
+        });
+        for ((element, &prefix), bin) in elements.zip(&found.prefixes).zip(&mut found.bins) {
+            let ties = classifier.ties(*bin, prefix);
+            if ties > 0 {
+                *bin = self.among_ties(order, element, (*bin, ties)) as u32;
             }
         }
-        found.counts.clear();
-        found.counts.resize(self.buckets, 0);
-        for &bin in &found.bins {
-            found.counts[bin as usize] += 1;
-        }
-        let framing = Framing::fixed(order.record_bytes());
-        let size = |&count: &u32| framing.of(count.into());
-        found.sizes.clear();
-        found.sizes.extend(found.counts.iter().map(size));
     }
 
     /// The bucket of an element that shares its prefix with `ties` splitters from `bin` on.
-    fn among_ties(&self, order: &Order, element: Element<'_>, (bin, ties): (u32, u32)) -> usize {
+    fn among_ties(
+        &self,
+        order: &impl TotalOrder,
+        element: Element<'_>,
+        (bin, ties): (u32, u32),
+    ) -> usize {
         let (mut level, mut bin, mut ties) = (&self.root, bin, ties);
         loop {
             let run = level.first + bin as usize..level.first + (bin + ties) as usize;
@@ -192,10 +205,16 @@ impl Splitters {
     }
 
     /// The bucket of an element, next to a run of equal splitters.
-    fn beside_equals(&self, order: &Order, element: Element<'_>, run: Range<usize>) -> usize {
+    fn beside_equals(
+        &self,
+        order: &impl TotalOrder,
+        element: Element<'_>,
+        run: Range<usize>,
+    ) -> usize {
         match order.compare(element.record, self.splitter(run.start).record) {
             Ordering::Less => run.start,
             Ordering::Greater => run.end,
+            Ordering::Equal if self.undivided => run.start,
             Ordering::Equal => {
                 let place = match order.ties() {
                     Ties::Position => element.position,
@@ -219,7 +238,7 @@ impl Splitters {
 
 impl Level {
     /// Divides the splitters `range`, which are equal before word `depth`, by that word.
-    fn new(order: &Order, sample: &Sample, range: Range<usize>, depth: u32) -> Level {
+    fn new(order: &impl TotalOrder, sample: &Sample, range: Range<usize>, depth: u32) -> Level {
         let word = |number: usize| order.word(sample.element(number).record, depth);
         let words: Vec<u64> = range.clone().map(word).collect();
         let mut runs = Vec::new();
@@ -240,16 +259,37 @@ impl Level {
 }
 
 impl EqualSplitters {
-    fn new(order: &Order, sample: &Sample, range: Range<usize>, depth: u32) -> EqualSplitters {
+    fn new(
+        order: &impl TotalOrder,
+        sample: &Sample,
+        range: Range<usize>,
+        depth: u32,
+    ) -> EqualSplitters {
         // They are sorted, so the first and the last differ in every word in which any two do.
         let first = sample.element(range.start).record;
         let last = sample.element(range.end - 1).record;
-        let differ = |&depth: &u32| order.word(first, depth) != order.word(last, depth);
-        match (depth + 1..order.words()).find(differ) {
+        match order.first_difference(first, last, depth + 1) {
             Some(depth) => EqualSplitters::Next(Box::new(Level::new(order, sample, range, depth))),
             None => EqualSplitters::Same,
         }
     }
+}
+
+/// The elements behind which equal parts of the bytes end.
+fn even_ranks(elements: &[Element<'_>], buckets: usize) -> Vec<usize> {
+    // Counted elements have no bytes.
+    let weight = |element: &Element<'_>| element.record.len().max(1) as u64;
+    let all: u64 = elements.iter().map(weight).sum();
+    let (mut rank, mut before) = (0, 0);
+    let mut ranks = Vec::with_capacity(buckets);
+    for share in (1..buckets as u64).map(|bucket| portion(all, bucket, buckets as u64)) {
+        while before + weight(&elements[rank]) <= share {
+            before += weight(&elements[rank]);
+            rank += 1;
+        }
+        ranks.push(rank);
+    }
+    ranks
 }
 
 /// `some` of `all` as a fraction of 2^64.
@@ -257,7 +297,7 @@ fn fraction(some: usize, all: usize) -> u64 {
     (((some as u128) << 64) / all as u128) as u64
 }
 
-fn total(order: &Order, a: &Element<'_>, b: &Element<'_>) -> Ordering {
+fn total(order: &impl TotalOrder, a: &Element<'_>, b: &Element<'_>) -> Ordering {
     order
         .compare(a.record, b.record)
         .then(a.position.cmp(&b.position))
@@ -267,7 +307,16 @@ fn total(order: &Order, a: &Element<'_>, b: &Element<'_>) -> Ordering {
 mod tests {
     use super::*;
     use kernel::patterns::{Pattern, draw};
-    use record::{Format, Key};
+    use record::{Format, Key, Order};
+
+    fn assigned(splitters: &Splitters, order: &Order, records: &[u8]) -> Assignment {
+        let records = records.chunks_exact(order.record_bytes());
+        let mut found = Assignment::default();
+        let prefixes = records.clone().map(|record| order.word(record, 0));
+        found.prefixes.extend(prefixes);
+        splitters.assign(order, records, 0, &mut found);
+        found
+    }
 
     /// Every record goes to the bucket that a comparison with all splitters gives, or next to equal
     /// ones.
@@ -281,8 +330,7 @@ mod tests {
             sample.push(&records[at..][..bytes], at as u64);
         }
         let splitters = Splitters::choose(order, &sample, buckets);
-        let mut found = Assignment::default();
-        splitters.assign(order, records, 0, &mut found);
+        let found = assigned(&splitters, order, records);
         for (number, &bin) in found.bins.iter().enumerate() {
             let record = &records[number * bytes..][..bytes];
             let compare = |splitter: usize| {
@@ -304,7 +352,7 @@ mod tests {
                 "{bin} of {below}..={upto}"
             );
         }
-        assert_eq!(found.counts.iter().sum::<u32>() as usize, count);
+        assert_eq!(found.bins.len(), count);
     }
 
     #[test]
@@ -356,15 +404,14 @@ mod tests {
             let step = 20 * length as u64;
             (0..50).for_each(|number| sample.push(&records[..length], number * step));
             let splitters = Splitters::choose(&order, &sample, 10);
-            let mut found = Assignment::default();
-            splitters.assign(&order, &records, 0, &mut found);
+            let found = assigned(&splitters, &order, &records);
+            let mut counts = [0; 10];
+            for &bin in &found.bins {
+                counts[bin as usize] += 1;
+            }
             assert!(
-                found
-                    .counts
-                    .iter()
-                    .all(|&count| (80..=120).contains(&count)),
-                "{length}, {ties:?}: {:?}",
-                found.counts
+                counts.iter().all(|count| (80..=120).contains(count)),
+                "{length}, {ties:?}: {counts:?}"
             );
         }
     }

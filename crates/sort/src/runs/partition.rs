@@ -174,7 +174,7 @@ impl Close for Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::size::Framing;
+    use crate::records::framing::Framing;
     use node::Buffer;
 
     #[test]

@@ -27,6 +27,8 @@ pub(crate) struct Distributor {
     pub pool: Pool,
     /// Memory for records.
     pub chunks: Pool,
+    /// Bytes of chunks that the records of one step may take.
+    pub part_bytes: usize,
     pub shape: ChunkShape,
     /// The memory limit, where the pool must hold all records: an empty pool is an error that names
     /// the limit. Without it, a distributor waits for chunks that spillers give back.
@@ -68,15 +70,15 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
     let mut found = Assignment::default();
     let mut read = Sum::default();
     while let Some(mut block) = worker.pop(&distributor.blocks).await? {
+        let crc = u128::from(contents.measure(&mut block)?);
         let size = block.size;
-        let crc = u128::from(contents.checksum(&block));
         read += Sum { size, crc };
         charge(worker, size);
         // The checksum of the first block needs no splitters, which may not be there yet.
         let splitters = worker.read(&distributor.splitters).await?;
         open.resize_with(splitters.buckets, || OpenBucket::new(distributor.shape));
         let mut full = Vec::new();
-        for part in block.parts(framing) {
+        for part in contents.parts(&block, distributor.part_bytes) {
             block.focus(part);
             contents.classify(&block, &splitters, &mut found);
             // Full chunks go on before this worker waits for room: spilling them makes the room.
@@ -85,6 +87,7 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
                     .hand_on(worker, std::mem::take(&mut full))
                     .await?;
             }
+            contents.plan_room(&mut found, &open, distributor.shape);
             make_room(worker, distributor, &found, &mut open, block.first).await?;
             contents.scatter(&block, &found, &mut open);
             for (bucket, (open, &size)) in open.iter_mut().zip(&found.sizes).enumerate() {
@@ -115,8 +118,8 @@ async fn make_room(
     open: &mut [OpenBucket],
     first: u64,
 ) -> Result<(), Failure> {
-    for (bucket, (open, size)) in (0..).zip(open.iter_mut().zip(&found.sizes)) {
-        while open.room_bytes() < size.bytes {
+    for (bucket, (open, &fresh)) in (0..).zip(open.iter_mut().zip(&found.fresh)) {
+        for _ in 0..fresh {
             if let Some(shares) = &distributor.shares {
                 worker
                     .hold(shares.take_any(&worker.node, &[bucket], None))

@@ -6,7 +6,7 @@ use node::{Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::records::block::{Block, Bucket, Chunk, Destination, Mark};
-use crate::records::contents::{Contents, RecordsAt, Room, Workspace};
+use crate::records::contents::{Contents, Sorted, Workspace};
 use crate::records::size::{Size, Sum};
 use crate::runs::shelf::{Ends, Shelf};
 use crate::runs::sorted_run::SortedLoad;
@@ -17,6 +17,8 @@ pub(crate) struct LoadSorter {
     pub contents: Arc<dyn Contents>,
     pub loads: Queue<Load>,
     pub shelf: Shelf,
+    /// Only so many records are wanted in all.
+    pub top: Option<u64>,
     pub tally: Tally,
 }
 
@@ -24,23 +26,41 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
     let contents = &*sorter.contents;
     let mut workspace = Workspace::default();
     let mut read = Sum::default();
-    while let Some(Load { number, blocks }) = worker.pop(&sorter.loads).await? {
-        for block in &blocks {
-            let crc = u128::from(contents.checksum(block));
+    while let Some(Load { number, mut blocks }) = worker.pop(&sorter.loads).await? {
+        let before = read;
+        for block in &mut blocks {
+            let crc = u128::from(contents.measure(block)?);
             let size = block.size;
             read += Sum { size, crc };
         }
-        let bucket = bucket_of(contents, blocks);
-        contents.sort(&bucket, &mut workspace).map_err(|cause| {
+        let mut bucket = bucket_of(contents, blocks);
+        let bytes = bucket.size.bytes;
+        let dropped = contents.sort(&bucket, &mut workspace).map_err(|cause| {
             crate::error::no_memory(Workspace::bytes(bucket.size.records) as usize, &cause)
         })?;
-        let Size { records, bytes } = bucket.size;
         worker.node.work(Work::Checksum { bytes });
-        worker.node.work(Work::Sort { records });
-        let record = |row| record_of(contents, (&bucket, &workspace), row);
+        worker.node.work(Work::Sort {
+            records: bucket.size.records,
+        });
+        sorter.tally.add_dropped(dropped);
+        bucket.size = bucket.size - dropped.size;
+        if let Some(top) = sorter.top.filter(|&top| top < bucket.size.records) {
+            let sorted = Sorted {
+                bucket: &bucket,
+                workspace: &workspace,
+            };
+            let kept = contents.sum_of_first(sorted, top as usize);
+            sorter.tally.add_dropped(read - before - dropped - kept);
+            bucket.size = kept.size;
+            workspace.truncate(top as usize);
+        }
+        let sorted = Sorted {
+            bucket: &bucket,
+            workspace: &workspace,
+        };
         let ends = Ends {
-            first: record(0),
-            last: record(records as usize - 1),
+            first: sorted.record(contents, 0),
+            last: sorted.record(contents, bucket.size.records as usize - 1),
         };
         let load = SortedLoad {
             bucket,
@@ -81,25 +101,5 @@ fn bucket_of(contents: &dyn Contents, blocks: Vec<Block>) -> Bucket {
         chunks,
         // The run that it becomes part of has a destination.
         to: Destination::default(),
-    }
-}
-
-/// One record of the sorted order; empty where records are only counted.
-fn record_of(
-    contents: &dyn Contents,
-    (bucket, order): (&Bucket, &Workspace),
-    row: usize,
-) -> Vec<u8> {
-    let one = contents.fitting(bucket, order, row, Room::Covering(1));
-    let mut buffer = bucket.chunks[0].buffer.sibling(one.bytes as usize);
-    let place = RecordsAt {
-        buffer: &mut buffer,
-        at: 0,
-    };
-    contents.gather(bucket, order, row..row + 1, place);
-    if buffer.is_counted() {
-        Vec::new()
-    } else {
-        buffer.bytes().to_vec()
     }
 }

@@ -13,11 +13,12 @@ use node::{Buffer, Pool, Posted, Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
+use crate::files::output::Output;
 use crate::plan::READS_AHEAD;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
-use crate::records::contents::{Contents, Edges, Merging, RecordsAt};
-use crate::records::size::Size;
+use crate::records::contents::{Contents, Edges, Merging, RecordsAt, Room};
+use crate::records::size::{Size, Sum};
 use crate::records::span::Span;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
@@ -28,6 +29,10 @@ use crate::stages::{Tally, Wants};
 pub(crate) struct Sources {
     pub contents: Arc<dyn Contents>,
     pub runs: usize,
+    /// Records that are wanted of all of them.
+    pub most: u64,
+    /// Size of all of them.
+    pub size: Size,
     pub wants: Wants,
     pub arrivals: Arrivals,
     /// Merged chunks go back here.
@@ -50,6 +55,7 @@ pub(crate) struct Merger {
     pub parts: Vec<OutputPart>,
     pub unit_bytes: usize,
     pub pool: Pool,
+    pub output: Arc<Output>,
     /// Whether the output is written front to back, not in whole disk blocks.
     pub sequential: bool,
     pub out: Queue<Piece>,
@@ -59,8 +65,8 @@ pub(crate) struct Merger {
 #[derive(Clone)]
 pub(crate) struct RunMerger {
     pub sources: Sources,
-    pub size: Size,
     pub chains: Chains,
+    pub tally: Tally,
     /// The chains of the merged run.
     pub merged: Posted<Vec<Spilled>>,
 }
@@ -75,6 +81,10 @@ pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failur
             merger.tally.add_out(merged, &*merger.sources.contents)?;
         }
     }
+    merge.account(&merger.tally);
+    if merger.sources.most < u64::MAX {
+        merger.tally.drop_left_out();
+    }
     merge.end().await;
     merger.out.finish(&worker.node).await;
     Ok(())
@@ -84,52 +94,67 @@ pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failur
 pub(crate) async fn merge_run(worker: &Worker, merger: &RunMerger) -> Result<(), Failure> {
     let mut merge = Merge::begin(worker, &merger.sources).await?;
     let mut chaining = Chaining::new(worker, &merger.chains);
-    while merge.done.records < merger.size.records {
-        let left = merger.size.bytes - merge.done.bytes;
-        let bytes = left.min(merger.chains.room as u64) as usize;
+    loop {
+        let room = Room::Within(merger.chains.room);
         let mut buffer = chaining.take().await?;
         let place = RecordsAt {
             buffer: &mut buffer,
             at: 0,
         };
-        let size = merge.fill(place, bytes).await?;
+        let size = merge.fill(place, room).await?;
+        if size.records == 0 {
+            merger.chains.pool.give(&worker.node, buffer).await;
+            break;
+        }
         chaining.add(buffer, size).await?;
     }
+    merge.account(&merger.tally);
     merge.end().await;
     let merged = chaining.end().await?;
     merger.merged.post(&worker.node, merged).await;
     Ok(())
 }
 
+/// Merges one file. It ends with the record that covers its share, or with the last one.
 async fn merge_part(
     merge: &mut Merge<'_>,
     merger: &Merger,
     part: OutputPart,
 ) -> Result<Span, Failure> {
-    assert_eq!(merge.done, part.first, "parts are in order");
-    let sum_before = merge.sum;
+    let (sum_before, begin) = (merge.sum, merge.done);
     merge.edges.first.clear();
-    let (mut at, end) = (0, part.size.bytes);
-    // The end of a record that begins in the previous buffer.
+    let until = part.first.bytes + part.size.bytes;
+    let (mut at, mut end) = (0, until.saturating_sub(begin.bytes));
+    // The rest of a record that begins in an earlier buffer.
     let mut carried: Vec<u8> = Vec::new();
     let mut carried_bytes = 0;
     while at < end {
-        let limit = (merger.unit_bytes as u64).min(end - at) as usize;
+        let mut limit = (merger.unit_bytes as u64).min(end - at) as usize;
         let mut buffer = merge.worker.take(&merger.pool).await?;
+        let carries = carried_bytes.min(limit);
         if !buffer.is_counted() {
-            buffer.bytes_mut()[..carried_bytes].copy_from_slice(&carried);
+            let carried = carried.drain(..carries);
+            buffer.bytes_mut()[..carries].copy_from_slice(carried.as_slice());
         }
+        carried_bytes -= carries;
         let place = RecordsAt {
             buffer: &mut buffer,
-            at: carried_bytes,
+            at: carries,
         };
-        let size = merge.fill(place, limit - carried_bytes).await?;
-        let filled = carried_bytes + size.bytes as usize;
-        carried_bytes = filled - limit;
-        if !buffer.is_counted() {
-            carried.clear();
-            carried.extend_from_slice(&buffer.bytes()[limit..filled]);
+        let size = merge.fill(place, Room::Covering(limit - carries)).await?;
+        let filled = carries + size.bytes as usize;
+        if filled < limit || at + limit as u64 >= end {
+            limit = filled;
+            end = at + limit as u64;
         }
+        if filled > limit {
+            carried_bytes = filled - limit;
+            if !buffer.is_counted() {
+                carried.extend_from_slice(&buffer.bytes()[limit..filled]);
+            }
+        }
+        // A record is not cut at the end of a file.
+        end = end.max(at + (limit + carried_bytes) as u64);
         merge.worker.did(limit);
         let range = 0..whole_blocks(&mut buffer, limit, merger.sequential);
         let piece = Piece {
@@ -142,9 +167,14 @@ async fn merge_part(
         merge.worker.push(&merger.out, piece).await?;
         at += limit as u64;
     }
+    let size = merge.done - begin;
+    (merger
+        .output
+        .set_length(&merge.worker.node, part.file, size.bytes))
+    .await;
     Ok(Span {
-        begin: part.first,
-        size: part.size,
+        begin,
+        size,
         file: part.file,
         sum: merge.sum - sum_before,
         first: std::mem::take(&mut merge.edges.first),
@@ -174,6 +204,7 @@ struct Merge<'a> {
     /// By run: whether its current chunk is the last one of its read.
     ends_read: Vec<bool>,
     done: Size,
+    dropped: Sum,
     edges: Edges,
     sum: u128,
 }
@@ -184,9 +215,10 @@ impl<'a> Merge<'a> {
         let mut merge = Merge {
             worker,
             sources,
-            merging: Merging::new(sources.runs),
+            merging: Merging::new(sources.runs, sources.most),
             ends_read: vec![false; sources.runs],
             done: Size::default(),
+            dropped: Sum::default(),
             edges: Edges::default(),
             sum: 0,
         };
@@ -201,25 +233,24 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// Merges the next records into a buffer until they cover `bytes`, and checks them there.
-    async fn fill(&mut self, out: RecordsAt<'_>, bytes: usize) -> Result<Size, Failure> {
+    /// Merges the next records into a buffer until its room is full, or there is none left, and
+    /// checks them there.
+    async fn fill(&mut self, out: RecordsAt<'_>, room: Room) -> Result<Size, Failure> {
         let contents = &self.sources.contents;
         let RecordsAt { buffer, at } = out;
         let mut size = Size::default();
-        while (size.bytes as usize) < bytes {
+        loop {
             let done = size.bytes as usize;
             let place = RecordsAt {
                 buffer: &mut *buffer,
                 at: at + done,
             };
-            let merged = contents.merge(&mut self.merging, bytes - done, place);
+            let merged = contents.merge(&mut self.merging, room.behind(done), place);
             size += merged.size;
+            self.dropped += merged.dropped;
             match merged.dry {
                 Some(run) => self.next_chunk(run).await?,
-                None => assert!(
-                    size.bytes as usize >= bytes,
-                    "runs have as many records as they say"
-                ),
+                None => break,
             }
         }
         let before = self.done.records;
@@ -264,6 +295,13 @@ impl<'a> Merge<'a> {
             self.merging.put(run, arrived.chunk);
         }
         Ok(())
+    }
+
+    /// Notes the records that are not merged.
+    fn account(&self, tally: &Tally) {
+        tally.add_dropped(self.dropped);
+        let merged = self.done.records + self.dropped.size.records;
+        tally.leave_out(self.sources.size.records - merged);
     }
 
     /// Ends the run readers.

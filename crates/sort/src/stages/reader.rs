@@ -6,17 +6,19 @@
 
 use std::sync::Arc;
 
-use node::{Buffer, DiskTicket, File, Node, Pool, Posted, Queue};
+use node::{File, Pool, Posted, Queue};
 use pipeline::{Dial, Failure, Step, Window, Worker};
 
-use crate::error::SortError;
-use crate::files::input::{Files, Inputs, ReadUnit, ends_whole};
-use crate::records::block::{BLOCK_BYTES, Block};
+use crate::files::input::{Files, Inputs, ends_whole};
+use crate::records::block::Block;
 use crate::records::contents::Contents;
+use crate::records::framing::Framing;
 use crate::records::sample::Sample;
-use crate::records::size::Framing;
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
+use crate::stages::line_quota::push_in_blocks;
+use crate::stages::pipe_lines::read_lines;
+use crate::stages::unit_read::{Arrived, InFlight, Rest};
 use crate::stages::{Cursor, Tally};
 
 #[derive(Clone)]
@@ -30,6 +32,8 @@ pub(crate) struct Reader {
     pub cursor: Cursor,
     pub pool: Pool,
     pub out: Queue<Block>,
+    /// Lines of a block at most, where the plan counts on that.
+    pub most_lines: Option<usize>,
     /// How to choose splitters for a pipe; a validator needs none.
     pub sampler: Option<PipeSampler>,
 }
@@ -59,62 +63,12 @@ pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure
 impl Reader {
     /// Bytes of the next unit, whole records. The dial's maximum is the plan's unit; smaller units
     /// end with a disk block as well, where possible.
-    fn unit(&self) -> usize {
+    pub(super) fn unit(&self) -> usize {
         let bytes = self.unit_bytes.get();
         match bytes == self.unit_bytes.most() {
             true => bytes,
             false => self.framing.unit(bytes as u64),
         }
-    }
-}
-
-pub(crate) struct InFlight {
-    file: File,
-    unit: ReadUnit,
-    begin: u64,
-    start: usize,
-    ticket: DiskTicket,
-}
-
-impl InFlight {
-    /// Asks for a unit, or for the disk blocks around it if the file is read past the page cache.
-    pub(crate) fn submit(node: &Node, file: File, unit: ReadUnit, buffer: Buffer) -> InFlight {
-        let (from, bytes) = (unit.offset, unit.bytes);
-        let (begin, bytes) = if file.is_direct() {
-            let begin = from - from % BLOCK_BYTES;
-            let end = (from + bytes as u64).next_multiple_of(BLOCK_BYTES);
-            (begin, (end - begin) as usize)
-        } else {
-            (from, bytes)
-        };
-        let ticket = file.read(node, begin, bytes, buffer);
-        InFlight {
-            file,
-            unit,
-            begin,
-            start: (from - begin) as usize,
-            ticket,
-        }
-    }
-
-    /// Waits for the records.
-    pub(crate) async fn wait(self, node: &Node, framing: Framing) -> Result<Block, Failure> {
-        let (buffer, result) = self.ticket.wait(node).await;
-        result?;
-        if buffer.len() < self.start + self.unit.bytes {
-            let (file, offset) = (
-                self.file.path().to_owned(),
-                self.begin + buffer.len() as u64,
-            );
-            return Err(SortError::Shrunk { file, offset }.into());
-        }
-        Ok(Block {
-            first: self.unit.position,
-            size: framing.size_of(self.unit.bytes as u64),
-            start: self.start,
-            buffer,
-            marks: Vec::new(),
-        })
     }
 }
 
@@ -137,7 +91,8 @@ async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
             }
         };
         let file = files.of(&worker.node, unit.input).await?;
-        reads.push(InFlight::submit(&worker.node, file, unit, buffer));
+        let read = InFlight::submit(&worker.node, file, unit, buffer, reader.framing);
+        reads.push(read);
     }
     while let Some(read) = reads.pop_oldest() {
         hand_on(worker, reader, read).await?;
@@ -146,8 +101,27 @@ async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
 }
 
 async fn hand_on(worker: &Worker, reader: &Reader, read: InFlight) -> Result<(), Failure> {
-    let block = read.wait(&worker.node, reader.framing).await?;
-    push(worker, reader, block).await
+    let file = read.file().clone();
+    let Arrived { block, rest } = read.wait(&worker.node, reader.framing).await?;
+    push(worker, reader, block).await?;
+    if let Some(rest) = rest {
+        let block = read_rest(worker, reader, &file, rest).await?;
+        push(worker, reader, block).await?;
+    }
+    Ok(())
+}
+
+/// Reads a line that reaches far beyond its unit.
+///
+/// No deadlock: the reader holds no buffer that is filled while it waits for this one.
+async fn read_rest(
+    worker: &Worker,
+    reader: &Reader,
+    file: &File,
+    rest: Rest,
+) -> Result<Block, Failure> {
+    let buffer = worker.take(&reader.pool).await?;
+    rest.read(&worker.node, file, buffer, reader.framing).await
 }
 
 /// Reads all inputs in order, pipes and files.
@@ -161,14 +135,21 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
     for (number, input) in reader.inputs.files.iter().enumerate() {
         let file = files.of(&worker.node, number).await?;
         if input.is_sequential() {
-            position = read_pipe(worker, reader, &file, position, &mut held).await?;
+            position = match reader.framing.is_fixed() {
+                true => read_pipe(worker, reader, &file, position, &mut held).await?,
+                false => read_lines(worker, reader, &file, position, &mut held).await?,
+            };
             continue;
         }
         for unit in input.units(number, position, reader.unit()) {
             let buffer = worker.take(&reader.pool).await?;
-            let read = InFlight::submit(&worker.node, file.clone(), unit, buffer);
-            let block = read.wait(&worker.node, reader.framing).await?;
+            let read = InFlight::submit(&worker.node, file.clone(), unit, buffer, reader.framing);
+            let Arrived { block, rest } = read.wait(&worker.node, reader.framing).await?;
             held.hand_on(worker, reader, block).await?;
+            if let Some(rest) = rest {
+                let block = read_rest(worker, reader, &file, rest).await?;
+                held.hand_on(worker, reader, block).await?;
+            }
         }
         position += input.bytes;
     }
@@ -212,19 +193,19 @@ async fn read_pipe(
 }
 
 /// Blocks held back until the splitters are chosen from them.
-struct Held {
+pub(super) struct Held {
     blocks: Vec<Block>,
     waiting: bool,
 }
 
 impl Held {
-    async fn hand_on(
+    pub(super) async fn hand_on(
         &mut self,
         worker: &Worker,
         reader: &Reader,
         block: Block,
     ) -> Result<(), Failure> {
-        if !self.waiting {
+        if !self.waiting || block.size.bytes == 0 {
             return push(worker, reader, block).await;
         }
         self.blocks.push(block);
@@ -272,6 +253,13 @@ impl PipeSampler {
 }
 
 async fn push(worker: &Worker, reader: &Reader, block: Block) -> Result<(), Failure> {
+    if block.size.bytes == 0 {
+        reader.pool.give(&worker.node, block.buffer).await;
+        return Ok(());
+    }
     worker.did(block.size.bytes as usize);
-    Ok(worker.push(&reader.out, block).await?)
+    match reader.most_lines {
+        Some(most) => push_in_blocks(worker, reader, block, most).await,
+        None => Ok(worker.push(&reader.out, block).await?),
+    }
 }

@@ -10,7 +10,7 @@ use pipeline::{Failure, Window, Worker};
 
 use crate::files::spill::Extent;
 use crate::records::block::{Block, Chunk};
-use crate::records::sample::Sample;
+use crate::records::sample::{Element, Sample};
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::SpilledRun;
@@ -18,6 +18,10 @@ use crate::stages::spill_reader::{SpillReader, wishes};
 
 /// Sampled records per bucket: bucket sizes differ by about a third.
 const OVERSAMPLING: usize = 128;
+
+/// Chunks that are sampled at least, per bucket. One chunk may have more records than are sampled;
+/// but it is one place of a partition in ascending order, or of equal records in input order.
+const PLACES_PER_BUCKET: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Reloader {
@@ -28,6 +32,8 @@ pub(crate) struct Reloader {
     pub buckets: usize,
     /// Most records to sample.
     pub sample: usize,
+    /// Most bytes of them.
+    pub sample_bytes: usize,
     pub splitters: Posted<Splitters>,
     pub out: Queue<Block>,
 }
@@ -66,9 +72,9 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
     let chunk = reloader.size.upto(1, all as u64);
     let records = (reloader.buckets * OVERSAMPLING).min(reloader.sample);
     let wanted = records.div_ceil(chunk.records.max(1) as usize);
-    let wanted = wanted.min(all);
+    let wanted = wanted.max(reloader.buckets * PLACES_PER_BUCKET).min(all);
     let each = records.div_ceil(wanted);
-    let mut sample = Sample::default();
+    let mut spread = Spread::new(reloader.sample_bytes);
     let mut reads: Window<(ChainTicket, Sampled)> = Window::new(&reader.depth);
     let mut places = places(reloader, chunk, (wanted, all));
     loop {
@@ -84,16 +90,53 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
         result?;
         let buffer = buffers.pop().expect("one was read");
         let chunk = reader.open_chunk(buffer, place.share, place.extent)?;
-        let records = chunk.size.records;
+        let bytes = chunk.size.bytes;
         let mut block = block_of(chunk, place.first);
-        for part in block.parts(reader.contents.framing()) {
+        for part in reader.contents.parts(&block, usize::MAX) {
             block.focus(part);
-            let count = (each as u64 * block.size.records).div_ceil(records.max(1));
+            let count = (each as u64 * block.size.bytes).div_ceil(bytes.max(1));
+            let mut sample = Sample::default();
             reader.contents.sample(&block, count as usize, &mut sample);
+            spread.add(&sample);
         }
         reader.pool.give(&worker.node, block.buffer).await;
     }
-    Ok(reader.contents.splitters(&sample, reloader.buckets))
+    Ok(reader.contents.splitters(&spread.kept, reloader.buckets))
+}
+
+/// Records evenly spread over all that were added, as many as there is room for. Lines may be longer
+/// than the mean: then every second one is as good a sample. If those that came first were
+/// favoured, a partition in ascending order would lose its least lines alone in every division.
+struct Spread {
+    kept: Sample,
+    /// One of so many is kept.
+    stride: usize,
+    added: usize,
+    most_bytes: usize,
+}
+
+impl Spread {
+    fn new(most_bytes: usize) -> Spread {
+        Spread {
+            kept: Sample::default(),
+            stride: 1,
+            added: 0,
+            most_bytes,
+        }
+    }
+
+    fn add(&mut self, sample: &Sample) {
+        for Element { record, position } in sample.elements() {
+            if self.added.is_multiple_of(self.stride) {
+                self.kept.push(record, position);
+                if self.kept.bytes() > self.most_bytes {
+                    self.kept = self.kept.every_second();
+                    self.stride *= 2;
+                }
+            }
+            self.added += 1;
+        }
+    }
 }
 
 /// `wanted` of all chunks, evenly spread.
@@ -134,5 +177,32 @@ fn block_of(chunk: Chunk, first: u64) -> Block {
         start: 0,
         buffer: chunk.buffer,
         marks: chunk.marks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_with_little_room_is_spread_over_all_records() {
+        for count in 3..2000_u64 {
+            for room in [2, 3, 8, 100] {
+                let mut spread = Spread::new(10 * room);
+                let mut sample = Sample::default();
+                for number in 0..count {
+                    sample.push(&[0; 10], number);
+                    if number % 7 == 0 {
+                        spread.add(&std::mem::take(&mut sample));
+                    }
+                }
+                spread.add(&sample);
+                let kept = spread.kept.positions();
+                let step = spread.stride as u64;
+                let even: Vec<u64> = (0..count).step_by(spread.stride).collect();
+                assert_eq!(kept, even, "one of {step} of {count}");
+                assert!(kept.len() <= room && (spread.stride == 1 || kept.len() > room / 2));
+            }
+        }
     }
 }

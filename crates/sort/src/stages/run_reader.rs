@@ -10,7 +10,7 @@ use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::spill::Extent;
 use crate::records::block::Chunk;
-use crate::records::contents::{RecordsAt, Room};
+use crate::records::contents::{RecordsAt, Room, Sorted};
 use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::{Spilled, SpilledRun};
@@ -97,7 +97,7 @@ enum Next<'a> {
     /// Some chunks; with the last chunks of a stretch, the whole stretch.
     Read(Spilled, Option<Spilled>),
     /// Some records of a load, from a row on.
-    Gather(&'a SortedLoad, usize, Size),
+    Gather(&'a SortedLoad, usize),
 }
 
 struct Reading {
@@ -127,8 +127,13 @@ pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(),
                 continue;
             }
         };
-        if let Some(next) = cursors[run].next(&runs[run], reader) {
-            reads.push(begin(worker, reader, run, next).await?);
+        let cursor = &mut cursors[run];
+        if let Some(next) = cursor.next(&runs[run], reader) {
+            let reading = begin(worker, reader, run, next).await?;
+            if let What::Here(chunk) = &reading.what {
+                cursor.gathered(&runs[run], chunk.size.records as usize);
+            }
+            reads.push(reading);
             continue;
         }
         // The run's last reads may still be in flight.
@@ -144,29 +149,33 @@ pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(),
 impl Cursor {
     fn next<'a>(&mut self, run: &'a SortedRun, reader: &RunReader) -> Option<Next<'a>> {
         let stretch = run.stretches.get(self.stretch)?;
-        let (next, end) = match stretch {
-            Stretch::Disk(all) => {
-                let part = self.part(*all, reader);
-                self.done += part.run.chunks();
-                let ends = self.done == all.run.chunks();
-                (Next::Read(part, ends.then_some(*all)), ends)
-            }
-            Stretch::Memory(load) => {
-                let (contents, room) = (&reader.spilled.contents, Room::Within(reader.room));
-                let size = contents.fitting(&load.bucket, &load.order, self.done, room);
-                let first = self.done;
-                self.done += size.records as usize;
-                let ends = self.done == load.bucket.size.records as usize;
-                (Next::Gather(load, first, size), ends)
-            }
+        let all = match stretch {
+            Stretch::Disk(all) => *all,
+            Stretch::Memory(load) => return Some(Next::Gather(load, self.done)),
         };
-        if end {
+        let part = self.part(all, reader);
+        let ends = self.advance(part.run.chunks(), all.run.chunks());
+        Some(Next::Read(part, ends.then_some(all)))
+    }
+
+    /// Notes records that were gathered from a load.
+    fn gathered(&mut self, run: &SortedRun, records: usize) {
+        if let Stretch::Memory(load) = &run.stretches[self.stretch] {
+            self.advance(records, load.bucket.size.records as usize);
+        }
+    }
+
+    /// Whether the stretch ends with these chunks or records, of `all`.
+    fn advance(&mut self, more: usize, all: usize) -> bool {
+        self.done += more;
+        let ends = self.done == all;
+        if ends {
             *self = Cursor {
                 stretch: self.stretch + 1,
                 done: 0,
             };
         }
-        Some(next)
+        ends
     }
 
     /// The next chunks of a stretch.
@@ -204,14 +213,18 @@ async fn begin(
             let extent = part.run.extent(reader.spilled.chunk_bytes);
             What::OnItsWay(reader.spilled.ask(worker, extent, buffers), part, ends)
         }
-        Next::Gather(load, first, size) => {
+        Next::Gather(load, first) => {
             let mut buffer = worker.take(&reader.spilled.pool).await?;
-            let (rows, contents) = (size.records as usize, &reader.spilled.contents);
+            let (contents, room) = (&reader.spilled.contents, Room::Within(reader.room));
             let place = RecordsAt {
                 buffer: &mut buffer,
                 at: 0,
             };
-            contents.gather(&load.bucket, &load.order, first..first + rows, place);
+            let sorted = Sorted {
+                bucket: &load.bucket,
+                workspace: &load.order,
+            };
+            let size = contents.gather(sorted, first, room, place);
             worker.node.work(Work::Copy { bytes: size.bytes });
             buffer.set_len(size.bytes as usize);
             let marks = Vec::new();

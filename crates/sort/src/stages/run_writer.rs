@@ -7,7 +7,7 @@ use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::files::spill::{Slot, Spill};
 use crate::records::block::Chunk;
-use crate::records::contents::{Contents, RecordsAt, Room};
+use crate::records::contents::{Contents, RecordsAt, Room, Sorted};
 use crate::records::size::Size;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
@@ -46,14 +46,16 @@ pub(crate) async fn write_runs(worker: &Worker, writer: &RunWriter) -> Result<()
         while row < bucket.size.records as usize {
             let mut buffer = chaining.take().await?;
             let room = Room::Within(writer.chains.room);
-            let size = contents.fitting(&bucket, &order, row, room);
-            let rows = row..row + size.records as usize;
-            row = rows.end;
             let place = RecordsAt {
                 buffer: &mut buffer,
                 at: 0,
             };
-            contents.gather(&bucket, &order, rows, place);
+            let sorted = Sorted {
+                bucket: &bucket,
+                workspace: &order,
+            };
+            let size = contents.gather(sorted, row, room, place);
+            row += size.records as usize;
             worker.node.work(Work::Copy { bytes: size.bytes });
             chaining.add(buffer, size).await?;
         }

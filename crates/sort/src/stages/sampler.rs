@@ -13,12 +13,13 @@ use pipeline::{Dial, Failure, Window, Worker};
 use crate::files::input::{Files, Inputs};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
+use crate::records::framing::Framing;
 use crate::records::sample::Sample;
 use crate::records::size::portion;
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::Tally;
-use crate::stages::reader::InFlight;
+use crate::stages::unit_read::InFlight;
 
 #[derive(Clone)]
 pub(crate) struct Places {
@@ -42,7 +43,7 @@ pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Fai
     let drawn = if sampler.buckets > 1 {
         draw(worker, &sampler.places).await?
     } else {
-        Drawn::default()
+        Drawn::none(sampler.places.contents.framing())
     };
     let Drawn { sample, mut cost } = drawn;
     let splitters = if sample.is_empty() {
@@ -56,20 +57,29 @@ pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Fai
     Ok(())
 }
 
-#[derive(Default)]
 pub(crate) struct Drawn {
     pub sample: Sample,
     pub cost: SampleCost,
+}
+
+impl Drawn {
+    /// Nothing yet. Splitters need the fronts of lines only.
+    pub(crate) fn none(framing: Framing) -> Drawn {
+        Drawn {
+            sample: Sample::of_fronts(framing.longest_sampled()),
+            cost: SampleCost::default(),
+        }
+    }
 }
 
 /// Reads all places.
 pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Failure> {
     let (inputs, framing) = (&places.inputs, places.contents.framing());
     let total = inputs.bytes.unwrap_or(0);
-    let each = framing.whole(BLOCK_BYTES).max(framing.longest() as u64);
+    let each = framing.sampled_place();
     let samples = (places.count as u64).min(framing.most_in(total));
-    // A stretch of records may begin anywhere in a disk block.
-    let room = (each.next_multiple_of(BLOCK_BYTES) + 2 * BLOCK_BYTES) as usize;
+    // A stretch of records may begin anywhere in a disk block, and lines are looked at ahead.
+    let room = (each.next_multiple_of(BLOCK_BYTES) + 3 * BLOCK_BYTES) as usize;
     let depth = SAMPLES_IN_FLIGHT.min(samples as usize);
     let mut idle = places
         .contents
@@ -77,7 +87,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
         .map_err(|cause| crate::error::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut reads = Window::new(&Dial::fixed(depth));
-    let mut drawn = Drawn::default();
+    let mut drawn = Drawn::none(framing);
     for number in 0..samples {
         let [from, to] = [number, number + 1].map(|part| portion(total, part, samples));
         let place = framing.whole(from + worker.node.random() % (to - from));
@@ -90,7 +100,8 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
         };
         let unit = inputs.unit_at(place, each as usize);
         let file = files.of(&worker.node, unit.input).await?;
-        reads.push(InFlight::submit(&worker.node, file, unit, buffer));
+        let read = InFlight::submit(&worker.node, file, unit, buffer, framing);
+        reads.push(read);
     }
     while let Some(oldest) = reads.pop_oldest() {
         take(worker, places, oldest, &mut drawn).await?;
@@ -105,9 +116,10 @@ async fn take(
     read: InFlight,
     drawn: &mut Drawn,
 ) -> Result<node::Buffer, Failure> {
-    let block = read.wait(&worker.node, places.contents.framing()).await?;
-    let all = block.size.records as usize;
-    places.contents.sample(&block, all, &mut drawn.sample);
+    let read = read.wait(&worker.node, places.contents.framing());
+    let block = read.await?.block;
+    let most = places.contents.framing().most_sampled();
+    places.contents.sample(&block, most, &mut drawn.sample);
     drawn.cost.places += 1;
     drawn.cost.bytes += block.buffer.len() as u64;
     worker.did(block.buffer.len());

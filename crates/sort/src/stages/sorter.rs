@@ -17,10 +17,12 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Bucket, Destination, Piece};
-use crate::records::contents::{Contents, Edges, RecordsAt, Room, Workspace};
+use crate::records::contents::{Contents, Edges, RecordsAt, Room, Sorted, Workspace};
+use crate::records::size::Sum;
 use crate::records::span::Span;
+use crate::stages::placing::Place;
 use crate::stages::seams::{Part, Seams};
-use crate::stages::{Tally, Turn};
+use crate::stages::{Placing, Tally, Turn};
 
 #[derive(Clone)]
 pub(crate) struct Sorter {
@@ -33,6 +35,8 @@ pub(crate) struct Sorter {
     pub seams: Seams,
     /// The order of workers, for outputs that are written front to back.
     pub turn: Option<Turn>,
+    /// The places of buckets, where records are dropped.
+    pub placing: Option<Placing>,
     pub out: Queue<Piece>,
     pub tally: Tally,
 }
@@ -40,32 +44,76 @@ pub(crate) struct Sorter {
 pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure> {
     let contents = &*sorter.contents;
     let mut workspace = Workspace::default();
-    while let Some(bucket) = worker.pop(&sorter.buckets).await? {
-        contents.sort(&bucket, &mut workspace).map_err(|cause| {
+    while let Some(mut bucket) = worker.pop(&sorter.buckets).await? {
+        let (came, begin) = (bucket.size, bucket.first.bytes);
+        let dropped = contents.sort(&bucket, &mut workspace).map_err(|cause| {
             crate::error::no_memory(Workspace::bytes(bucket.size.records) as usize, &cause)
         })?;
         worker.node.work(Work::Sort {
-            records: bucket.size.records,
+            records: came.records,
         });
+        let first_row = match &sorter.placing {
+            Some(placing) => {
+                let sorted = (&mut bucket, &workspace);
+                place(worker, sorter, placing, sorted, dropped).await?
+            }
+            None => 0,
+        };
         if let Some(turn) = &sorter.turn {
-            worker
-                .hold(turn.wait(&worker.node, bucket.first.bytes))
-                .await?;
+            worker.hold(turn.wait(&worker.node, begin)).await?;
         }
-        let mut gathering = Gathering::new(sorter, &bucket, &workspace);
-        gathering.run(worker).await?;
-        sorter.tally.add_out(gathering.span(), contents)?;
+        if bucket.size.records > 0 {
+            let mut gathering = Gathering::new(sorter, &bucket, &workspace, first_row);
+            gathering.run(worker).await?;
+            sorter.tally.add_out(gathering.span(), contents)?;
+        }
         if let Some(turn) = &sorter.turn {
-            let next = bucket.first + bucket.size;
-            turn.pass(&worker.node, next.bytes).await;
+            turn.pass(&worker.node, begin + came.bytes).await;
         }
-        worker.did(bucket.size.bytes as usize);
+        worker.did(came.bytes as usize);
         for chunk in bucket.chunks {
             sorter.chunks.give(&worker.node, chunk.buffer).await;
         }
     }
     sorter.out.finish(&worker.node).await;
     Ok(())
+}
+
+/// Gives a bucket its place, behind the records that are left of those before. Returns its first
+/// row: one with the keys of the last record before is dropped, too.
+async fn place(
+    worker: &Worker,
+    sorter: &Sorter,
+    placing: &Placing,
+    (bucket, workspace): (&mut Bucket, &Workspace),
+    mut dropped: Sum,
+) -> Result<usize, Failure> {
+    let contents = &*sorter.contents;
+    let came = bucket.first.bytes;
+    let next = came + bucket.size.bytes;
+    let sorted = Sorted { bucket, workspace };
+    let rows = (bucket.size.records - dropped.size.records) as usize;
+    let (first, last) = (
+        sorted.record(contents, 0),
+        sorted.record(contents, rows - 1),
+    );
+    let before = worker.hold(placing.wait(&worker.node, came)).await?;
+    let is_again = !before.last.is_empty() && contents.keys_equal(&before.last, &first);
+    if is_again {
+        dropped += contents.sum_of(&first);
+    }
+    sorter.tally.add_dropped(dropped);
+    bucket.first = before.before;
+    bucket.size = bucket.size - dropped.size;
+    bucket.to.offset = bucket.first.bytes;
+    // The end of the file is not known yet.
+    bucket.to.file_bytes = u64::MAX;
+    let place = Place {
+        before: bucket.first + bucket.size,
+        last,
+    };
+    placing.pass(&worker.node, next, place).await;
+    Ok(usize::from(is_again))
 }
 
 /// Copies one bucket to write buffers.
@@ -83,12 +131,17 @@ struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    fn new(sorter: &'a Sorter, bucket: &'a Bucket, workspace: &'a Workspace) -> Gathering<'a> {
+    fn new(
+        sorter: &'a Sorter,
+        bucket: &'a Bucket,
+        workspace: &'a Workspace,
+        rows: usize,
+    ) -> Gathering<'a> {
         Gathering {
             sorter,
             bucket,
             workspace,
-            rows: 0,
+            rows,
             edges: Edges::default(),
             carried: Vec::new(),
             carried_bytes: 0,
@@ -134,19 +187,22 @@ impl<'a> Gathering<'a> {
     /// beyond `limit` are carried to the next buffer.
     fn fill(&mut self, buffer: &mut Buffer, start: usize, limit: usize) -> Result<(), SortError> {
         let contents = &self.sorter.contents;
+        let carries = self.carried_bytes.min(limit - start);
         if !buffer.is_counted() {
-            buffer.bytes_mut()[start..start + self.carried_bytes].copy_from_slice(&self.carried);
+            let carried = self.carried.drain(..carries);
+            buffer.bytes_mut()[start..start + carries].copy_from_slice(carried.as_slice());
+        }
+        if carries < self.carried_bytes {
+            // The record is longer than this buffer.
+            self.carried_bytes -= carries;
+            buffer.set_len(limit);
+            return Ok(());
         }
         let at = start + self.carried_bytes;
         let room = Room::Covering(limit - at);
-        let size = contents.fitting(self.bucket, self.workspace, self.rows, room);
-        let rows = self.rows..self.rows + size.records as usize;
-        contents.gather(
-            self.bucket,
-            self.workspace,
-            rows.clone(),
-            RecordsAt { buffer, at },
-        );
+        let (bucket, workspace) = (self.bucket, self.workspace);
+        let sorted = Sorted { bucket, workspace };
+        let size = contents.gather(sorted, self.rows, room, RecordsAt { buffer, at });
         let checked = contents.check(RecordsAt { buffer, at }, size, &mut self.edges);
         let disorder = |number| SortError::Disorder {
             record: self.bucket.first.records + (self.rows + number) as u64,
@@ -158,7 +214,7 @@ impl<'a> Gathering<'a> {
             self.carried.clear();
             self.carried.extend_from_slice(&buffer.bytes()[limit..end]);
         }
-        self.rows = rows.end;
+        self.rows += size.records as usize;
         buffer.set_len(limit);
         Ok(())
     }

@@ -21,6 +21,8 @@ pub(crate) struct Tally {
 struct Counts {
     records_in: Sum,
     records_out: Sum,
+    dropped: Sum,
+    left_out: u64,
     largest: u64,
     buckets: u64,
     /// By the records before them; neighbours in one file are joined.
@@ -31,7 +33,10 @@ struct Counts {
 /// The account of a run, settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Settled {
+    /// Records that were written.
     pub sum: Sum,
+    /// Records that were dropped, because they had the keys of another.
+    pub dropped: Sum,
     /// Records of the largest bucket.
     pub largest: u64,
     /// Buckets with records.
@@ -43,6 +48,7 @@ impl Settled {
     /// Adds the account of another range.
     pub(crate) fn add(&mut self, other: &Settled) {
         self.sum += other.sum;
+        self.dropped += other.dropped;
         self.largest = self.largest.max(other.largest);
         self.buckets += other.buckets;
         self.sample.add(other.sample);
@@ -67,6 +73,24 @@ impl Tally {
         self.change(|counts| counts.sample = sample);
     }
 
+    pub(crate) fn add_dropped(&self, dropped: Sum) {
+        self.change(|counts| counts.dropped += dropped);
+    }
+
+    /// Leaves out records that no merge reads, because enough others come before them.
+    pub(crate) fn leave_out(&self, records: u64) {
+        self.change(|counts| counts.left_out += records);
+    }
+
+    /// Drops the records that were left out: the only ones that came in and did not go out.
+    pub(crate) fn drop_left_out(&self) {
+        self.change(|counts| {
+            let rest = counts.records_in - counts.dropped - counts.records_out;
+            assert_eq!(rest.size.records, counts.left_out, "records left out");
+            counts.dropped += rest;
+        });
+    }
+
     pub(crate) fn add_in(&self, read: Sum) {
         self.change(|counts| counts.records_in += read);
     }
@@ -88,6 +112,7 @@ impl Tally {
         self.change(|counts| {
             counts.records_in += part.records_in;
             counts.records_out += part.records_out;
+            counts.dropped += part.dropped;
             counts.largest = counts.largest.max(part.largest);
             counts.buckets += part.buckets;
             counts.sample.add(part.sample);
@@ -108,13 +133,14 @@ impl Tally {
     /// Checks that no record was lost and that buckets are in order.
     pub(crate) fn settle(&self, contents: &dyn Contents) -> Result<Settled, SortError> {
         let mut counts = self.change(std::mem::take);
-        all_there(counts.records_in, counts.records_out)?;
+        all_there(counts.records_in, counts.records_out + counts.dropped)?;
         let spans: Vec<Span> = std::mem::take(&mut counts.spans).into_values().collect();
         for pair in spans.windows(2) {
             check(&pair[0], &pair[1], contents)?;
         }
         let settled = Settled {
             sum: counts.records_out,
+            dropped: counts.dropped,
             largest: counts.largest,
             buckets: counts.buckets,
             sample: counts.sample,

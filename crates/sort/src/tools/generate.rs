@@ -14,7 +14,8 @@ use crate::job::{IoChoice, Target};
 use crate::names::{Phase, StageName};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
-use crate::records::size::{GENSORT, Sum};
+use crate::records::framing::GENSORT;
+use crate::records::size::Sum;
 use crate::stages::{Tally, Turn, Writer, write};
 
 /// Options of gensort.

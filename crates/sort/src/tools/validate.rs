@@ -15,7 +15,7 @@ use crate::names::{Phase, StageName};
 use crate::plan::unit;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Block;
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 use crate::stages::{Cursor, Reader, read};
 
 /// Options of valsort.
@@ -41,7 +41,7 @@ const DEPTH: usize = 2;
 /// # Errors
 /// When the input cannot be read. Disorder is a result, not an error.
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
-    let framing = Framing::fixed(job.comparison.record_bytes());
+    let framing = Framing::ending(job.comparison.framing());
     let inputs = Inputs::open(node, &job.sources, framing, job.io).await?;
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
@@ -49,7 +49,7 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let readers = if inputs.is_seekable() { READERS } else { 1 };
     let unit = unit(inputs.bytes, framing);
     let block = BLOCK_BYTES as usize;
-    let buffer_bytes = unit.next_multiple_of(block) + 2 * block;
+    let buffer_bytes = unit.next_multiple_of(block) + framing.around();
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
     let count = readers * DEPTH + 2 * job.cores;
     let buffers = node
@@ -65,6 +65,7 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         cursor: Cursor::new(node),
         pool: pool.clone(),
         out: blocks.clone(),
+        most_lines: None,
         sampler: None,
     };
     pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use node::Node;
 use pipeline::{Control, Failure};
-use record::{Comparison, Order, Summary};
+use record::{Comparison, Summary};
 
 use crate::error::SortError;
 use crate::files::manifest::{ListedFile, Manifest, listed_key};
@@ -49,8 +49,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
         .into());
     };
     let directory = job.manifest.parent().unwrap_or(Path::new(""));
-    let order = manifest.order(directory)?;
-    let comparison = Comparison::Order(order.clone());
+    let comparison = manifest.order(directory)?;
     let mut found = SetSummary::default();
     for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
         let file = Validated {
@@ -67,7 +66,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
             }
             validated => validated?,
         };
-        let wrong = differences(&summary, listed, &order);
+        let wrong = differences(&summary, listed, &comparison);
         found
             .wrong
             .extend(wrong.into_iter().map(|what| (path.clone(), what)));
@@ -89,7 +88,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
 }
 
 /// Differences of a file from its entry in the manifest, and disorder.
-fn differences(summary: &Summary, listed: &ListedFile, order: &Order) -> Vec<String> {
+fn differences(summary: &Summary, listed: &ListedFile, order: &Comparison) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(record) = summary.first_unordered {
         wrong.push(format!("its record {record} is out of order"));

@@ -132,6 +132,27 @@ fn every_death_is_survived() {
     }
 }
 
+/// After some events, since lines take more of them.
+#[test]
+fn deaths_of_sorts_of_lines_are_survived() {
+    const STRIDE: usize = 600;
+    for (way, seed) in WAYS
+        .into_iter()
+        .flat_map(|way| (0..2).map(move |seed| (way, seed)))
+    {
+        let output = ["/out", "/in"][seed as usize];
+        let ties = [Ties::Position, Ties::Record][seed as usize];
+        let case = Case::of_lines(output, way, way.records, ties);
+        let deaths = Deaths::step_through(&case, Durability::Synced, (seed, STRIDE));
+        assert_right(&deaths);
+        let least = events(&case, seed) / STRIDE as u64 / 2;
+        assert!(
+            deaths.died > least && deaths.left > 0,
+            "{way:?}: {deaths:?}"
+        );
+    }
+}
+
 /// Larger sorts, after some of their events; and processes that are killed while the system lives.
 #[test]
 fn deaths_of_larger_sorts_are_survived() {

@@ -142,26 +142,28 @@ fn every_flipped_bit_of_a_spill_file_is_found() {
         .into_iter()
         .flat_map(|way| [(way, Ties::Record), (way, Ties::Position)])
     {
-        let case = Case::to("/out", way, way.records, ties);
-        let chunks = all_written(&case);
-        assert_eq!(chunks.is_empty(), !case.spills(), "{}", way.name);
-        for (region, flips) in flips.iter_mut().enumerate() {
-            if chunks
-                .iter()
-                .all(|chunk| chunk.regions()[region].is_empty())
-            {
-                continue;
+        for case in Case::both("/out", way, way.records, ties) {
+            let chunks = all_written(&case);
+            assert_eq!(chunks.is_empty(), !case.spills(), "{}", way.name);
+            for (region, flips) in flips.iter_mut().enumerate() {
+                if chunks
+                    .iter()
+                    .all(|chunk| chunk.regions()[region].is_empty())
+                {
+                    continue;
+                }
+                for _ in 0..FLIPS {
+                    flip(&case, &chunks, (region, &mut random));
+                }
+                *flips += FLIPS;
             }
-            for _ in 0..FLIPS {
-                flip(&case, &chunks, (region, &mut random));
-            }
-            *flips += FLIPS;
         }
     }
     let spilling = WAYS.iter().filter(|way| way.passes > 1).count();
-    let mut expected = [2, 0, 2, 2].map(|orders| orders * spilling * FLIPS);
+    // In two orders, of records of one length and of lines.
+    let mut expected = [4, 0, 4, 4].map(|cases| cases * spilling * FLIPS);
     // Only a stable sort that spills partitions has marks: sorted runs have their records in order.
-    expected[1] = (spilling - 1) * FLIPS;
+    expected[1] = 2 * (spilling - 1) * FLIPS;
     assert_eq!(flips, expected, "{REGIONS:?}");
 }
 
@@ -170,18 +172,19 @@ fn every_flipped_bit_of_a_spill_file_is_found() {
 fn a_chunk_that_was_never_written_is_found() {
     let mut random = Random::new(SEED);
     for way in WAYS.into_iter().filter(|way| way.passes > 1) {
-        let case = Case::new(way, way.records);
-        let chunks = all_written(&case);
-        for _ in 0..FLIPS {
-            let chunk = &chunks[random.below(chunks.len())];
-            let driver = case.driver(SEED);
-            let found = sort_with(&case, &driver, chunk, |bytes| bytes.fill(0));
-            let found = found.unwrap_or_else(|| panic!("{}: {}", way.name, chunk.offset));
-            let spoilt = SortError::Spoilt {
-                file: chunk.path.clone(),
-                offset: chunk.offset,
-            };
-            assert_eq!(found.to_string(), spoilt.to_string(), "{}", way.name);
+        for case in Case::both("/out", way, way.records, Ties::Record) {
+            let chunks = all_written(&case);
+            for _ in 0..FLIPS {
+                let chunk = &chunks[random.below(chunks.len())];
+                let driver = case.driver(SEED);
+                let found = sort_with(&case, &driver, chunk, |bytes| bytes.fill(0));
+                let found = found.unwrap_or_else(|| panic!("{}: {}", way.name, chunk.offset));
+                let spoilt = SortError::Spoilt {
+                    file: chunk.path.clone(),
+                    offset: chunk.offset,
+                };
+                assert_eq!(found.to_string(), spoilt.to_string(), "{}", way.name);
+            }
         }
     }
 }

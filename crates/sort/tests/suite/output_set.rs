@@ -10,7 +10,7 @@ use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::Random;
 use pipeline::Failure;
-use record::{Format, Order, Ties};
+use record::{Comparison, Format, Order, Ties};
 use sort::{Bytes, Counts, Job, SortError, Source, Target, Tuning};
 
 /// One seed's run: drawn records of a drawn format, in a file or a pipe.
@@ -372,6 +372,6 @@ fn order_options_are_listed() {
     let found = manifest(&driver, "/set");
     assert_eq!((found.format.as_str(), found.stable), ("fixed:16", true));
     assert_eq!(found.keys, ["8+8:f64le:desc", "0+2"]);
-    assert_eq!(found.order(Path::new("/set")), Ok(order));
+    assert_eq!(found.order(Path::new("/set")), Ok(Comparison::Order(order)));
     assert_eq!(found.files[0].first_key.len(), 20);
 }

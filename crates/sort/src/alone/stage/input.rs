@@ -18,7 +18,7 @@ use crate::job::Source;
 use crate::job::{IoChoice, Target};
 use crate::names::StageName;
 use crate::records::block::Block;
-use crate::records::size::GENSORT;
+use crate::records::framing::GENSORT;
 use crate::runs::partition::Ledger;
 use crate::stages::{
     Cursor, Distributor, PartitionBuffers, Places, Reader, Sampler, Tally, distribute, hold, read,
@@ -90,6 +90,7 @@ impl Bench<'_> {
             cursor: Cursor::new(node),
             pool: pool.clone(),
             out: blocks.clone(),
+            most_lines: None,
             sampler: None,
         };
         let work = sharing(reader, read);
@@ -123,6 +124,7 @@ impl Bench<'_> {
             plan.distributors,
         ));
         let distributor = Distributor {
+            part_bytes: plan.read_bytes,
             owners: None,
             contents: Arc::clone(&self.contents),
             splitters,

@@ -41,6 +41,7 @@ impl Bench<'_> {
         let seams = self.buffers(plan.seam_buffers(), BLOCK_BYTES as usize)?;
         let seams = pipeline.owns(Pool::new(node, "seam buffers", seams));
         let sorter = Sorter {
+            placing: None,
             contents: Arc::clone(&self.contents),
             buckets,
             chunks: pipeline.owns(Pool::new(node, "used memory", Vec::new())),

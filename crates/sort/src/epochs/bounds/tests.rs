@@ -7,14 +7,25 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 
 /// Range 1 of 2, of 1,500 records of 100 bytes: 7 partitions, and chunks of 655 records.
 fn begun() -> Value {
-    let fingerprint = json!({ "version": "1", "record_bytes": 100, "keys": [], "stable": false,
+    let fingerprint = json!({ "version": "1", "format": "fixed:100", "keys": [], "stable": false, "unique": false,
         "exchange": "Streams", "shared": false, "together": false, "resume": true,
         "bytes": 0, "ends": 0 });
     json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 1, "rank": 0,
         "sources": [], "memory_bytes": 1, "epochs": 2, "expected": 70_000, "copy": 1, "draft": 1,
-        "parts": [{ "bytes": 100_000, "ends": 0 }, { "bytes": 50_000, "ends": 0 }],
-        "ranges": vec![0; 112], "partitions": vec![0; 6 * 112], "chunk_bytes": 16 * BLOCK,
+        "parts": [part(100_000), part(50_000)],
+        "ranges": elements(1), "partitions": elements(6), "chunk_bytes": 16 * BLOCK,
         "kinds": [[1, true], [1, true]], "directories": ["/a", "/b"], "target": "/out" })
+}
+
+fn part(bytes: u64) -> Value {
+    json!({ "bytes": bytes, "added": 0, "ends": 0 })
+}
+
+/// Splitters of 100 bytes each.
+fn elements(count: usize) -> Vec<u8> {
+    let mut sample = Sample::default();
+    (0..count).for_each(|_| sample.push(&[0; 100], 0));
+    sample.to_bytes()
 }
 
 fn size(records: u64) -> Value {
@@ -106,7 +117,7 @@ fn numbers_at_their_bounds_are_accepted() {
         ],
         vec![(early, json!([]))],
     ]);
-    let short = json!({ "bytes": 100, "ends": 0 });
+    let short = part(100);
     accepts(vec![vec![
         ("/begun/parts", json!([short, short])),
         ("/begun/expected", json!(200)),
@@ -118,7 +129,7 @@ fn numbers_at_their_bounds_are_accepted() {
 
 #[test]
 fn the_first_entry_is_checked() {
-    let parts = |bytes: u64| json!([{ "bytes": bytes, "ends": 0 }, { "bytes": 100, "ends": 0 }]);
+    let parts = |bytes: u64| json!([part(bytes), part(100)]);
     let kinds = "kinds are not one per directory";
     refuses(vec![
         ("/begun/epochs", json!(0), "epochs is 0, not 1 to 16"),
@@ -126,9 +137,9 @@ fn the_first_entry_is_checked() {
         ("/begun/parts", json!([]), "parts is 0, not 1 to 1048576"),
         ("/begun/range", json!(2), "range is 2, not 0 to 1"),
         (
-            "/begun/fingerprint/record_bytes",
-            json!(0),
-            "record_bytes is 0, not 1 to 1099511627776",
+            "/begun/fingerprint/format",
+            json!("fixed:0"),
+            "the order is none",
         ),
         (
             "/begun/chunk_bytes",
@@ -146,12 +157,12 @@ fn the_first_entry_is_checked() {
         (
             "/begun/ranges",
             json!(vec![0; 111]),
-            "ranges have 111 bytes, not at most 112",
+            "ranges have 111 bytes, not whole elements",
         ),
         (
             "/begun/ranges",
-            json!(vec![0; 224]),
-            "ranges have 224 bytes, not at most 112",
+            json!(elements(2)),
+            "splitters of ranges is 2, not 0 to 1",
         ),
         (
             "/begun/partitions",

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::epochs::checkpoint::{Epoch, WrittenGroup};
 use crate::files::run_here;
-use crate::records::size::{Framing, Size, Sum};
+use crate::records::framing::Framing;
+use crate::records::size::{Size, Sum};
 use crate::records::span::{Left, Span};
 
 const RECORDS: u64 = 10;
@@ -60,12 +61,12 @@ impl Case {
     }
 
     fn begun(&self) -> Begun {
-        let fingerprint = json!({ "version": "1", "record_bytes": RECORD_BYTES, "keys": [],
-            "stable": false, "exchange": "Streams", "shared": false, "together": false,
+        let fingerprint = json!({ "version": "1", "format": format!("fixed:{RECORD_BYTES}"), "keys": [],
+            "stable": false, "unique": false, "exchange": "Streams", "shared": false, "together": false,
             "resume": true, "bytes": 0, "ends": 0 });
         let begun = json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 0,
             "rank": 0, "sources": [], "memory_bytes": 1, "epochs": 1, "expected": 0, "copy": 7,
-            "parts": [{ "bytes": RECORDS * RECORD_BYTES, "ends": 0 }], "ranges": [], "partitions": [],
+            "parts": [{ "bytes": RECORDS * RECORD_BYTES, "added": 0, "ends": 0 }], "ranges": [], "partitions": [],
             "draft": fs::metadata(self.draft()).unwrap().ino(), "chunk_bytes": SPILL_BYTES,
             "kinds": [[1, true]], "directories": [self.path("t")], "target": self.path("out") });
         serde_json::from_value(begun).unwrap()

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use node::{Buffer, DiskError, File, FileKind, Node, Open, Standard};
+use node::{Buffer, DiskError, File, FileKind, Filled, Node, Open, Standard};
 use pipeline::Failure;
 
+use crate::error::no_memory;
 use crate::files::manifest::Manifest;
 use crate::job::{IoChoice, Source};
 use crate::records::block::BLOCK_BYTES;
+use crate::records::framing::Framing;
 
 /// The manifest and the directory of a source that is a set of files.
 pub(super) async fn set_of<'a>(
@@ -41,6 +43,25 @@ pub(super) async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<F
         return Ok(file);
     }
     node.open(path, source.how(true)).await
+}
+
+/// Whether the last line of a regular file has no delimiter.
+pub(super) async fn ends_open(node: &Node, file: &File, framing: Framing) -> Result<bool, Failure> {
+    let length = file.metadata().length;
+    let (Some(delimiter), false, 1..) =
+        (framing.records().delimiter(), file.is_sequential(), length)
+    else {
+        return Ok(false);
+    };
+    let begin = (length - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    let room = BLOCK_BYTES as usize;
+    let buffers = node.buffers(1, room, Filled::Once);
+    let buffers = buffers.map_err(|cause| no_memory(room, &cause))?;
+    let buffer = buffers.into_iter().next().expect("one was asked for");
+    let (buffer, result) = file.read(node, begin, room, buffer).wait(node).await;
+    result?;
+    let last = buffer.filled().get((length - 1 - begin) as usize);
+    Ok(last != Some(&delimiter))
 }
 
 /// The file of length 0 itself if it is empty, otherwise as a stream. The kernel makes files such

@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, DiskError, File, Node};
+use node::{Access, DiskError, File, Filled, Node};
 use pipeline::Failure;
 
-use crate::error::SortError;
+use crate::error::{SortError, no_memory};
 use crate::files::output::Claim;
 use crate::files::text_file::{PRIVATE, spelled};
+use crate::records::block::BLOCK_BYTES;
+use crate::records::contents::Contents;
 
 /// Permission bits of a new output before the process's mask, as of every tool.
 pub(crate) const NEW_MODE: u32 = 0o666;
@@ -77,6 +79,26 @@ impl Draft {
             cut.map_err(|error| self.named(error))?;
         }
         self.sync(node).await
+    }
+
+    /// Writes a disk block that begins with these bytes; zeros follow them.
+    pub(super) async fn write_block(
+        &self,
+        node: &Node,
+        contents: &dyn Contents,
+        block: u64,
+        bytes: &[u8],
+    ) -> Result<(), Failure> {
+        let whole = BLOCK_BYTES as usize;
+        let buffers = contents.buffers(node, 1, whole, Filled::Once);
+        let buffers = buffers.map_err(|cause| no_memory(whole, &cause))?;
+        let mut buffer = buffers.into_iter().next().expect("one was asked for");
+        buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+        buffer.bytes_mut()[bytes.len()..].fill(0);
+        buffer.set_len(whole);
+        let ticket = self.file.write(node, block * BLOCK_BYTES, buffer, 0..whole);
+        let (_, written) = ticket.wait(node).await;
+        Ok(written.map_err(|error| self.named(error))?)
     }
 
     pub(super) async fn sync(&self, node: &Node) -> Result<(), Failure> {

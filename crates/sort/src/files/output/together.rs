@@ -18,11 +18,11 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use node::{FileKind, Filled, Guarded, Node, Rank};
+use node::{FileKind, Guarded, Node, Rank};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
-use crate::error::{SortError, no_memory};
+use crate::error::SortError;
 use crate::files::manifest::is_name;
 use crate::files::output::Claim;
 use crate::files::output::draft::Draft;
@@ -133,27 +133,11 @@ impl Together {
         let own = serde_json::to_vec(&left).expect("numbers");
         let tell = async |agreement: &mut Agreement| agreement.tell_root(node, own).await;
         for (block, bytes) in self.blocks(&self.agree(node, tell).await?)? {
-            self.write(node, contents, block, &bytes).await?;
+            self.draft
+                .write_block(node, contents, block, &bytes)
+                .await?;
         }
         Ok(())
-    }
-
-    async fn write(
-        &self,
-        node: &Node,
-        contents: &dyn Contents,
-        block: u64,
-        bytes: &[u8],
-    ) -> Result<(), Failure> {
-        let buffers = contents.buffers(node, 1, bytes.len(), Filled::Once);
-        let buffers = buffers.map_err(|cause| no_memory(bytes.len(), &cause))?;
-        let mut buffer = buffers.into_iter().next().expect("one was asked for");
-        buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
-        buffer.set_len(bytes.len());
-        let (file, offset) = (&self.draft.file, block * BLOCK_BYTES);
-        let ticket = file.write(node, offset, buffer, 0..bytes.len());
-        let (_, written) = ticket.wait(node).await;
-        Ok(written.map_err(|error| self.draft.named(error))?)
     }
 
     /// The shared disk blocks, put together from the parts of all ranks; zeros follow the end of

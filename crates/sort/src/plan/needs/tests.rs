@@ -2,7 +2,7 @@ use super::*;
 use node::Filled;
 
 use crate::plan::Spilling;
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 
 /// A plan whose numbers are all different; none of it is derived.
 const PLAN: Plan = Plan {
@@ -151,11 +151,13 @@ fn a_sort_that_spills_needs_room_for_runs_and_partitions() {
 /// counts.
 #[test]
 fn a_sample_needs_what_the_chunks_leave() {
+    // The whole records of a disk block.
+    let place = 4000;
     assert_eq!(need(&PLAN, "sample"), 2 * 8 * 100);
-    let few = Plan { chunks: 10, ..PLAN };
+    let few = Plan { chunks: 9, ..PLAN };
     assert_eq!(
         need(&few, "sample"),
-        2 * 8 * 100 + 8 * 4 * 4096,
+        2 * 8 * 100 + 2 * 10 * place - 9 * 8192 + 8 * (place + 3 * 4096),
         "eight in flight"
     );
     let less = Plan {
@@ -165,7 +167,7 @@ fn a_sample_needs_what_the_chunks_leave() {
     };
     assert_eq!(
         need(&less, "sample"),
-        2 * 8 * 100 + 2 * 5 * 4096 + 5 * 4 * 4096
+        2 * 8 * 100 + 2 * 5 * place + 5 * (place + 3 * 4096)
     );
     let large = Plan {
         framing: Framing::fixed(10_000),

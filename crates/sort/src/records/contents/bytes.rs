@@ -1,32 +1,47 @@
 //! Real records, as bytes.
 
 use std::io;
-use std::ops::Range;
 
-use kernel::{Bin, Entry, RecordCrc, Rows, Words, block_crc, gather, row, scatter};
+use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
 use node::{Buffer, Filled, Node};
-use record::{Order, Ties};
+use record::{Comparison, Order, Ties};
 
-use crate::records::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark, Stamp};
+use crate::error::SortError;
+use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Workspace, behind,
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace, sealing,
 };
+use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
 use crate::records::sample::Sample;
-use crate::records::size::{Framing, Size};
+use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 
 /// Records of one format.
 pub struct Bytes {
     order: Order,
     crc: RecordCrc,
+    unique: bool,
 }
 
 impl Bytes {
     /// Records in this order.
     pub fn new(order: Order) -> Bytes {
         let crc = RecordCrc::new(order.record_bytes());
-        Bytes { order, crc }
+        Bytes {
+            order,
+            crc,
+            unique: false,
+        }
+    }
+
+    /// Keeps only the first of the records with equal keys.
+    #[must_use]
+    pub fn unique(self) -> Bytes {
+        Bytes {
+            unique: true,
+            ..self
+        }
     }
 
     fn records<'a>(&self, block: &'a Block) -> &'a [u8] {
@@ -47,8 +62,8 @@ impl Contents for Bytes {
         self.order.ties() == Ties::Position
     }
 
-    fn order(&self) -> Option<&Order> {
-        Some(&self.order)
+    fn comparison(&self) -> Option<Comparison> {
+        Some(Comparison::Order(self.order.clone()))
     }
 
     fn buffers(
@@ -74,12 +89,32 @@ impl Contents for Bytes {
         Splitters::choose(&self.order, sample, buckets)
     }
 
-    fn checksum(&self, block: &Block) -> u64 {
-        self.crc.sum(self.records(block))
+    fn known_splitters(&self, chosen: Sample) -> Option<Splitters> {
+        Splitters::are_ascending(&self.order, &chosen).then(|| Splitters::of(&self.order, chosen))
+    }
+
+    fn divide(&self, splitters: &Splitters, sample: &Sample) -> Vec<Sample> {
+        splitters.divide(&self.order, sample)
+    }
+
+    fn measure(&self, block: &mut Block) -> Result<u64, SortError> {
+        Ok(self.crc.sum(self.records(block)))
     }
 
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
-        splitters.assign(&self.order, self.records(block), block.first, found);
+        let records = self.records(block);
+        let each = records.chunks_exact(self.record_bytes());
+        found.prefixes.resize(each.len(), 0);
+        self.order.prefixes(records, &mut found.prefixes);
+        splitters.assign(&self.order, each, block.first, found);
+        found.counts.clear();
+        found.counts.resize(splitters.buckets, 0);
+        for &bin in &found.bins {
+            found.counts[bin as usize] += 1;
+        }
+        let size = |&count: &u32| self.framing().of(count.into());
+        found.sizes.clear();
+        found.sizes.extend(found.counts.iter().map(size));
     }
 
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]) {
@@ -93,55 +128,42 @@ impl Contents for Bytes {
     }
 
     fn seal(&self, chunk: &mut Chunk) {
-        let marks_at = chunk.size.bytes as usize;
-        let used = marks_at + chunk.marks.len() * MARK_BYTES;
-        let bytes = chunk.buffer.bytes_mut();
-        let marks = bytes[marks_at..].chunks_exact_mut(MARK_BYTES);
-        for (mark, to) in chunk.marks.iter().zip(marks) {
-            to[..8].copy_from_slice(&mark.position.to_le_bytes());
-            to[8..].copy_from_slice(&mark.start.to_le_bytes());
-        }
-        let counts = [
-            chunk.size.records as u32,
-            chunk.size.bytes as u32,
-            chunk.marks.len() as u32,
-        ];
-        let checksum = sealed_crc(&bytes[..used], counts);
-        let footer_at = bytes.len() - FOOTER_BYTES;
-        let fields = counts.iter().chain([&checksum]);
-        for (field, to) in fields.zip(bytes[footer_at..].chunks_exact_mut(4)) {
-            to.copy_from_slice(&field.to_le_bytes());
-        }
+        sealing::seal(chunk);
     }
 
     fn stamp(&self, sealed: &mut Buffer, place: Stamp) {
-        let checksum = sealed.bytes_mut().last_chunk_mut().expect("a footer");
-        *checksum = (u32::from_le_bytes(*checksum) ^ place.0).to_le_bytes();
+        sealing::stamp(sealed, place);
     }
 
     fn unseal(&self, buffer: &Buffer, _: Size, place: Stamp) -> Option<(Size, Vec<Mark>)> {
-        let (body, footer) = buffer.bytes().split_at(buffer.capacity() - FOOTER_BYTES);
-        let field = |number: usize| word(&footer[4 * number..]);
-        let counts = [field(0), field(1), field(2)];
-        let [records, bytes, marks] = counts;
-        let used = (marks as usize)
-            .checked_mul(MARK_BYTES)?
-            .checked_add(bytes as usize)?;
-        let sealed = body.get(..used)?;
-        let read = |from: &[u8]| Mark {
-            position: u64::from(word(from)) | u64::from(word(&from[4..])) << 32,
-            start: word(&from[8..]),
-        };
-        let size = Size {
-            records: records.into(),
-            bytes: bytes.into(),
-        };
-        let is_whole = sealed_crc(sealed, counts) ^ place.0 == field(3);
-        let marks = sealed[bytes as usize..].chunks_exact(MARK_BYTES).map(read);
-        is_whole.then(|| (size, marks.collect()))
+        sealing::unseal(buffer, place)
     }
 
-    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()> {
+    fn is_unique(&self) -> bool {
+        self.unique
+    }
+
+    fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
+        self.order.keys_equal(a, b)
+    }
+
+    fn sum_of(&self, record: &[u8]) -> Sum {
+        Sum {
+            size: self.framing().of(1),
+            crc: u128::from(self.crc.sum(record)),
+        }
+    }
+
+    fn sum_of_first(&self, sorted: Sorted<'_>, rows: usize) -> Sum {
+        let slices = slices_of(sorted.bucket);
+        let records = Rows::new(&slices, self.record_bytes());
+        let entries = sorted.workspace.entries()[..rows].iter();
+        entries
+            .map(|entry| self.sum_of(records.get(entry.row)))
+            .sum()
+    }
+
+    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<Sum> {
         let bytes = self.record_bytes();
         let mut prefixes = std::mem::take(&mut workspace.prefixes);
         let (entries, scratch) = workspace.reserve(bucket.size.records as usize)?;
@@ -170,25 +192,36 @@ impl Contents for Bytes {
             assert!(kept, "records with equal keys changed places");
         }
         workspace.prefixes = prefixes;
-        Ok(())
-    }
-
-    fn fitting(&self, bucket: &Bucket, _: &Workspace, first: usize, room: Room) -> Size {
-        room.take(behind(bucket, first, self.framing()), self.framing())
+        let mut dropped = Sum::default();
+        if self.unique {
+            let rows = words.rows;
+            workspace.dedup(|kept, next| {
+                let (kept, next) = (rows.get(kept.row), rows.get(next.row));
+                let is_equal = self.order.keys_equal(kept, next);
+                if is_equal {
+                    dropped += self.sum_of(next);
+                }
+                is_equal
+            });
+        }
+        Ok(dropped)
     }
 
     fn gather(
         &self,
-        bucket: &Bucket,
-        workspace: &Workspace,
-        rows: Range<usize>,
+        Sorted { bucket, workspace }: Sorted<'_>,
+        first: usize,
+        room: Room,
         out: RecordsAt<'_>,
-    ) {
-        let bytes = self.record_bytes();
+    ) -> Size {
+        let left = workspace.entries().len() - first;
+        let size = room.take(self.framing().of(left as u64), self.framing());
+        let rows = first..first + size.records as usize;
         let slices = slices_of(bucket);
-        let to = out.at + rows.len() * bytes;
-        let out = &mut out.buffer.bytes_mut()[out.at..to];
-        gather(&Rows::new(&slices, bytes), &workspace.entries()[rows], out);
+        let out = &mut out.buffer.bytes_mut()[out.at..out.at + size.bytes as usize];
+        let entries = &workspace.entries()[rows];
+        gather(&Rows::new(&slices, self.record_bytes()), entries, out);
+        size
     }
 
     fn align(&self, block: &mut Block) {
@@ -199,9 +232,12 @@ impl Contents for Bytes {
         }
     }
 
-    fn merge(&self, merging: &mut Merging, bytes: usize, out: RecordsAt<'_>) -> Merged {
-        let to = out.at + bytes.next_multiple_of(self.record_bytes());
-        merging.merge(&self.order, &mut out.buffer.bytes_mut()[out.at..to])
+    fn merge(&self, merging: &mut Merging, room: Room, out: RecordsAt<'_>) -> Merged {
+        let out = &mut out.buffer.bytes_mut()[out.at..];
+        match self.unique {
+            false => merging.merge(&self.order, room, out),
+            true => merging.merge_unique(self, &self.order, room, out),
+        }
     }
 
     fn check(&self, records: RecordsAt<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize> {
@@ -229,29 +265,18 @@ impl Contents for Bytes {
 
     #[inline]
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
-        self.order.compare(a, b).is_le()
+        match self.unique {
+            false => self.order.compare(a, b).is_le(),
+            true => self.order.compare(a, b).is_lt() && !self.order.keys_equal(a, b),
+        }
     }
 }
 
-/// Part of every checksum, so that zeros, which were never written, are no chunk.
-const SEAL: u32 = 0x6772_6973;
-
-/// The checksum of a chunk in a spill file, over its records, marks and counts.
-fn sealed_crc(sealed: &[u8], [records, bytes, marks]: [u32; 3]) -> u32 {
-    let counts = records.rotate_left(8) ^ marks.rotate_left(16) ^ bytes.rotate_left(24);
-    SEAL ^ block_crc(sealed) ^ counts
-}
-
-/// The number at the front of `bytes`, in the format of spill files.
-fn word(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes(*bytes.first_chunk().expect("four bytes"))
-}
-
-fn records_of(chunk: &Chunk) -> &[u8] {
+pub(super) fn records_of(chunk: &Chunk) -> &[u8] {
     &chunk.buffer.bytes()[..chunk.size.bytes as usize]
 }
 
-fn slices_of(bucket: &Bucket) -> Vec<&[u8]> {
+pub(super) fn slices_of(bucket: &Bucket) -> Vec<&[u8]> {
     bucket.chunks.iter().map(records_of).collect()
 }
 
@@ -263,22 +288,17 @@ struct BucketWords<'a> {
 }
 
 impl BucketWords<'_> {
-    /// A row's position in the input, from the mark of its stretch.
-    fn position(&self, row: u64) -> u64 {
-        let chunk = &self.bucket.chunks[(row >> 32) as usize];
-        let start = row as u32;
-        let after = chunk.marks.partition_point(|mark| mark.start <= start);
-        let mark = chunk.marks[after - 1];
-        mark.position + u64::from(start - mark.start)
-    }
-
     /// Whether `a` may stand before `b`, positions included.
     fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
         let order = self
             .order
             .compare(self.rows.get(a.row), self.rows.get(b.row));
         order
-            .then(self.position(a.row).cmp(&self.position(b.row)))
+            .then(
+                self.bucket
+                    .position(a.row)
+                    .cmp(&self.bucket.position(b.row)),
+            )
             .is_lt()
     }
 }
@@ -293,7 +313,7 @@ impl Words for BucketWords<'_> {
         if depth < self.order.words() {
             self.order.word(self.rows.get(row), depth)
         } else {
-            self.position(row)
+            self.bucket.position(row)
         }
     }
 

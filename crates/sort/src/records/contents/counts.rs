@@ -1,17 +1,18 @@
 //! Records that are only counted: how many fall into each bucket is drawn from a distribution.
 
 use std::io;
-use std::ops::Range;
 
 use node::{Buffer, Filled, Node, Random};
 
+use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Workspace, behind,
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace,
 };
+use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
 use crate::records::sample::Sample;
-use crate::records::size::{Framing, Size};
+use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 
 /// Counted records. Draws depend only on the seed and the position of a block.
@@ -62,8 +63,16 @@ impl Contents for Counts {
         Splitters::even(buckets.min(sample.len() + 1))
     }
 
-    fn checksum(&self, _: &Block) -> u64 {
-        0
+    fn known_splitters(&self, chosen: Sample) -> Option<Splitters> {
+        Some(Splitters::even(chosen.len() + 1))
+    }
+
+    fn divide(&self, splitters: &Splitters, _: &Sample) -> Vec<Sample> {
+        vec![Sample::default(); splitters.buckets]
+    }
+
+    fn measure(&self, _: &mut Block) -> Result<u64, SortError> {
+        Ok(0)
     }
 
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
@@ -95,22 +104,37 @@ impl Contents for Counts {
         Some((share, Vec::new()))
     }
 
-    fn sort(&self, _: &Bucket, _: &mut Workspace) -> io::Result<()> {
-        Ok(())
+    fn sort(&self, _: &Bucket, _: &mut Workspace) -> io::Result<Sum> {
+        Ok(Sum::default())
     }
 
-    fn fitting(&self, bucket: &Bucket, _: &Workspace, first: usize, room: Room) -> Size {
-        room.take(behind(bucket, first, self.framing), self.framing)
+    fn sum_of(&self, _: &[u8]) -> Sum {
+        Sum::default()
     }
 
-    fn gather(&self, _: &Bucket, _: &Workspace, _: Range<usize>, _: RecordsAt<'_>) {}
+    fn sum_of_first(&self, _: Sorted<'_>, rows: usize) -> Sum {
+        Sum {
+            size: self.framing.of(rows as u64),
+            crc: 0,
+        }
+    }
+
+    fn keys_equal(&self, _: &[u8], _: &[u8]) -> bool {
+        false
+    }
+
+    fn gather(&self, sorted: Sorted<'_>, first: usize, room: Room, _: RecordsAt<'_>) -> Size {
+        let gathered = self.framing.room_for(first as u64);
+        let left = self.framing.size_of(sorted.bucket.size.bytes - gathered);
+        room.take(left, self.framing)
+    }
 
     fn align(&self, block: &mut Block) {
         block.start = 0;
     }
 
-    fn merge(&self, merging: &mut Merging, bytes: usize, _: RecordsAt<'_>) -> Merged {
-        merging.count(self.framing.size_of(self.framing.covering(bytes as u64)))
+    fn merge(&self, merging: &mut Merging, room: Room, _: RecordsAt<'_>) -> Merged {
+        merging.count(room.take(self.framing.of(u64::from(u32::MAX)), self.framing))
     }
 
     fn check(&self, _: RecordsAt<'_>, _: Size, _: &mut Edges) -> Result<u64, usize> {

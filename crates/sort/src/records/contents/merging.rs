@@ -8,11 +8,11 @@
 
 use std::cmp::Ordering;
 
-use kernel::LoserTree;
-use record::Order;
-
 use crate::records::block::Chunk;
-use crate::records::size::Size;
+use crate::records::contents::{Contents, Room};
+use crate::records::order::TotalOrder;
+use crate::records::size::{Size, Sum};
+use kernel::LoserTree;
 
 /// A running merge: a chunk of each source that has not ended. Sources are in input order.
 #[derive(Debug)]
@@ -23,13 +23,19 @@ pub struct Merging {
     dry: Option<usize>,
     /// The next source, if records are only counted.
     turn: usize,
+    /// Records that are still wanted.
+    left: u64,
+    /// The last record copied, if equal ones are dropped.
+    last: Vec<u8>,
 }
 
 /// The result of merging into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Size of the records copied.
+    /// Size of the records copied. Nothing but their room or a dry source ends a merge.
     pub size: Size,
+    /// Records dropped between them.
+    pub(crate) dropped: Sum,
     /// The source that needs its next chunk, or has ended, before the merge continues.
     pub dry: Option<usize>,
 }
@@ -54,20 +60,32 @@ impl Source {
         Some(&chunk.buffer.bytes()[self.gone.bytes as usize..])
     }
 
-    fn prefix(&self, order: &Order) -> Option<u64> {
-        self.next().map(|next| order.word(next, 0))
+    fn prefix(&self, order: &impl TotalOrder) -> Option<u64> {
+        self.record(order).map(|record| order.word(record, 0))
+    }
+
+    #[inline]
+    fn record(&self, order: &impl TotalOrder) -> Option<&[u8]> {
+        let behind = self.next()?;
+        let end = order
+            .framing()
+            .end(behind)
+            .expect("a chunk has whole records");
+        Some(&behind[..end])
     }
 }
 
 impl Merging {
-    /// A merge of `sources` sources, none of which has a chunk yet.
-    pub fn new(sources: usize) -> Merging {
+    /// A merge of the first `most` records of `sources` sources, none of which has a chunk yet.
+    pub fn new(sources: usize, most: u64) -> Merging {
         let sources = (0..sources).map(|_| Source::default()).collect();
         Merging {
             sources,
             tree: None,
             dry: None,
             turn: 0,
+            left: most,
+            last: Vec::new(),
         }
     }
 
@@ -87,9 +105,46 @@ impl Merging {
         };
     }
 
-    /// Copies the next records to `out`, until it is full or a chunk ends.
-    pub(super) fn merge(&mut self, order: &Order, out: &mut [u8]) -> Merged {
-        let bytes = order.record_bytes();
+    /// Copies the next records to `out`, until `room` is full or a chunk ends.
+    pub(super) fn merge(&mut self, order: &impl TotalOrder, room: Room, out: &mut [u8]) -> Merged {
+        self.merge_if(order, room, out, |_, _| true)
+    }
+
+    /// As [`Merging::merge`], but drops records with the keys of the one before.
+    pub(super) fn merge_unique(
+        &mut self,
+        contents: &dyn Contents,
+        order: &impl TotalOrder,
+        room: Room,
+        out: &mut [u8],
+    ) -> Merged {
+        let last = std::mem::take(&mut self.last);
+        let (mut begin, mut dropped) = (None, Sum::default());
+        let merged = self.merge_if(order, room, out, |done, record| {
+            let before = begin.map_or(&last[..], |begin| &done[begin..]);
+            let is_new = before.is_empty() || !contents.keys_equal(before, record);
+            match is_new {
+                true => begin = Some(done.len()),
+                false => dropped += contents.sum_of(record),
+            }
+            is_new
+        });
+        self.last = match begin {
+            Some(begin) => out[begin..merged.size.bytes as usize].to_vec(),
+            None => last,
+        };
+        Merged { dropped, ..merged }
+    }
+
+    /// Copies those of the next records to `out` that `keeps`, given the ones before.
+    #[inline(always)]
+    fn merge_if(
+        &mut self,
+        order: &impl TotalOrder,
+        room: Room,
+        out: &mut [u8],
+        mut keeps: impl FnMut(&[u8], &[u8]) -> bool,
+    ) -> Merged {
         let sources = &mut self.sources;
         let mut tree = self.tree.take().unwrap_or_else(|| {
             let prefixes = sources.iter().map(|source| source.prefix(order));
@@ -100,28 +155,39 @@ impl Merging {
                 compare(sources, order, (a, b))
             });
         }
-        let mut size = Size::default();
-        let one = Size {
-            records: 1,
-            bytes: bytes as u64,
-        };
-        for place in out.chunks_exact_mut(bytes) {
+        let (mut records, mut done) = (0, 0);
+        while done < room.bytes() && records < self.left {
             let Some(winner) = tree.winner() else { break };
             let source = &mut sources[winner];
-            let (record, behind) = source.next().expect("a winner has a chunk").split_at(bytes);
-            place.copy_from_slice(record);
-            let prefix = (source.left().records > 1).then(|| order.word(behind, 0));
-            source.gone += one;
-            size += one;
-            if prefix.is_none() {
+            let record = source.record(order).expect("a winner has a chunk");
+            let end = done + record.len();
+            if matches!(room, Room::Within(bytes) if end > bytes) {
+                break;
+            }
+            if keeps(&out[..done], record) {
+                out[done..end].copy_from_slice(record);
+                (records, done) = (records + 1, end);
+            }
+            source.gone += Size {
+                records: 1,
+                bytes: record.len() as u64,
+            };
+            if source.left().records == 0 {
                 self.dry = Some(winner);
                 break;
             }
-            tree.replace(prefix, |a, b| compare(sources, order, (a, b)));
+            tree.replace(source.prefix(order), |a, b| compare(sources, order, (a, b)));
         }
         self.tree = Some(tree);
+        self.left -= records;
+        if self.left == 0 {
+            // No source is waited for any more.
+            self.dry = None;
+        }
+        let bytes = done as u64;
         Merged {
-            size,
+            size: Size { records, bytes },
+            dropped: Sum::default(),
             dry: self.dry,
         }
     }
@@ -136,6 +202,7 @@ impl Merging {
         let Some(source) = next else {
             return Merged {
                 size: Size::default(),
+                dropped: Sum::default(),
                 dry: None,
             };
         };
@@ -148,17 +215,20 @@ impl Merging {
         } else {
             source
         };
-        Merged { size, dry }
+        Merged {
+            size,
+            dropped: Sum::default(),
+            dry,
+        }
     }
 }
 
 /// The order of the next records of two sources with equal prefixes.
 #[cold]
-fn compare(sources: &[Source], order: &Order, (a, b): (usize, usize)) -> Ordering {
-    let bytes = order.record_bytes();
+fn compare(sources: &[Source], order: &impl TotalOrder, (a, b): (usize, usize)) -> Ordering {
     let next = |source: usize| {
-        let behind = sources[source].next().expect("a player has a chunk");
-        &behind[..bytes]
+        let record = sources[source].record(order);
+        record.expect("a player has a chunk")
     };
     order.compare(next(a), next(b))
 }

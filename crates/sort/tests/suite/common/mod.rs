@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod cluster;
+pub mod lines;
 pub mod resumable;
 pub mod set;
 pub mod survival;
@@ -41,6 +42,8 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         control: Control::default(),
         resume: None,
         listing: None,
+        longest_line: None,
+        top: None,
     }
 }
 

@@ -5,13 +5,22 @@ use std::path::{Path, PathBuf};
 
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
+use node::Random;
 use pipeline::Control;
+use record::text::TextTies;
 use record::{Order, Ties};
-use sort::{Choice, Job, Tuning};
+use sort::{Choice, Job, Source, Target, Tuning};
 
+use super::lines::{LineSort, Shape, text_order};
 use super::{get, job, least_chunks, put, sorted};
 
 const RECORD_BYTES: usize = 100;
+
+/// With that memory lines have 12 KiB at most.
+const LINE_MEMORY_BYTES: u64 = 12 << 20;
+
+/// Lines have this many times the bytes of records of one length.
+const LINE_TIMES: usize = 4;
 
 /// The old content of the output's name.
 const OLD: &[u8] = b"old";
@@ -77,6 +86,19 @@ pub enum Output {
     Either,
 }
 
+/// Few workers and small requests.
+fn tuning(way: Way, unit_records: usize) -> Tuning {
+    Tuning {
+        unit_records: Some(unit_records),
+        buckets: Some(way.buckets),
+        chunk_bytes: way.spare_chunks.map(|_| 4096),
+        readers: Some(1),
+        distributors: Some(2),
+        depth: Some(2),
+        ..Tuning::default()
+    }
+}
+
 /// A sort that is disturbed.
 pub struct Case {
     pub way: Way,
@@ -98,15 +120,7 @@ impl Case {
         let mut job = job(&["/in"], output, &order);
         job.plan = way.plan;
         job.temporary = TEMPORARY.map(PathBuf::from).to_vec();
-        job.tuning = Tuning {
-            unit_records: Some(50),
-            buckets: Some(way.buckets),
-            chunk_bytes: way.spare_chunks.map(|_| 4096),
-            readers: Some(1),
-            distributors: Some(2),
-            depth: Some(2),
-            ..Tuning::default()
-        };
+        job.tuning = tuning(way, 50);
         if let Some(spare) = way.spare_chunks {
             job.tuning.chunks = Some(least_chunks(&job, &order, Some(records as u64)) + spare);
         }
@@ -119,6 +133,47 @@ impl Case {
             sorted,
             output,
         }
+    }
+
+    /// A sort of lines of several times as many bytes as the records have. Chunks have room for a
+    /// line at the limit, so they are larger.
+    pub fn of_lines(output: &'static str, way: Way, records: usize, ties: Ties) -> Case {
+        let mut random = Random::new(8);
+        let bytes = LINE_TIMES * records * RECORD_BYTES;
+        let mut lines = Shape::Usual.lines(bytes, b'\n', &mut random);
+        lines.pop();
+        let ties = match ties {
+            Ties::Record => TextTies::Line,
+            Ties::Position => TextTies::Position,
+        };
+        let mut sort = LineSort::new(vec![lines.clone()], text_order(false, ties), b'\n');
+        sort.job.plan = way.plan;
+        sort.job.resources.memory_bytes = LINE_MEMORY_BYTES;
+        sort.job.temporary = TEMPORARY.map(PathBuf::from).to_vec();
+        sort.job.tuning = tuning(way, 1);
+        if let Some(spare) = way.spare_chunks {
+            assert!(sort.with_few_chunks(spare), "{}", way.name);
+        }
+        let job = Job {
+            sources: vec![Source::Path(PathBuf::from("/in"))],
+            target: Target::Path(PathBuf::from(output)),
+            ..sort.job()
+        };
+        Case {
+            way,
+            job,
+            records: lines,
+            sorted: sort.expected(),
+            output,
+        }
+    }
+
+    /// The same sort of records of one length and of lines.
+    pub fn both(output: &'static str, way: Way, records: usize, ties: Ties) -> [Case; 2] {
+        [
+            Case::to(output, way, records, ties),
+            Case::of_lines(output, way, records, ties),
+        ]
     }
 
     /// The job, to be run once: after a failure its control ends every later run.

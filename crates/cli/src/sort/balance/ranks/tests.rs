@@ -55,6 +55,7 @@ fn job(ranks: usize) -> (Report, Together) {
     let report = Report {
         records: 0,
         bytes: 0,
+        dropped: 0,
         passes: 1,
         plan: "two-pass",
         reason: String::new(),

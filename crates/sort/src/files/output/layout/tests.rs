@@ -1,7 +1,7 @@
 //! Cuts and places for drawn and chosen sizes.
 
 use super::*;
-use crate::records::size::Framing;
+use crate::records::framing::Framing;
 use node::Random;
 
 fn of_ten_bytes(records: u64) -> Size {

@@ -1,0 +1,65 @@
+//! `-c` and `-C`: whether the input is in order. Nothing is sorted.
+
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+
+use ::sort::{CheckResult, Checked, Source, check};
+use pipeline::Control;
+use record::Framing;
+
+use super::choices::CheckName;
+use super::{Arguments, conflicts, contents, resources, sources};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::machine;
+
+/// Checks the input, and prints the first record that is out of order unless `how` says otherwise.
+pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFailure> {
+    conflicts::check(arguments)?;
+    let (contents, _) = contents(arguments)?;
+    let source = sources(arguments).swap_remove(0);
+    let resources = resources(arguments)?;
+    let control = Control::default();
+    let job = Checked {
+        source: source.clone(),
+        contents: contents.clone(),
+        longest_line: arguments.max_line.map(|bytes| bytes as usize),
+        io: resources.io,
+        cores: resources.cores,
+        memory_bytes: resources.memory_bytes,
+        control: control.clone(),
+    };
+    let found = machine::run(&control, arguments.progress, move |node| {
+        let job = job.clone();
+        async move { check(&node, &job).await }
+    })?;
+    let CheckResult::Broken { number, record } = found else {
+        return Ok(Exit::Done);
+    };
+    if how == CheckName::DiagnoseFirst {
+        let text = match contents.framing().records() {
+            Framing::Delimited(_) => record,
+            Framing::Fixed(_) => hexadecimal(&record),
+        };
+        tell(&source, number, &text);
+    }
+    Ok(Exit::CheckFailed)
+}
+
+/// A binary record, as a line.
+fn hexadecimal(record: &[u8]) -> Vec<u8> {
+    let digits: String = record.iter().map(|byte| format!("{byte:02x}")).collect();
+    (digits + "\n").into_bytes()
+}
+
+/// Prints where the order is broken, as sort does. Programs read that line, so the text has its
+/// bytes, whatever they are.
+fn tell(source: &Source, number: u64, text: &[u8]) {
+    let file = match source {
+        Source::Path(path) | Source::Listed(path) => path.as_os_str().as_bytes(),
+        Source::Standard => b"-",
+    };
+    let number = format!(":{number}: disorder: ");
+    let line = [b"gristmill: ", file, number.as_bytes(), text].concat();
+    // As with all messages, there is nothing to do if nobody can read it.
+    let _ = std::io::stderr().write_all(&line);
+}

@@ -1,0 +1,140 @@
+//! Options that do not go together, and options of lines with other records.
+
+use super::Arguments;
+use super::choices::{CheckName, PlanName};
+use super::target::is_directory;
+use crate::ending::failure::CliFailure;
+use crate::ending::usage::{NO_FORMAT, for_records};
+
+/// Formats of text, as people may call them.
+const TEXT: [&str; 8] = [
+    "csv", "tsv", "json", "jsonl", "ndjson", "text", "txt", "string",
+];
+
+/// Refuses options that do not go together.
+pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
+    check_format(arguments)?;
+    check_check(arguments)?;
+    check_debug(arguments)?;
+    check_unique(arguments)?;
+    check_top(arguments)?;
+    if arguments.resume && arguments.order.draws_salt() {
+        return Err(CliFailure::usage(
+            "--resume with -R needs --random-source, so that the sort continues in the same order",
+        ));
+    }
+    Ok(())
+}
+
+impl Arguments {
+    /// How to tell of disorder, if the input is to be checked and not sorted.
+    pub(super) fn checks(&self) -> Option<CheckName> {
+        let quietly = self.check_quietly.then_some(CheckName::Quiet);
+        self.check.or(quietly)
+    }
+}
+
+/// Refuses formats that are not supported, and options of lines with other formats.
+fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
+    let order = &arguments.order;
+    let format = order.format.as_str();
+    if TEXT.contains(&format) {
+        return Err(CliFailure::usage(format!("--format {format}: {NO_FORMAT}")));
+    }
+    if order.is_of_lines() {
+        return Ok(());
+    }
+    let others = [
+        (!order.separators.is_empty(), "-t".to_owned()),
+        (
+            !order.random_source.is_empty(),
+            "--random-source".to_owned(),
+        ),
+        (!order.sort.is_empty(), "--sort".to_owned()),
+        (arguments.zero_terminated, "-z".to_owned()),
+        (arguments.debug, "--debug".to_owned()),
+    ];
+    let letters = order.letters();
+    // -rn is about the direction first: a type is of little help with that.
+    let letter = letters.chars().max_by_key(|&letter| letter == 'r');
+    let letter = letter.filter(|_| order.sort.is_empty());
+    let letter = letter.map(|letter| (true, format!("-{letter}")));
+    let given = letter.into_iter().chain(others).find(|(given, _)| *given);
+    given.map_or(Ok(()), |(_, option)| {
+        let instead = for_records(&option);
+        Err(CliFailure::usage(format!(
+            "{option} is for lines, not for --format {format}; {instead}"
+        )))
+    })
+}
+
+/// Refuses what a check of one input cannot do.
+fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
+    let Some(how) = arguments.checks() else {
+        return Ok(());
+    };
+    let refused = |what: String| Err(CliFailure::usage(what));
+    if arguments.check == Some(CheckName::DiagnoseFirst) && arguments.check_quietly {
+        return refused("-c tells of disorder and -C does not; give one of them".to_owned());
+    }
+    let option = match how {
+        CheckName::DiagnoseFirst => "-c",
+        CheckName::Quiet => "-C",
+    };
+    let others = [
+        (!arguments.outputs.is_empty(), "-o"),
+        (arguments.verify, "--verify"),
+        (arguments.json, "--json"),
+        (arguments.report.is_some(), "--report"),
+        (arguments.resume, "--resume"),
+        (arguments.debug, "--debug"),
+    ];
+    if let Some((_, other)) = others.into_iter().find(|(given, _)| *given) {
+        return refused(format!(
+            "{option} only checks an input, so {other} has nothing to do; leave one of them out"
+        ));
+    }
+    if let [_, second, ..] = arguments.inputs.as_slice() {
+        let second = second.display();
+        return refused(format!(
+            "{option} checks one input, and {second} is a second one; check one after the other"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what the engine cannot do with -u yet: files of a set keep the length that they had with
+/// all records, and a resumable sort does not end.
+fn check_unique(arguments: &Arguments) -> Result<(), CliFailure> {
+    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
+    let refused = match arguments.order.unique {
+        true if is_set => "-u does not write sets of files yet; name one file with -o",
+        true if arguments.resume => "-u has no --resume yet; leave one of them out",
+        _ => return Ok(()),
+    };
+    Err(CliFailure::usage(refused))
+}
+
+/// Refuses --top with plans that do not drop records early.
+fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
+    let is_merge = matches!(arguments.plan, PlanName::Auto | PlanName::Merge);
+    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
+    let refused = match arguments.order.top {
+        None => return Ok(()),
+        Some(_) if !is_merge => "--top sorts by a merge; leave --plan out",
+        Some(_) if is_set => "--top does not write sets of files; name one file with -o",
+        Some(_) if arguments.resume => "--top has no --resume; leave one of them out",
+        Some(_) => return Ok(()),
+    };
+    Err(CliFailure::usage(refused))
+}
+
+/// Refuses `--debug` where the output is for programs.
+fn check_debug(arguments: &Arguments) -> Result<(), CliFailure> {
+    match arguments.debug && !arguments.outputs.is_empty() {
+        true => Err(CliFailure::usage(
+            "--debug shows the lines with their keys on standard output; leave -o or --debug out",
+        )),
+        false => Ok(()),
+    }
+}

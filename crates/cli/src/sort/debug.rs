@@ -1,0 +1,127 @@
+//! `--debug`: each line of the output, with its keys underlined.
+//!
+//! ```text
+//! sort ---- pipe ---- printer ---- standard output
+//!                                    apples>12
+//!                                          __
+//!                                    _________
+//! ```
+//!
+//! The sort writes its output to a pipe of this process, so lines are shown as they come, however
+//! many there are.
+
+use std::io::{self, BufRead, BufReader, BufWriter, PipeReader, PipeWriter, Write};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
+
+use ::sort::{Job, Target};
+use record::text::TextOrder;
+
+use super::{Arguments, lines};
+use crate::ending::failure::CliFailure;
+use crate::ending::say;
+
+/// A printer of lines.
+pub(super) struct View {
+    /// The pipe has an end until the sort has opened it.
+    entry: PipeWriter,
+    printer: JoinHandle<io::Result<()>>,
+}
+
+/// Where temporary files go without -T, as if the output were standard output.
+const TEMPORARY: &str = ".";
+
+impl View {
+    /// Prints warnings of the order, and starts to print lines, if `--debug` asks for it.
+    pub(super) fn of(arguments: &Arguments) -> Result<Option<View>, CliFailure> {
+        if !arguments.debug {
+            return Ok(None);
+        }
+        let (order, delimiter) = (lines::order(arguments)?, lines::delimiter(arguments));
+        say::err("gristmill: lines are compared as bytes, as in the C locale");
+        for warning in order.warnings() {
+            say::err(format!("gristmill: {warning}"));
+        }
+        let (exit, entry) = io::pipe().map_err(|cause| {
+            CliFailure::new(
+                "system",
+                format!("cannot make a pipe: {cause}; raise ulimit -n"),
+            )
+        })?;
+        let printer = thread::spawn(move || print(exit, &order, delimiter));
+        Ok(Some(View { entry, printer }))
+    }
+
+    /// The job with its output here.
+    pub(super) fn takes(&self, job: Job) -> Job {
+        let path = format!("/proc/self/fd/{}", self.entry.as_raw_fd());
+        let temporary = match job.temporary.is_empty() {
+            true => vec![PathBuf::from(TEMPORARY)],
+            false => job.temporary,
+        };
+        Job {
+            target: Target::Path(path.into()),
+            temporary,
+            ..job
+        }
+    }
+
+    /// Waits for the last line.
+    pub(super) fn finish(self) -> Result<(), CliFailure> {
+        drop(self.entry);
+        let printed = self.printer.join().expect("printing does not panic");
+        printed.map_err(|cause| say::unwritten(&cause))
+    }
+}
+
+fn print(lines: PipeReader, order: &TextOrder, delimiter: u8) -> io::Result<()> {
+    let mut lines = BufReader::new(lines);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut line = Vec::new();
+    while lines.read_until(delimiter, &mut line)? > 0 {
+        line.pop();
+        show(&line, order, &mut out)?;
+        line.clear();
+    }
+    out.flush()
+}
+
+/// Prints a line, and below it what each key reads.
+fn show(line: &[u8], order: &TextOrder, out: &mut impl Write) -> io::Result<()> {
+    let shown = |&byte: &u8| if byte == b'\t' { b'>' } else { byte };
+    let text: Vec<u8> = line.iter().map(shown).chain([b'\n']).collect();
+    out.write_all(&text)?;
+    for view in order.explain(line) {
+        let before = columns(&line[..view.read.start]);
+        match columns(&line[view.read]) {
+            0 => writeln!(out, "{:before$}^ no match for key", "")?,
+            width => writeln!(out, "{:before$}{:_<width$}", "", "")?,
+        }
+    }
+    Ok(())
+}
+
+/// Columns that bytes take on a terminal, a tab as one.
+fn columns(bytes: &[u8]) -> usize {
+    let takes_one = |byte: &&u8| **byte == b'\t' || !byte.is_ascii_control();
+    bytes.iter().filter(takes_one).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::text::{KeyOptions, TextTies};
+
+    #[test]
+    fn keys_are_underlined() {
+        let keys = vec!["2n".parse().unwrap(), "1,1".parse().unwrap()];
+        let ties = TextTies::Line;
+        let order = TextOrder::new(keys, KeyOptions::default(), None, ties, None).unwrap();
+        let mut out = Vec::new();
+        show(b"ab\t12 x", &order, &mut out).unwrap();
+        show(b"c", &order, &mut out).unwrap();
+        let shown = "ab>12 x\n   __\n__\n_______\nc\n ^ no match for key\n_\n_\n";
+        assert_eq!(String::from_utf8_lossy(&out), shown);
+    }
+}

@@ -1,0 +1,134 @@
+//! The options for the order of records. Most of them are for lines.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Order")]
+pub(in crate::sort) struct Order {
+    /// Format: lines, fixed:LEN (records of LEN bytes) or gensort (100 bytes, key 0+10)
+    #[arg(long, value_name = "FORMAT", default_value = "lines")]
+    pub format: String,
+    /// Sort key; the first decides first. Of lines: FIELD[.CHAR][OPTIONS][,FIELD[.CHAR][OPTIONS]]
+    ///
+    /// Without an end, the key goes on to the end of the line. Fields and characters, which are
+    /// bytes, count from 1. OPTIONS are the letters bdfgiMhnRrV; a key without any has those given
+    /// beside it. Without a key, the whole line is compared.
+    ///
+    /// Of binary records: OFFSET+LENGTH[:TYPE][:desc], in bytes. TYPE is bytes (the default), u8,
+    /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be. With :desc the
+    /// largest comes first. Without a key, fixed:LEN compares the whole record.
+    #[arg(short, long = "key", value_name = "KEY", allow_hyphen_values = true)]
+    pub keys: Vec<String>,
+    /// Byte between fields; '\0' is NUL [default: where blanks begin]
+    #[arg(
+        short = 't',
+        long = "field-separator",
+        value_name = "SEP",
+        allow_hyphen_values = true
+    )]
+    pub separators: Vec<OsString>,
+    /// Largest first
+    #[arg(short, long)]
+    pub reverse: bool,
+    /// Compare decimal numbers
+    #[arg(short, long = "numeric-sort")]
+    pub numeric: bool,
+    /// Compare numbers with units, such as 2K and 1G
+    #[arg(short = 'h', long = "human-numeric-sort")]
+    pub human: bool,
+    /// Compare floating-point numbers, such as 1e9
+    #[arg(short, long = "general-numeric-sort")]
+    pub general: bool,
+    /// Compare names of months: JAN before FEB
+    #[arg(short = 'M', long = "month-sort")]
+    pub month: bool,
+    /// Compare names with version numbers: a-9 before a-10
+    #[arg(short = 'V', long = "version-sort", id = "version_sort")]
+    pub version: bool,
+    /// Shuffle, but keep equal keys together
+    #[arg(short = 'R', long = "random-sort")]
+    pub random: bool,
+    /// Compare as an option does: general-numeric, human-numeric, month, numeric, random, version
+    #[arg(long, value_name = "WORD", value_parser = letter)]
+    pub sort: Vec<char>,
+    /// Do not count blanks at the start of keys
+    #[arg(short = 'b', long = "ignore-leading-blanks")]
+    pub blanks: bool,
+    /// Count blanks, letters and digits alone
+    #[arg(short, long = "dictionary-order")]
+    pub dictionary: bool,
+    /// Count small letters as capital ones
+    #[arg(short, long = "ignore-case")]
+    pub fold: bool,
+    /// Count printable characters alone
+    #[arg(short = 'i', long = "ignore-nonprinting")]
+    pub printable: bool,
+    /// Keep the input order of records with equal keys
+    ///
+    /// Otherwise the whole record decides between them.
+    #[arg(short, long)]
+    pub stable: bool,
+    /// Keep only the first of records with equal keys
+    #[arg(short, long)]
+    pub unique: bool,
+    /// Keep only the first N of the sorted records, in little memory
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub top: Option<u64>,
+    /// File whose first 16 bytes decide how -R shuffles [default: another order each time]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub random_source: Vec<PathBuf>,
+}
+
+/// The words of `--sort`, and the option that each stands for.
+const WORDS: [(&str, char); 6] = [
+    ("general-numeric", 'g'),
+    ("human-numeric", 'h'),
+    ("month", 'M'),
+    ("numeric", 'n'),
+    ("random", 'R'),
+    ("version", 'V'),
+];
+
+/// The option that a word of `--sort`, or its beginning, stands for.
+fn letter(word: &str) -> Result<char, String> {
+    let begun = |(name, _): &&(&str, char)| !word.is_empty() && name.starts_with(word);
+    let found = WORDS.iter().find(begun).map(|&(_, letter)| letter);
+    found.ok_or_else(|| format!("give one of {}", WORDS.map(|(name, _)| name).join(", ")))
+}
+
+impl Order {
+    /// Whether records are lines.
+    pub fn is_of_lines(&self) -> bool {
+        self.format == "lines"
+    }
+
+    /// Whether keys are shuffled in an order of their own each time.
+    pub fn draws_salt(&self) -> bool {
+        let is_random = |key: &String| key.contains('R');
+        let shuffles = self.letters().contains('R') || self.keys.iter().any(is_random);
+        self.is_of_lines() && shuffles && self.random_source.is_empty()
+    }
+
+    /// The letters of the options that keys without options have.
+    pub fn letters(&self) -> String {
+        let given = [
+            (self.blanks, 'b'),
+            (self.dictionary, 'd'),
+            (self.fold, 'f'),
+            (self.general, 'g'),
+            (self.printable, 'i'),
+            (self.month, 'M'),
+            (self.human, 'h'),
+            (self.numeric, 'n'),
+            (self.random, 'R'),
+            (self.reverse, 'r'),
+            (self.version, 'V'),
+        ];
+        let given = given.into_iter().filter(|(given, _)| *given);
+        let letters = given.map(|(_, letter)| letter);
+        letters.chain(self.sort.iter().copied()).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! Lines with their delimiters, and a description of their order that can be saved.
+//!
+//! ```text
+//! lines                   lines that end with a newline, or lines:00 for another byte
+//! separator:2c            fields end at a comma; without it they are blank and non-blank bytes
+//! options:fr              options of keys that have none, and of the last resort
+//! key:3,3n   key:1,1      as -k takes them
+//! salt:0123..ef           of a random order
+//! ```
+
+use std::cmp::Ordering;
+
+use crate::format::FormatError;
+use crate::framing::Framing;
+use crate::order::Ties;
+use crate::text::{KeyOptions, TextKey, TextOrder, TextTies};
+
+/// The name of the format of lines.
+const LINES: &str = "lines";
+
+/// Lines that end with a byte, in the order of their text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineOrder {
+    /// The order of lines without their delimiters.
+    pub text: TextOrder,
+    /// The byte that ends a line.
+    pub delimiter: u8,
+}
+
+impl LineOrder {
+    /// Where a line ends.
+    #[inline]
+    #[must_use]
+    pub fn framing(&self) -> Framing {
+        Framing::Delimited(self.delimiter)
+    }
+
+    /// The line without its delimiter.
+    #[inline]
+    #[must_use]
+    pub fn body<'r>(&self, line: &'r [u8]) -> &'r [u8] {
+        &line[..line.len() - 1]
+    }
+
+    /// The order of two lines, which have their delimiters.
+    #[inline]
+    #[must_use]
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.text.compare(self.body(a), self.body(b))
+    }
+
+    /// Whether all keys of two lines are equal.
+    #[must_use]
+    pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
+        self.text.keys_equal(self.body(a), self.body(b))
+    }
+
+    /// The tie-breaker between lines with equal keys.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        match self.text.ties() {
+            TextTies::Line => Ties::Record,
+            TextTies::Position => Ties::Position,
+        }
+    }
+
+    /// The format, and the keys with all that they depend on.
+    #[must_use]
+    pub fn describe(&self) -> (String, Vec<String>) {
+        let format = match self.delimiter {
+            b'\n' => LINES.to_owned(),
+            other => format!("{LINES}:{other:02x}"),
+        };
+        let mut keys = Vec::new();
+        if let Some(separator) = self.text.separator() {
+            keys.push(format!("separator:{separator:02x}"));
+        }
+        let options = self.text.options();
+        if options != KeyOptions::default() {
+            keys.push(format!("options:{options}"));
+        }
+        keys.extend(self.text.given().iter().map(|key| format!("key:{key}")));
+        if let Some(salt) = self.text.salt() {
+            let digits: String = salt.iter().map(|byte| format!("{byte:02x}")).collect();
+            keys.push(format!("salt:{digits}"));
+        }
+        (format, keys)
+    }
+
+    /// The order of a description; `None` if `format` is not one of lines.
+    ///
+    /// # Errors
+    /// When a key has a mistake.
+    pub fn parse<S: AsRef<str>>(
+        format: &str,
+        keys: &[S],
+        ties: Ties,
+    ) -> Option<Result<LineOrder, FormatError>> {
+        let delimiter = match format.strip_prefix(LINES)? {
+            "" => b'\n',
+            digits => *bytes_of(digits.strip_prefix(':')?)?.first()?,
+        };
+        let ties = match ties {
+            Ties::Record => TextTies::Line,
+            Ties::Position => TextTies::Position,
+        };
+        Some(described(keys, ties).map(|text| LineOrder { text, delimiter }))
+    }
+}
+
+fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, FormatError> {
+    let (mut given, mut options) = (Vec::new(), KeyOptions::default());
+    let (mut separator, mut salt) = (None, None);
+    for text in keys.iter().map(AsRef::as_ref) {
+        let wrong = |what: String| FormatError::Line {
+            given: text.to_owned(),
+            what,
+        };
+        let none = || wrong("not a part of an order".to_owned());
+        match text.split_once(':').ok_or_else(none)? {
+            ("separator", byte) => {
+                let bytes = bytes_of(byte).filter(|bytes| bytes.len() == 1);
+                separator = Some(bytes.ok_or_else(none)?[0]);
+            }
+            ("options", letters) => {
+                let parsed = letters.parse::<KeyOptions>();
+                options = parsed.map_err(|error| wrong(error.to_string()))?;
+            }
+            ("key", key) => {
+                let parsed = key.parse::<TextKey>();
+                given.push(parsed.map_err(|error| wrong(error.to_string()))?);
+            }
+            ("salt", digits) => {
+                let bytes = bytes_of(digits).ok_or_else(none)?;
+                salt = Some(bytes.try_into().map_err(|_| none())?);
+            }
+            _ => return Err(none()),
+        }
+    }
+    TextOrder::new(given, options, separator, ties, salt).map_err(|error| FormatError::Line {
+        given: String::new(),
+        what: error.to_string(),
+    })
+}
+
+/// The bytes that pairs of hexadecimal digits stand for.
+fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| {
+        let is_pair = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
+        let text = std::str::from_utf8(pair).ok().filter(|_| is_pair)?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    pairs.map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(keys: &[&str], options: &str, separator: Option<u8>) -> LineOrder {
+        let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
+        let options = options.parse().unwrap();
+        let salt = Some([7; 16]);
+        let text = TextOrder::new(keys, options, separator, TextTies::Line, salt).unwrap();
+        LineOrder {
+            text,
+            delimiter: b'\n',
+        }
+    }
+
+    #[test]
+    fn a_description_is_read_back() {
+        for order in [
+            order(&[], "", None),
+            order(&[], "nr", None),
+            order(&["2.3b,4n", "1,1"], "", Some(b',')),
+            order(&["1", "3r"], "f", Some(0)),
+            order(&["1,1R"], "", None),
+        ] {
+            for delimiter in [b'\n', 0, b':'] {
+                let order = LineOrder {
+                    delimiter,
+                    ..order.clone()
+                };
+                let (format, keys) = order.describe();
+                let again = LineOrder::parse(&format, &keys, Ties::Record);
+                assert_eq!(again.unwrap().unwrap(), order, "{format} {keys:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_descriptions_are_refused() {
+        assert!(LineOrder::parse::<&str>("fixed:100", &[], Ties::Record).is_none());
+        assert!(LineOrder::parse::<&str>("lines:0", &[], Ties::Record).is_none());
+        for key in [
+            "",
+            "key",
+            "key:0",
+            "separator:2",
+            "salt:12",
+            "options:%",
+            "x:1",
+        ] {
+            let found = LineOrder::parse("lines", &[key], Ties::Record);
+            assert!(found.unwrap().is_err(), "{key}");
+        }
+    }
+}

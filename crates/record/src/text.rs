@@ -1,0 +1,37 @@
+//! The order of lines of text, with the keys of GNU sort in the C locale.
+//!
+//! ```text
+//!  -t, -k3,3nr -k1,1f            "12,pears,7"  one line, without its end
+//!        |                            |
+//!    key, options              place, scan         which bytes of the line are the key
+//!        |                            |
+//!        +--------> order <-------- code           which bytes have the key's order
+//!                     |               |             (edit, number, general, month, version,
+//!                     |             groups           random)
+//!                     v               |
+//!            words, prefixes <--------+            which words have the order of those bytes
+//! ```
+//!
+//! Lines may contain any bytes. The semantics are those of GNU coreutils 9.1, which the tests run
+//! beside this module wherever it is installed.
+
+mod code;
+mod edit;
+mod explain;
+mod extended;
+mod general;
+mod groups;
+mod key;
+mod month;
+mod number;
+mod options;
+mod order;
+mod place;
+mod random;
+mod scan;
+mod version;
+
+pub use explain::{KeyView, Reading, Warning};
+pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
+pub use options::{KeyOptions, OptionError, TextKind};
+pub use order::{TextOrder, TextOrderError, TextTies};

@@ -1,0 +1,246 @@
+//! How the bytes of a key become words, and how two keys compare.
+//!
+//! ```text
+//! Text                 the bytes themselves          any word is one load
+//! Folded               the same, as capital letters  and a few operations more
+//! Edited  Numeric ..   encoded, byte after byte      a word stops the encoder when it is complete
+//! ```
+//!
+//! Encodings are not stored. Two keys compare by their first words, which is nearly always enough,
+//! and by their whole encodings otherwise.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+
+use super::edit::{Edit, fold_eight};
+use super::general::{self, General};
+use super::groups::{Sink, Window, group, groups, mismatch, word_of};
+use super::month::month;
+use super::number::{self, Number, encode_human};
+use super::options::{KeyOptions, TextKind};
+use super::{random, version};
+
+/// The low byte of a word: the number of its bytes, or that more follow.
+const COUNT: u64 = 0xFF;
+
+/// What the bytes of a key are read as, with all that this needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Text,
+    /// Text without a difference between small and capital letters.
+    Folded,
+    /// Text of which some bytes do not count.
+    Edited(Edit),
+    Numeric,
+    Human {
+        fold: bool,
+    },
+    General,
+    Month,
+    Version(Edit),
+    Random {
+        edit: Edit,
+        salt: [u8; 16],
+    },
+}
+
+/// How two keys differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// In this word first.
+    At(usize),
+    /// Not at all, in so many words.
+    None(usize),
+}
+
+/// Memory that comparisons of a thread use again.
+#[derive(Default)]
+struct Scratch {
+    edited: Vec<u8>,
+    first: Vec<u8>,
+    second: Vec<u8>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+impl Code {
+    /// The code of a key with `options`, which do not contradict each other. `None` if it needs a
+    /// salt and there is none.
+    pub(super) fn new(options: &KeyOptions, salt: Option<[u8; 16]>) -> Option<Code> {
+        let edit = Edit::new(options.dictionary, options.printable, options.fold);
+        Some(match options.kind() {
+            TextKind::Text if !edit.keeps_all() => Code::Edited(edit),
+            TextKind::Text if edit.folds() => Code::Folded,
+            TextKind::Text => Code::Text,
+            TextKind::Numeric => Code::Numeric,
+            TextKind::General => Code::General,
+            TextKind::Human => Code::Human { fold: edit.folds() },
+            TextKind::Month => Code::Month,
+            TextKind::Version => Code::Version(edit),
+            TextKind::Random => Code::Random { edit, salt: salt? },
+        })
+    }
+
+    /// Word `depth` of a key, or the number of its words if that is past the last.
+    #[inline]
+    pub(super) fn word(self, key: &[u8], depth: usize) -> Result<u64, usize> {
+        match self {
+            Code::Text => group(key, depth),
+            Code::Folded => group(key, depth).map(fold_word),
+            Code::Numeric if depth == 0 => Ok(first_of_number(key)),
+            _ => {
+                let mut window = Window::new(depth);
+                self.encode(key, &mut window);
+                window.word()
+            }
+        }
+    }
+
+    /// The order of two keys.
+    #[inline]
+    pub(super) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Code::Text => a.cmp(b),
+            Code::Edited(edit) => edit.apply(a).cmp(edit.apply(b)),
+            _ if a == b => Ordering::Equal,
+            Code::Folded => {
+                let fold = |key: &[u8], depth| group(key, depth).map_or(0, fold_word);
+                let words = |key| (0..).map(move |depth| fold(key, depth));
+                // Equal keys end in the same word, which says that nothing follows.
+                let mut pairs = words(a).zip(words(b));
+                let last = pairs.find(|(a, b)| a != b || a & COUNT < 8);
+                last.map_or(Ordering::Equal, |(a, b)| a.cmp(&b))
+            }
+            _ => {
+                let first = |key| self.word(key, 0).unwrap_or(0);
+                let (x, y) = (first(a), first(b));
+                if x != y || x & COUNT < 8 {
+                    x.cmp(&y)
+                } else {
+                    self.encoded(a, b, |a, b| a.cmp(b))
+                }
+            }
+        }
+    }
+
+    /// Where the words of two keys differ first; those before `from` are equal.
+    pub(super) fn difference(self, a: &[u8], b: &[u8], from: usize) -> Difference {
+        match self {
+            Code::Text => difference_of(a, b, from),
+            Code::Folded => {
+                let fold = |byte: &u8| byte.to_ascii_uppercase();
+                let mut pairs = a.iter().map(fold).zip(b.iter().map(fold));
+                let place = pairs.position(|(a, b)| a != b);
+                let shorter = a.len().min(b.len());
+                let place = place.or_else(|| (a.len() != b.len()).then_some(shorter));
+                difference_at(place, shorter)
+            }
+            _ => self.encoded(a, b, |a, b| difference_of(a, b, from)),
+        }
+    }
+
+    /// Gives the encodings of two keys to `then`.
+    fn encoded<T>(self, a: &[u8], b: &[u8], then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
+        // Encoders borrow the scratch memory for edits, so these two are out of it meanwhile.
+        let take = |scratch: &RefCell<Scratch>| {
+            let scratch = &mut *scratch.borrow_mut();
+            (
+                std::mem::take(&mut scratch.first),
+                std::mem::take(&mut scratch.second),
+            )
+        };
+        let (mut first, mut second) = SCRATCH.with(take);
+        first.clear();
+        second.clear();
+        self.encode(a, &mut first);
+        self.encode(b, &mut second);
+        let result = then(&first, &second);
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.first = first;
+            scratch.second = second;
+        });
+        result
+    }
+
+    /// Writes bytes that compare as the keys do.
+    fn encode(self, key: &[u8], out: &mut impl Sink) {
+        match self {
+            Code::Text => out.push_all(key),
+            Code::Folded => key
+                .iter()
+                .for_each(|byte| out.push(byte.to_ascii_uppercase())),
+            Code::Edited(edit) => {
+                for byte in edit.apply(key) {
+                    out.push(byte);
+                    if out.is_full() {
+                        break;
+                    }
+                }
+            }
+            Code::Numeric => Number::read(key).encode(out),
+            Code::Human { fold } => encode_human(key, fold, out),
+            Code::General => General::read(key).0.encode(out),
+            Code::Month => out.push(month(key)),
+            Code::Version(edit) => with_edited(key, edit, |key| version::encode(key, out)),
+            Code::Random { edit, salt } => {
+                with_edited(key, edit, |key| random::encode(key, salt, out));
+            }
+        }
+    }
+
+    /// The most words of a key of at most so many bytes.
+    pub(super) fn most_words(self, key: usize) -> usize {
+        groups(match self {
+            Code::Text | Code::Folded | Code::Edited(_) => key,
+            Code::Numeric | Code::Human { .. } => number::most_bytes(key),
+            Code::General => general::MOST_BYTES,
+            Code::Month => 1,
+            Code::Version(_) => version::most_bytes(key),
+            Code::Random { .. } => random::most_bytes(key),
+        })
+    }
+}
+
+/// Word 0 of a number.
+#[inline]
+fn first_of_number(key: &[u8]) -> u64 {
+    number::only_word(key).unwrap_or_else(|| {
+        let mut window = Window::new(0);
+        Number::read(key).encode(&mut window);
+        window.word().unwrap_or(0)
+    })
+}
+
+/// A word with its letters folded, and its count unchanged.
+#[inline]
+fn fold_word(word: u64) -> u64 {
+    // The count is at most 8, so it is no letter.
+    fold_eight(word)
+}
+
+fn difference_of(a: &[u8], b: &[u8], from: usize) -> Difference {
+    let place = mismatch(a, b, from.saturating_mul(super::groups::GROUP));
+    difference_at(place, a.len().min(b.len()))
+}
+
+/// The word of a difference at `place`, if there is one.
+fn difference_at(place: Option<usize>, shorter: usize) -> Difference {
+    match place {
+        Some(place) => Difference::At(word_of(place, shorter)),
+        None => Difference::None(groups(shorter)),
+    }
+}
+
+/// Gives `key` to `then`, edited.
+fn with_edited<T>(key: &[u8], edit: Edit, then: impl FnOnce(&[u8]) -> T) -> T {
+    if edit.keeps_all() && !edit.folds() {
+        return then(key);
+    }
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.edited.clear();
+        scratch.edited.extend(edit.apply(key));
+        then(&scratch.edited)
+    })
+}

@@ -1,0 +1,268 @@
+//! Shows what an order reads of a line, and warns of orders that may be meant otherwise.
+//!
+//! ```text
+//! pears  -12.5x 7        -k2n
+//!        _____           the key is "  -12.5x"; its number is "-12.5"
+//! _______________        the last resort: the whole line
+//! ```
+//!
+//! `sort --debug` of GNU shows the same places, and warns in the same cases.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::general::General;
+use super::key::TextKey;
+use super::month::month;
+use super::number;
+use super::options::{KeyOptions, TextKind};
+use super::order::{TextOrder, TextTies};
+use super::scan::past_blanks;
+
+/// What an order reads of a line for a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyView {
+    /// The number of the key, from 1; `None` for the last resort.
+    pub key: Option<usize>,
+    /// The bytes of the line that are the key.
+    pub range: Range<usize>,
+    /// Those that count: of a number or a month, its own bytes alone. Empty if there is none.
+    pub read: Range<usize>,
+    /// What they were read as.
+    pub reading: Reading,
+}
+
+/// What the bytes of a key were read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Bytes.
+    Text,
+    /// A number, and whether there was one. Without, it counts as 0; with `-g`, as less than any.
+    Number {
+        /// Whether there was a number.
+        found: bool,
+    },
+    /// A month from 1, if there was one.
+    Month(Option<u8>),
+    /// A name with a version number.
+    Version,
+    /// Bytes of which the hash counts.
+    Random,
+}
+
+/// A part of an order that may be meant otherwise. Keys are counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// A key in the old form, `+POS1 -POS2`.
+    ObsoleteKey {
+        /// The number of the key.
+        key: usize,
+        /// The key as `-k` takes it.
+        instead: String,
+    },
+    /// A key that ends before it starts, in any line.
+    EmptyKey(usize),
+    /// A key whose place or value depends on the blanks before a field.
+    LeadingBlanks(usize),
+    /// A number in a key of several fields.
+    NumberSpansFields(usize),
+    /// A separator that can be part of a number in a key of several fields.
+    SeparatorInNumbers(char),
+    /// Numbers have a point, whatever the language.
+    DecimalPoint,
+    /// Global options that no key uses.
+    IgnoredOptions(String),
+    /// `-r`, which no key uses, reverses the last resort.
+    ReverseOfTiesOnly,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::ObsoleteKey { key, instead } => {
+                write!(f, "key {key} has the old form; write -k {instead}")
+            }
+            Warning::EmptyKey(key) => {
+                write!(
+                    f,
+                    "key {key} ends before it starts, so it is empty in every line"
+                )
+            }
+            Warning::LeadingBlanks(key) => write!(
+                f,
+                "blanks before the field count in key {key}; add b to leave them out"
+            ),
+            Warning::NumberSpansFields(key) => write!(
+                f,
+                "key {key} is a number, but has more than one field; end it, such as -k2,2n"
+            ),
+            Warning::SeparatorInNumbers(separator) => write!(
+                f,
+                "the separator \"{separator}\" can be part of a number; end the key after its field"
+            ),
+            Warning::DecimalPoint => f.write_str("numbers have a decimal point, \".\""),
+            Warning::IgnoredOptions(letters) => write!(
+                f,
+                "-{letters} has no effect, as the keys have options of their own"
+            ),
+            Warning::ReverseOfTiesOnly => {
+                f.write_str("-r reverses nothing but the order of lines with equal keys")
+            }
+        }
+    }
+}
+
+impl TextOrder {
+    /// What the order reads of `line`: for each key, and for the last resort if there is one.
+    #[must_use]
+    pub fn explain(&self, line: &[u8]) -> Vec<KeyView> {
+        let keys = self.keys().iter().zip(self.parts()).enumerate();
+        let views = keys.map(|(number, (key, part))| {
+            let range = part.place.range(line);
+            let (read, reading) = reading(key.options.kind(), &line[range.clone()]);
+            KeyView {
+                key: Some(number + 1),
+                read: range.start + read.start..range.start + read.end,
+                range,
+                reading,
+            }
+        });
+        let whole = self.has_last_resort().then_some(KeyView {
+            key: None,
+            range: 0..line.len(),
+            read: 0..line.len(),
+            reading: Reading::Text,
+        });
+        views.chain(whole).collect()
+    }
+
+    /// Whether the whole line is compared after the keys, even if that decides nothing.
+    fn has_last_resort(&self) -> bool {
+        let line_only = !self.keyed && self.global.is_plain();
+        self.ties == TextTies::Line && !line_only
+    }
+
+    /// The parts of the order that may be meant otherwise.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let mut spans = Spans::default();
+        if self.keyed {
+            for (number, key) in self.keys().iter().enumerate() {
+                self.warn_of_key(number + 1, key, &mut spans, &mut warnings);
+            }
+        }
+        let separator = self.separator.map(char::from);
+        let in_numbers = match separator {
+            Some('.') if spans.any => Some(true),
+            Some('-') if spans.any => Some(false),
+            Some('+') if spans.general => Some(false),
+            _ => None,
+        };
+        let point_said = in_numbers == Some(true);
+        warnings.extend(
+            separator
+                .filter(|_| in_numbers.is_some())
+                .map(Warning::SeparatorInNumbers),
+        );
+        let uses_point = |key: &TextKey| key.options.is_number();
+        if !point_said && self.keys().iter().any(uses_point) {
+            warnings.push(Warning::DecimalPoint);
+        }
+        self.warn_of_unused_options(&mut warnings);
+        warnings
+    }
+
+    fn warn_of_key(
+        &self,
+        number: usize,
+        key: &TextKey,
+        spans: &mut Spans,
+        warnings: &mut Vec<Warning>,
+    ) {
+        if key.obsolete {
+            let instead = key.to_string();
+            warnings.push(Warning::ObsoleteKey {
+                key: number,
+                instead,
+            });
+        }
+        let starts_line = key.start_fields == 0 && key.start_bytes == 0;
+        let ends_before = |fields: usize| !starts_line && fields < key.start_fields;
+        let empty = key.end.is_some_and(|end| ends_before(end.fields));
+        if empty {
+            warnings.push(Warning::EmptyKey(number));
+        }
+        if !empty && self.separator.is_none() && blanks_matter(key) {
+            warnings.push(Warning::LeadingBlanks(number));
+        }
+        let one_field = key.end.is_some_and(|end| end.fields <= key.start_fields);
+        if key.options.is_number() && !one_field {
+            warnings.push(Warning::NumberSpansFields(number));
+            spans.any = true;
+            spans.general |= key.options.general;
+        }
+    }
+
+    fn warn_of_unused_options(&self, warnings: &mut Vec<Warning>) {
+        let keys = self.keys().iter();
+        let mut unused = keys.fold(self.global, |unused, key| unused.without(&key.options));
+        let reverse = std::mem::take(&mut unused.reverse) && self.keyed;
+        let in_vain = reverse && self.ties == TextTies::Position;
+        if !unused.is_plain() || in_vain {
+            let letters = KeyOptions {
+                reverse: in_vain,
+                ..unused
+            };
+            warnings.push(Warning::IgnoredOptions(letters.to_string()));
+        }
+        if reverse && !in_vain {
+            warnings.push(Warning::ReverseOfTiesOnly);
+        }
+    }
+}
+
+/// Which numbers have keys of several fields.
+#[derive(Default)]
+struct Spans {
+    any: bool,
+    general: bool,
+}
+
+/// Whether the blanks before a field move the key or count in it.
+fn blanks_matter(key: &TextKey) -> bool {
+    let options = &key.options;
+    let skips = options.is_number() || options.month;
+    let end_bytes = key.end.map_or(0, |end| end.bytes);
+    // Such as -k1.3,1.5: columns of the line, whatever is in them.
+    let columns = key.end.is_some_and(|end| end.fields == 0 && end.bytes > 0);
+    let at_start = !options.blanks_start && (!skips || key.start_bytes > 0);
+    let at_end = !options.blanks_end && end_bytes > 0;
+    !columns && (at_start || at_end)
+}
+
+/// The bytes of a key that count, and what they were read as.
+fn reading(kind: TextKind, key: &[u8]) -> (Range<usize>, Reading) {
+    let blanks = key.len() - past_blanks(key).len();
+    let text = &key[blanks..];
+    let (length, reading) = match kind {
+        TextKind::Text => return (0..key.len(), Reading::Text),
+        TextKind::Version => return (0..key.len(), Reading::Version),
+        TextKind::Random => return (0..key.len(), Reading::Random),
+        TextKind::Numeric | TextKind::Human => {
+            let length = number::length(text, kind == TextKind::Human);
+            let found = length > 0;
+            (length, Reading::Number { found })
+        }
+        TextKind::General => {
+            let (number, length) = General::read(text);
+            let found = number != General::Nothing;
+            (length, Reading::Number { found })
+        }
+        TextKind::Month => {
+            let month = Some(month(text)).filter(|&month| month > 0);
+            (month.map_or(0, |_| 3), Reading::Month(month))
+        }
+    };
+    (blanks..blanks + length, reading)
+}

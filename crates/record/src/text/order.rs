@@ -1,0 +1,340 @@
+//! The order of lines: their keys, then the whole line.
+//!
+//! ```text
+//! sort -k3,3n -k1,1r          line  pears red 12
+//!
+//! key   3,3n          1,1r         last resort: the line
+//! word  | 0x82 12 |   | ~pears |   | pears r | ed 12 |          each key begins a new word
+//! ```
+//!
+//! The rest of Gristmill knows nothing of keys: it reads words, and the first, the prefix, decides
+//! nearly every comparison. A reversed key has the complements of its words. Words past the last
+//! are 0; no comparison gets there, as equal words are equally many.
+//!
+//! [`TextTies::Position`] leaves the last resort out. It is also left out if a key is the whole
+//! line already: then equal lines are the same bytes.
+
+use std::cmp::Ordering;
+
+use thiserror::Error;
+
+use super::code::{Code, Difference};
+use super::groups::group;
+use super::key::TextKey;
+use super::options::{KeyOptions, OptionError};
+use super::place::Place;
+
+/// The tie-breaker between lines with equal keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextTies {
+    /// The bytes of the whole line, in the direction of the global options.
+    Line,
+    /// The position in the input, which the order does not see (`-s`, `-u`).
+    Position,
+}
+
+/// The reason why an order was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TextOrderError {
+    /// The options that all keys share contradict each other.
+    #[error(transparent)]
+    Global(OptionError),
+    /// The options of a key contradict each other.
+    #[error("key {key}: {error}")]
+    Key {
+        /// The number of the key, from 1.
+        key: usize,
+        /// The contradiction.
+        error: OptionError,
+    },
+    /// A key is shuffled, and there is no salt.
+    #[error(
+        "-R needs 16 random bytes; give a file of at least 16 bytes, or let the command draw them"
+    )]
+    NoSalt,
+}
+
+/// An order of lines as sequences of 64-bit words.
+///
+/// ```
+/// use record::text::{KeyOptions, TextOrder, TextTies};
+/// let keys = vec!["2,2n".parse()?, "1,1".parse()?];
+/// let order = TextOrder::new(keys, KeyOptions::default(), None, TextTies::Line, None)?;
+/// assert!(order.compare(b"pears 9", b"apples 12").is_lt());
+/// assert!(order.word(b"pears 9", 0) < order.word(b"apples 12", 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOrder {
+    /// The keys with the options that they have in the end.
+    pub(super) keys: Vec<TextKey>,
+    /// The options of all keys that have none.
+    pub(super) global: KeyOptions,
+    pub(super) separator: Option<u8>,
+    pub(super) ties: TextTies,
+    /// Whether keys were given.
+    pub(super) keyed: bool,
+    /// A part for each key.
+    parts: Vec<Part>,
+    /// The last resort, if the keys leave it anything to do.
+    last: Option<Part>,
+    /// Whether the only part is the line itself, ascending or descending.
+    line_only: Option<u64>,
+    salt: Option<[u8; 16]>,
+}
+
+/// A key, ready for use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) place: Place,
+    pub(super) code: Code,
+    /// All bits set to complement the words of a reversed key; otherwise 0.
+    flip: u64,
+}
+
+impl TextOrder {
+    /// The order by `keys`, the most significant first. Those without options get the `global` ones.
+    /// Without keys, the key is the whole line. `salt` is for `-R` alone.
+    ///
+    /// # Errors
+    /// If options contradict each other, or a key is shuffled and there is no salt.
+    pub fn new(
+        keys: Vec<TextKey>,
+        global: KeyOptions,
+        separator: Option<u8>,
+        ties: TextTies,
+        salt: Option<[u8; 16]>,
+    ) -> Result<TextOrder, TextOrderError> {
+        let keyed = !keys.is_empty();
+        let mut keys = keys;
+        if !keyed {
+            keys.push(TextKey::line(global));
+        }
+        for (place, key) in keys.iter_mut().enumerate() {
+            let inherits = key.options == KeyOptions::default() || !keyed;
+            if inherits {
+                key.options = global;
+            }
+            key.options.check().map_err(|error| match inherits {
+                true => TextOrderError::Global(error),
+                false => TextOrderError::Key {
+                    key: place + 1,
+                    error,
+                },
+            })?;
+        }
+        let parts = keys.iter().map(|key| Part::new(key, separator, salt));
+        let parts: Option<Vec<Part>> = parts.collect();
+        let parts = parts.ok_or(TextOrderError::NoSalt)?;
+        let decides = ties == TextTies::Line && !parts.iter().any(Part::is_line);
+        let last = decides.then(|| Part::line(global.reverse));
+        let line_only = match &parts[..] {
+            [only] if only.is_line() => Some(only.flip),
+            _ => None,
+        };
+        Ok(TextOrder {
+            keys,
+            global,
+            separator,
+            ties,
+            keyed,
+            parts,
+            last,
+            line_only,
+            salt,
+        })
+    }
+
+    /// The keys, with the options that they have in the end.
+    #[must_use]
+    pub fn keys(&self) -> &[TextKey] {
+        &self.keys
+    }
+
+    /// The keys that were given, with the options that they have in the end; none if the key is the
+    /// whole line.
+    #[must_use]
+    pub fn given(&self) -> &[TextKey] {
+        match self.keyed {
+            true => &self.keys,
+            false => &[],
+        }
+    }
+
+    /// The byte between fields.
+    #[must_use]
+    pub fn separator(&self) -> Option<u8> {
+        self.separator
+    }
+
+    /// The options of keys that have none, and of the last resort.
+    #[must_use]
+    pub fn options(&self) -> KeyOptions {
+        self.global
+    }
+
+    /// The salt of a random order.
+    #[must_use]
+    pub fn salt(&self) -> Option<[u8; 16]> {
+        self.salt
+    }
+
+    /// The tie-breaker between lines with equal keys.
+    #[must_use]
+    pub fn ties(&self) -> TextTies {
+        self.ties
+    }
+
+    /// Whether the last resort puts the largest line first.
+    #[must_use]
+    pub fn ties_reverse(&self) -> bool {
+        self.global.reverse
+    }
+
+    /// Whether lines that compare equal are the same bytes.
+    #[must_use]
+    pub fn is_total(&self) -> bool {
+        self.ties == TextTies::Line || self.parts.iter().any(Part::is_line)
+    }
+
+    /// Word `depth` of a line; 0 past the last. Word 0 is the prefix.
+    #[inline]
+    #[must_use]
+    pub fn word(&self, line: &[u8], depth: u32) -> u64 {
+        match self.line_only {
+            Some(flip) => group(line, depth as usize).map_or(0, |word| word ^ flip),
+            None => self.word_of_parts(line, depth as usize),
+        }
+    }
+
+    fn word_of_parts(&self, line: &[u8], mut depth: usize) -> u64 {
+        for part in self.all() {
+            match part.code.word(part.place.key(line), depth) {
+                Ok(word) => return word ^ part.flip,
+                Err(words) => depth -= words,
+            }
+        }
+        0
+    }
+
+    /// No line of at most `longest_line` bytes has more words than this, which is less than half of
+    /// all 32-bit numbers. Lines for which that is not enough are too long to be sorted by words.
+    #[must_use]
+    pub fn most_words(&self, longest_line: usize) -> u32 {
+        let words = self.all().map(|part| part.code.most_words(longest_line));
+        let words = words.fold(0, usize::saturating_add);
+        u32::try_from(words)
+            .unwrap_or(u32::MAX)
+            .min(u32::MAX / 2 - 1)
+    }
+
+    /// The order of two lines: by their keys, then by the last resort if there is one.
+    #[inline]
+    #[must_use]
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let mut by_part = self.all().map(|part| part.compare(a, b));
+        by_part
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+
+    /// Whether all keys of two lines are equal.
+    #[must_use]
+    pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
+        self.parts.iter().all(|part| part.compare(a, b).is_eq())
+    }
+
+    /// The first word from `from` on in which two lines differ, or `until` if that is not before it.
+    /// All words before `from` must be equal.
+    #[must_use]
+    pub fn first_difference(&self, a: &[u8], b: &[u8], from: u32, until: u32) -> u32 {
+        let (from, until) = (from as usize, until as usize);
+        let mut before = 0;
+        for part in self.all() {
+            let (x, y) = (part.place.key(a), part.place.key(b));
+            match part.code.difference(x, y, from.saturating_sub(before)) {
+                Difference::At(word) => return (before + word).min(until) as u32,
+                Difference::None(words) => before += words,
+            }
+            if before >= until {
+                break;
+            }
+        }
+        until as u32
+    }
+
+    /// Word 0 of each line, with one decision about the order for all of them. As many lines are
+    /// read as there are places in `out`, or fewer if there are fewer.
+    pub fn prefixes<'a>(&self, lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64]) {
+        if let Some(flip) = self.line_only {
+            return fill(lines, out, |line| group(line, 0).unwrap_or(0) ^ flip);
+        }
+        let Part { place, code, flip } = &self.parts[0];
+        match code {
+            Code::Text => fill(lines, out, |line| {
+                group(place.key(line), 0).unwrap_or(0) ^ flip
+            }),
+            Code::Numeric => fill(lines, out, |line| {
+                Code::Numeric.word(place.key(line), 0).unwrap_or(0) ^ flip
+            }),
+            _ => fill(lines, out, |line| {
+                code.word(place.key(line), 0).unwrap_or(0) ^ flip
+            }),
+        }
+    }
+
+    /// The parts for the keys, and the last resort.
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().chain(&self.last)
+    }
+
+    /// The parts for the keys alone.
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+impl Part {
+    fn new(key: &TextKey, separator: Option<u8>, salt: Option<[u8; 16]>) -> Option<Part> {
+        Some(Part {
+            place: Place::of(key, separator),
+            code: Code::new(&key.options, salt)?,
+            flip: flip(key.options.reverse),
+        })
+    }
+
+    fn line(reverse: bool) -> Part {
+        Part {
+            place: Place::line(),
+            code: Code::Text,
+            flip: flip(reverse),
+        }
+    }
+
+    /// Whether the part is all bytes of the line, so that nothing can follow it.
+    fn is_line(&self) -> bool {
+        self.code == Code::Text && self.place.is_line()
+    }
+
+    #[inline]
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let ordering = self.code.compare(self.place.key(a), self.place.key(b));
+        if self.flip == 0 {
+            ordering
+        } else {
+            ordering.reverse()
+        }
+    }
+}
+
+fn flip(reverse: bool) -> u64 {
+    if reverse { u64::MAX } else { 0 }
+}
+
+/// A tight loop, compiled separately for each way to find a prefix.
+fn fill<'a>(lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64], prefix: impl Fn(&[u8]) -> u64) {
+    for (place, line) in out.iter_mut().zip(lines) {
+        *place = prefix(line);
+    }
+}

@@ -1,0 +1,75 @@
+//! The facts of an error, for programs: its kind, its file and its place there.
+
+use std::path::PathBuf;
+
+use crate::error::SortError;
+
+impl SortError {
+    /// Stable name of this kind of error, for `--json`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            SortError::TruncatedRecord { .. } => "truncated_record",
+            SortError::Shrunk { .. } | SortError::Replaced { .. } => "input_changed",
+            SortError::Directory { .. } => "is_directory",
+            SortError::Manifest { .. } => "manifest",
+            SortError::TooLittleMemory { .. }
+            | SortError::PipeTooLong { .. }
+            | SortError::LongLine { .. } => "memory_limit",
+            SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => "no_space",
+            SortError::Lost { .. } => "records_lost",
+            SortError::Disorder { .. } => "disorder",
+            SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
+            SortError::NoMemory { .. } => "no_memory",
+            SortError::Garbled { .. } => "garbled",
+            SortError::Foreign { .. } => "foreign",
+            SortError::SameOutput { .. } => "same_output",
+            SortError::NotTogether { .. } => "not_together",
+            SortError::Elsewhere { .. } => "elsewhere",
+            SortError::Silent { .. } => "silent",
+            SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",
+            SortError::Different { .. } => "different",
+            SortError::NotDivisible { .. } => "not_divisible",
+        }
+    }
+
+    /// If both errors refuse too little memory, the one that asks for less; else this one.
+    pub(crate) fn or_less(self, other: SortError) -> SortError {
+        let needed = |error: &SortError| match error {
+            SortError::TooLittleMemory { needed, .. } => Some(*needed),
+            _ => None,
+        };
+        match needed(&self).zip(needed(&other)) {
+            Some((own, others)) if others < own => other,
+            _ => self,
+        }
+    }
+
+    /// The file concerned, if there is one.
+    pub fn file(&self) -> Option<&PathBuf> {
+        match self {
+            SortError::TruncatedRecord { file, .. }
+            | SortError::Shrunk { file, .. }
+            | SortError::Replaced { file }
+            | SortError::ReadBack { file, .. }
+            | SortError::Spoilt { file, .. }
+            | SortError::Directory { file }
+            | SortError::Manifest { file, .. }
+            | SortError::Checkpoint { file, .. }
+            | SortError::NotTogether { file, .. }
+            | SortError::SameOutput { file, .. }
+            | SortError::NoRoom { file, .. } => Some(file),
+            SortError::NoTemporaryRoom { directories, .. } => directories.first(),
+            _ => None,
+        }
+    }
+
+    /// Byte offset in that file, if the error has one.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            SortError::TruncatedRecord { offset, .. }
+            | SortError::Shrunk { offset, .. }
+            | SortError::Spoilt { offset, .. } => Some(*offset),
+            _ => None,
+        }
+    }
+}

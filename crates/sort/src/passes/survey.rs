@@ -1,0 +1,115 @@
+//! A look at the lengths of lines, before the plan is made.
+//!
+//! The lines that begin in some places of the input give the mean: places are evenly spread, and a
+//! line begins in a place as often as lines begin anywhere. The longest one seen, and the memory,
+//! give the limit for this run.
+
+use std::sync::Arc;
+
+use node::{Filled, Node};
+use pipeline::Failure;
+
+use crate::files::input::{Files, Inputs};
+use crate::job::Job;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::size::portion;
+use crate::stages::{Arrived, InFlight};
+
+/// Places looked at. The mean of lines that differ by their own length comes out within a tenth.
+const PLACES: u64 = 64;
+
+/// A line of an input that was looked at may be this many times as long as the longest one seen.
+const TIMES_SEEN: usize = 4;
+
+/// Every buffer has room for a longest line: it may be this part of memory, if no line seen is
+/// longer.
+const MEMORY_SHARE: u64 = 1024;
+
+/// Places are this far apart at least.
+const STEP_BYTES: u64 = 2 * BLOCK_BYTES;
+
+/// Memory for a place; of a line that begins there and is longer, this much is read.
+const ROOM_BYTES: usize = 64 << 10;
+
+/// Limits from memory alone.
+const SMALLEST_LIMIT: u64 = 4 << 10;
+const LARGEST_LIMIT: u64 = 64 << 10;
+/// The lines of a pipe were not seen, and a merge, which sorts it, has fewer buffers.
+const LARGEST_PIPE_LIMIT: u64 = 1 << 20;
+
+/// The lengths of the lines of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    /// About.
+    pub mean: usize,
+    /// At most.
+    pub longest: usize,
+}
+
+impl Lengths {
+    /// The lengths that the plan counts on.
+    pub(crate) async fn survey(
+        node: &Node,
+        job: &Job,
+        inputs: &Arc<Inputs>,
+    ) -> Result<Lengths, Failure> {
+        let framing = job.contents.framing();
+        let memory = job.resources.memory_bytes;
+        let least = job.longest_line.unwrap_or(0);
+        let limit = |largest| (memory / MEMORY_SHARE).clamp(SMALLEST_LIMIT, largest) as usize;
+        let Some(total) = inputs.bytes else {
+            return Ok(Lengths {
+                mean: framing.mean(),
+                longest: limit(LARGEST_PIPE_LIMIT).max(least),
+            });
+        };
+        let seen = look(node, job, inputs, total).await?;
+        let mean = (seen.bytes / seen.lines.max(1)) as usize;
+        let likely = TIMES_SEEN * seen.longest.max(2 * mean);
+        let longest = limit(LARGEST_LIMIT).max(likely).max(least);
+        Ok(Lengths { mean, longest })
+    }
+}
+
+/// The lines that begin in the places looked at.
+#[derive(Default)]
+struct Seen {
+    lines: u64,
+    /// Bytes of the places.
+    bytes: u64,
+    longest: usize,
+}
+
+async fn look(node: &Node, job: &Job, inputs: &Arc<Inputs>, total: u64) -> Result<Seen, Failure> {
+    let (contents, mut seen) = (&*job.contents, Seen::default());
+    let (framing, places) = (contents.framing(), (total.div_ceil(STEP_BYTES)).min(PLACES));
+    let room = ROOM_BYTES;
+    let buffers = contents.buffers(node, 1, room, Filled::Often);
+    let mut buffers = buffers.map_err(|cause| crate::error::no_memory(room, &cause))?;
+    let mut buffer = buffers.pop().expect("one was asked for");
+    let mut files = Files::new(inputs);
+    for place in 0..places {
+        let unit = inputs.unit_at(portion(total, place, places), BLOCK_BYTES as usize);
+        let file = files.of(node, unit.input).await?;
+        let read = InFlight::submit(node, file, unit, buffer, framing);
+        let Arrived { mut block, rest } = read.wait(node, framing).await?;
+        let delimiter = framing.records().delimiter().expect("lines");
+        let lines = block.range();
+        seen.bytes += unit.bytes as u64;
+        for line in block.buffer.bytes()[lines].split(|&byte| byte == delimiter) {
+            seen.longest = seen.longest.max(line.len() + 1);
+        }
+        contents.measure(&mut block)?;
+        seen.lines += block.size.records;
+        buffer = block.buffer;
+        if let Some(rest) = rest {
+            // It begins here, too, and is longer than what was read.
+            seen.lines += 1;
+            let file = files.of(node, unit.input).await?;
+            let (length, read) = rest.length(node, &file, buffer, delimiter).await?;
+            seen.longest = seen.longest.max(length);
+            buffer = read;
+        }
+    }
+    Ok(seen)
+}

@@ -1,0 +1,392 @@
+//! Records that end with a delimiter, as bytes: lines of text.
+//!
+//! Lines lie one behind the other with their delimiters, in blocks, chunks, spill files and
+//! messages, so nothing beside them says where they end. Whoever needs to know looks for the
+//! delimiters (`kernel::ends`), which costs a few nanoseconds a line.
+//!
+//! ```text
+//! block     |ab\n|cdefg\n|h\n|...       found.ends  3  9  11          classify, scatter
+//! chunk     |cdefg\n|ca\n|              row         chunk, offset     sort, gather
+//! ```
+//!
+//! A line counts as [`Framing::least_room`] bytes at least when it is placed in a chunk. So the
+//! number of lines in a chunk is bounded, and with it the memory for sorting them, however short
+//! they are.
+
+mod parts;
+mod windows;
+mod words;
+
+use std::io;
+use std::sync::Arc;
+
+use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within, row};
+use node::{Buffer, Filled, Node};
+use record::{Comparison, LineOrder, Ties};
+
+use crate::error::SortError;
+use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
+use crate::records::contents::bytes::{records_of, slices_of};
+use crate::records::contents::{
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace, sealing,
+};
+use crate::records::framing::Framing;
+use crate::records::open_bucket::OpenBucket;
+use crate::records::order::TotalOrder;
+use crate::records::sample::Sample;
+use crate::records::size::{Size, Sum};
+use crate::records::splitters::Splitters;
+
+use parts::parts_of;
+use windows::{WINDOW_BYTES, each, first_end, line_at, windows};
+use words::LineWords;
+
+/// Lines in their order.
+pub struct Lines {
+    order: LineOrder,
+    framing: Framing,
+    crc: Arc<LineCrc>,
+    unique: bool,
+}
+
+impl Lines {
+    /// Lines in this order.
+    pub fn new(order: LineOrder) -> Lines {
+        let framing = Framing::delimited(order.delimiter);
+        let crc = Arc::new(LineCrc::new());
+        Lines {
+            order,
+            framing,
+            crc,
+            unique: false,
+        }
+    }
+
+    /// Keeps only the first of the lines with equal keys.
+    #[must_use]
+    pub fn unique(self) -> Lines {
+        Lines {
+            unique: true,
+            ..self
+        }
+    }
+
+    fn lines<'a>(&self, block: &'a Block) -> &'a [u8] {
+        &block.buffer.bytes()[block.range()]
+    }
+
+    /// The room that a line takes in a chunk at least.
+    fn least_room(&self) -> u32 {
+        self.framing.least_room() as u32
+    }
+}
+
+impl Contents for Lines {
+    fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    fn is_stable(&self) -> bool {
+        self.order.ties() == Ties::Position
+    }
+
+    fn comparison(&self) -> Option<Comparison> {
+        Some(Comparison::Lines(self.order.clone()))
+    }
+
+    fn with_lengths(&self, mean: usize, longest: usize) -> Option<Arc<dyn Contents>> {
+        let framing = self.framing.with_lengths(mean, longest);
+        let (order, crc) = (self.order.clone(), Arc::clone(&self.crc));
+        Some(Arc::new(Lines {
+            order,
+            framing,
+            crc,
+            unique: self.unique,
+        }))
+    }
+
+    fn buffers(
+        &self,
+        node: &Node,
+        count: usize,
+        bytes: usize,
+        filled: Filled,
+    ) -> io::Result<Vec<Buffer>> {
+        node.buffers(count, bytes, filled)
+    }
+
+    fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
+        let lines = self.lines(block);
+        let mut ends = Vec::new();
+        kernel::ends(lines, self.order.delimiter, &mut ends);
+        let count = count.min(ends.len());
+        for number in (0..count).map(|number| number * ends.len() / count) {
+            let begin = number.checked_sub(1).map_or(0, |before| ends[before]) as usize;
+            let line = &lines[begin..ends[number] as usize];
+            sample.push_line(line, block.first + begin as u64);
+        }
+    }
+
+    fn measure(&self, block: &mut Block) -> Result<u64, SortError> {
+        let (mut records, mut sum, mut long) = (0, 0, None);
+        let limit = self.framing.longest();
+        windows(
+            self.lines(block),
+            self.order.delimiter,
+            |offset, lines, ends| {
+                records += ends.len() as u64;
+                sum += self.crc.sum(lines, ends);
+                if ends.len() < 2 || WINDOW_BYTES > limit {
+                    let mut each = each(lines, ends);
+                    let found = each.find(|(_, line)| line.len() > limit);
+                    long = long.or(found.map(|(at, _)| offset + at));
+                }
+            },
+        );
+        block.size.records = records;
+        match long {
+            None => Ok(sum),
+            Some(at) => Err(SortError::LongLine {
+                position: block.first + at as u64,
+                limit: limit as u64,
+            }),
+        }
+    }
+
+    fn parts(&self, block: &Block, room: usize) -> Vec<(u64, usize, Size)> {
+        parts_of(block, self.framing, room)
+    }
+
+    fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
+        Splitters::choose(&self.order, sample, buckets)
+    }
+
+    fn known_splitters(&self, chosen: Sample) -> Option<Splitters> {
+        Splitters::are_ascending(&self.order, &chosen).then(|| Splitters::of(&self.order, chosen))
+    }
+
+    fn divide(&self, splitters: &Splitters, sample: &Sample) -> Vec<Sample> {
+        splitters.divide(&self.order, sample)
+    }
+
+    fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
+        let lines = self.lines(block);
+        let mut ends = std::mem::take(&mut found.ends);
+        kernel::ends(lines, self.order.delimiter, &mut ends);
+        found.prefixes.resize(ends.len(), 0);
+        let bodies = each(lines, &ends).map(|(_, line)| self.order.body(line));
+        self.order.text.prefixes(bodies, &mut found.prefixes);
+        let records = each(lines, &ends).map(|(_, line)| line);
+        splitters.assign(&self.order, records, block.first, found);
+        found.sizes.clear();
+        found.sizes.resize(splitters.buckets, Size::default());
+        for ((_, line), &bin) in each(lines, &ends).zip(&found.bins) {
+            found.sizes[bin as usize] += size_of(line);
+        }
+        found.ends = ends;
+    }
+
+    fn plan_room(&self, found: &mut Assignment, open: &[OpenBucket], shape: ChunkShape) {
+        let room = ChunkRoom {
+            bytes: shape.room,
+            least: self.least_room(),
+        };
+        let Assignment {
+            ends,
+            bins,
+            fresh,
+            counts: left,
+            ..
+        } = found;
+        left.clear();
+        left.extend(open.iter().map(OpenBucket::left));
+        fresh.clear();
+        fresh.resize(open.len(), 0);
+        kernel::fresh_needed(ends, bins, room, left, fresh);
+    }
+
+    fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]) {
+        let mut bins: Vec<RowBin<'_>> = open.iter_mut().map(OpenBucket::row_room).collect();
+        kernel::scatter_rows(
+            self.lines(block),
+            &found.ends,
+            &found.bins,
+            self.least_room(),
+            &mut bins,
+        );
+        let copied = |bin: RowBin<'_>| {
+            let fills: Vec<Fill> = bin.fills().collect();
+            (fills, bin.left())
+        };
+        let copied: Vec<(Vec<Fill>, u32)> = bins.into_iter().map(copied).collect();
+        for (open, (fills, left)) in open.iter_mut().zip(copied) {
+            open.copied(fills, left);
+        }
+    }
+
+    fn seal(&self, chunk: &mut Chunk) {
+        sealing::seal(chunk);
+    }
+
+    fn stamp(&self, sealed: &mut Buffer, place: Stamp) {
+        sealing::stamp(sealed, place);
+    }
+
+    fn unseal(&self, buffer: &Buffer, _: Size, place: Stamp) -> Option<(Size, Vec<Mark>)> {
+        sealing::unseal(buffer, place)
+    }
+
+    fn is_unique(&self) -> bool {
+        self.unique
+    }
+
+    fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
+        self.order.keys_equal(a, b)
+    }
+
+    fn sum_of(&self, record: &[u8]) -> Sum {
+        Sum {
+            size: size_of(record),
+            crc: u128::from(kernel::block_crc(self.order.body(record))),
+        }
+    }
+
+    fn sum_of_first(&self, sorted: Sorted<'_>, rows: usize) -> Sum {
+        let slices = slices_of(sorted.bucket);
+        let entries = sorted.workspace.entries()[..rows].iter();
+        let line = |entry: &Entry| line_at(&slices, entry.row, self.order.delimiter);
+        entries.map(|entry| self.sum_of(line(entry))).sum()
+    }
+
+    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<Sum> {
+        let records = bucket.size.records as usize;
+        let (entries, scratch) = workspace.reserve(records)?;
+        let (mut filled, mut longest) = (0, 0);
+        for (number, chunk) in bucket.chunks.iter().enumerate() {
+            windows(
+                records_of(chunk),
+                self.order.delimiter,
+                |offset, lines, ends| {
+                    let free = entries[filled..].iter_mut();
+                    for (entry, (at, line)) in free.zip(each(lines, ends)) {
+                        entry.prefix = self.order.word(line, 0);
+                        entry.row = row(number as u32, (offset + at) as u32);
+                        longest = longest.max(line.len());
+                    }
+                    filled += ends.len();
+                },
+            );
+        }
+        assert_eq!(filled, records, "chunks have as many lines as they say");
+        let slices = slices_of(bucket);
+        let words = LineWords {
+            slices: &slices,
+            bucket,
+            order: &self.order,
+            words: self.order.text.most_words(longest),
+        };
+        kernel::sort(entries, scratch, &words);
+        if self.is_stable() {
+            let kept = entries.is_sorted_by(|a, b| a.prefix < b.prefix || words.keeps_order(a, b));
+            assert!(kept, "lines with equal keys changed places");
+        }
+        let mut dropped = Sum::default();
+        if self.unique {
+            let line = |entry: &Entry| line_at(&slices, entry.row, self.order.delimiter);
+            workspace.dedup(|kept, next| {
+                // Prefixes tell most lines apart.
+                let is_equal =
+                    kept.prefix == next.prefix && self.keys_equal(line(kept), line(next));
+                if is_equal {
+                    dropped += self.sum_of(line(next));
+                }
+                is_equal
+            });
+        }
+        Ok(dropped)
+    }
+
+    fn gather(
+        &self,
+        Sorted { bucket, workspace }: Sorted<'_>,
+        first: usize,
+        room: Room,
+        out: RecordsAt<'_>,
+    ) -> Size {
+        let slices = slices_of(bucket);
+        let (entries, length) = (&workspace.entries()[first..], |rest: &[u8]| {
+            first_end(rest, self.order.delimiter)
+        });
+        let out = &mut out.buffer.bytes_mut()[out.at..];
+        let gathered = match room {
+            Room::Covering(bytes) => gather_rows(&slices, entries, length, bytes, out),
+            Room::Within(bytes) => gather_rows_within(&slices, entries, length, bytes, out),
+        };
+        Size {
+            records: gathered.rows as u64,
+            bytes: gathered.bytes as u64,
+        }
+    }
+
+    fn align(&self, block: &mut Block) {
+        let from = block.range();
+        block.start = 0;
+        if from.start > 0 {
+            block.buffer.bytes_mut().copy_within(from, 0);
+        }
+    }
+
+    fn merge(&self, merging: &mut Merging, room: Room, out: RecordsAt<'_>) -> Merged {
+        let out = &mut out.buffer.bytes_mut()[out.at..];
+        match self.unique {
+            false => merging.merge(&self.order, room, out),
+            true => merging.merge_unique(self, &self.order, room, out),
+        }
+    }
+
+    fn check(&self, records: RecordsAt<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize> {
+        let lines = &records.buffer.bytes()[records.at..][..size.bytes as usize];
+        let (mut number, mut sum, mut wrong) = (0, 0, None);
+        let mut before: &[u8] = &edges.last;
+        windows(lines, self.order.delimiter, |_, lines, ends| {
+            sum += self.crc.sum(lines, ends);
+            for (at, (_, line)) in each(lines, ends).enumerate() {
+                if !before.is_empty() && !self.in_order(before, line) {
+                    wrong = wrong.or(Some(number + at));
+                }
+                before = line;
+            }
+            number += ends.len();
+        });
+        if let Some(number) = wrong {
+            return Err(number);
+        }
+        assert_eq!(
+            number as u64, size.records,
+            "as many lines as were gathered"
+        );
+        if !lines.is_empty() {
+            if edges.first.is_empty() {
+                let end = first_end(lines, self.order.delimiter);
+                edges.first.extend_from_slice(&lines[..end]);
+            }
+            edges.last = before.to_vec();
+        }
+        Ok(sum)
+    }
+
+    #[inline]
+    fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
+        match self.unique {
+            false => self.order.compare(a, b).is_le(),
+            true => self.order.compare(a, b).is_lt() && !self.keys_equal(a, b),
+        }
+    }
+}
+
+fn size_of(line: &[u8]) -> Size {
+    Size {
+        records: 1,
+        bytes: line.len() as u64,
+    }
+}

@@ -1,0 +1,58 @@
+//! The order of a bucket's lines as the kernels see it: a sequence of words for each row.
+
+use kernel::{Entry, Words};
+use record::{LineOrder, Ties};
+
+use super::windows::line_at;
+use crate::records::block::Bucket;
+
+/// The total order of a bucket's lines: the words of the order, and the position if that breaks
+/// ties.
+pub(super) struct LineWords<'a> {
+    pub slices: &'a [&'a [u8]],
+    pub bucket: &'a Bucket,
+    pub order: &'a LineOrder,
+    /// Words of the longest line.
+    pub words: u32,
+}
+
+impl<'a> LineWords<'a> {
+    #[inline]
+    fn line(&self, row: u64) -> &'a [u8] {
+        self.order
+            .body(line_at(self.slices, row, self.order.delimiter))
+    }
+
+    /// Whether `a` may stand before `b`, positions included.
+    pub(super) fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
+        let order = self.order.text.compare(self.line(a.row), self.line(b.row));
+        let positions = self
+            .bucket
+            .position(a.row)
+            .cmp(&self.bucket.position(b.row));
+        order.then(positions).is_lt()
+    }
+}
+
+impl Words for LineWords<'_> {
+    fn words(&self) -> u32 {
+        self.words + u32::from(self.order.ties() == Ties::Position)
+    }
+
+    #[inline]
+    fn word(&self, row: u64, depth: u32) -> u64 {
+        match depth < self.words {
+            true => self.order.text.word(self.line(row), depth),
+            false => self.bucket.position(row),
+        }
+    }
+
+    fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
+        let end = until.min(self.words);
+        if from >= end {
+            return from;
+        }
+        let (left, right) = (self.line(left), self.line(right));
+        self.order.text.first_difference(left, right, from, end)
+    }
+}

@@ -1,0 +1,256 @@
+//! Where records begin and end, as plans and readers see it (docs/decisions/0021, 0023).
+//!
+//! Records of one length can be counted by their bytes. Of lines only two numbers are known in
+//! advance, from a look at the input: their mean length, which is an estimate, and a limit, which no
+//! line of this run may exceed.
+
+use crate::records::block::BLOCK_BYTES;
+use crate::records::size::Size;
+
+/// Divides a sequence of bytes into records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Framing {
+    records: record::Framing,
+    /// Mean length.
+    mean: usize,
+    longest: usize,
+}
+
+/// Records of the sort benchmark, 100 bytes each.
+pub(crate) const GENSORT: Framing = Framing::fixed(record::RECORD_BYTES);
+
+/// The mean length of lines that are not seen yet. A shorter estimate costs memory for the order of
+/// records, a longer one chunks that are closed before they are full.
+const MEAN_LINE_BYTES: usize = 32;
+
+/// The longest line of an input that is not seen yet. Every buffer has room for one.
+pub(crate) const LONGEST_LINE_BYTES: usize = 64 << 10;
+
+/// Splitters and samples hold at most this much of a line.
+const SAMPLED_LINE_BYTES: usize = 1 << 10;
+
+/// The most lines of a place that a sample takes: more of them would say little more.
+const SAMPLED_LINES: usize = 64;
+
+impl Framing {
+    /// Records of one length, at least a byte.
+    pub const fn fixed(record_bytes: usize) -> Framing {
+        assert!(record_bytes > 0, "a record has a byte");
+        Framing {
+            records: record::Framing::Fixed(record_bytes),
+            mean: record_bytes,
+            longest: record_bytes,
+        }
+    }
+
+    /// Records that end with a byte, of lengths that are not known.
+    pub const fn delimited(delimiter: u8) -> Framing {
+        Framing {
+            records: record::Framing::Delimited(delimiter),
+            mean: MEAN_LINE_BYTES,
+            longest: LONGEST_LINE_BYTES,
+        }
+    }
+
+    /// Records that end as `records` says, of lengths that are not known.
+    pub(crate) const fn ending(records: record::Framing) -> Framing {
+        match records {
+            record::Framing::Fixed(length) => Framing::fixed(length),
+            record::Framing::Delimited(delimiter) => Framing::delimited(delimiter),
+        }
+    }
+
+    /// Lines of about `mean` bytes, of at most `longest`.
+    pub(crate) fn with_lengths(self, mean: usize, longest: usize) -> Framing {
+        let (mean, longest) = (mean.max(1), longest.max(mean));
+        Framing {
+            mean,
+            longest,
+            ..self
+        }
+    }
+
+    /// Where a record ends.
+    pub fn records(self) -> record::Framing {
+        self.records
+    }
+
+    pub(crate) fn is_fixed(self) -> bool {
+        matches!(self.records, record::Framing::Fixed(_))
+    }
+
+    /// Mean length; of lines an estimate.
+    pub(crate) fn mean(self) -> usize {
+        self.mean
+    }
+
+    /// Bytes of the longest record: a buffer with that much room takes any record.
+    pub fn longest(self) -> usize {
+        self.longest
+    }
+
+    /// Bytes of the longest record in a sample.
+    pub(crate) fn longest_sampled(self) -> usize {
+        match self.is_fixed() {
+            true => self.longest,
+            false => self.longest.min(SAMPLED_LINE_BYTES),
+        }
+    }
+
+    /// Room in a read buffer beside a unit: for disk blocks around it, and of lines for one that
+    /// ends far behind it.
+    pub(crate) fn around(self) -> usize {
+        let block = BLOCK_BYTES as usize;
+        match self.is_fixed() {
+            true => 2 * block,
+            false => self.longest.next_multiple_of(block) + 2 * block,
+        }
+    }
+
+    /// Bytes of a place that a sample reads.
+    pub(crate) fn sampled_place(self) -> u64 {
+        match self.is_fixed() {
+            true => self.whole(BLOCK_BYTES).max(self.longest as u64),
+            false => BLOCK_BYTES,
+        }
+    }
+
+    /// Chunks of that room that records of `bytes` bytes fill at most, beside one for each bucket.
+    pub(crate) fn chunks_of(self, bytes: u64, room: u32) -> usize {
+        let full = (bytes / u64::from(room)) as usize;
+        match self.is_fixed() {
+            true => full,
+            // Two chunks of a bucket have more than the room of one: a line did not fit.
+            false => 2 * full + 1,
+        }
+    }
+
+    /// Bytes of the sample of one place, with the ends and positions of its records.
+    pub(crate) fn sampled_bytes(self) -> u64 {
+        match self.is_fixed() {
+            true => self.sampled_place(),
+            false => SAMPLED_LINES as u64 * 16 + BLOCK_BYTES + self.longest_sampled() as u64,
+        }
+    }
+
+    /// The most records of a place that a sample takes.
+    pub(crate) fn most_sampled(self) -> usize {
+        match self.is_fixed() {
+            true => usize::MAX,
+            false => SAMPLED_LINES,
+        }
+    }
+
+    /// Bytes of the shortest record.
+    pub(crate) fn shortest(self) -> usize {
+        match self.records {
+            record::Framing::Fixed(length) => length,
+            record::Framing::Delimited(_) => 1,
+        }
+    }
+
+    /// The room that a record takes in a chunk at least. It bounds the records of a chunk, and with
+    /// them the memory that sorting takes.
+    pub(crate) fn least_room(self) -> usize {
+        match self.is_fixed() {
+            true => self.longest,
+            // Lines may be a quarter shorter than the mean before a chunk is closed early.
+            false => (self.mean - self.mean / 4).max(1),
+        }
+    }
+
+    /// The most records that `bytes` bytes hold; an estimate of lines.
+    pub fn most_in(self, bytes: u64) -> u64 {
+        bytes / self.least_room() as u64
+    }
+
+    /// The size of `records` records of one length.
+    pub(crate) fn of(self, records: u64) -> Size {
+        debug_assert!(self.is_fixed());
+        let bytes = records * self.longest as u64;
+        Size { records, bytes }
+    }
+
+    /// The size of whole records in `bytes` bytes. Lines are counted later.
+    pub(crate) fn size_of(self, bytes: u64) -> Size {
+        let records = match self.is_fixed() {
+            true => self.most_in(bytes),
+            false => 0,
+        };
+        debug_assert!(self.is_whole(bytes));
+        Size { records, bytes }
+    }
+
+    /// Room for any `records` records, in bytes.
+    pub(crate) fn room_for(self, records: u64) -> u64 {
+        records.saturating_mul(self.longest as u64)
+    }
+
+    /// Room for any `records` records of a sample, in bytes.
+    pub(crate) fn room_for_sampled(self, records: u64) -> u64 {
+        records.saturating_mul(self.longest_sampled() as u64)
+    }
+
+    /// Bytes of an input of about that many records.
+    pub(crate) fn about(self, records: u64) -> u64 {
+        records.saturating_mul(self.mean as u64)
+    }
+
+    /// The end of the last record that ends within `bytes` bytes, counted from the beginning of a
+    /// record. Lines may end anywhere.
+    pub(crate) fn whole(self, bytes: u64) -> u64 {
+        match self.is_fixed() {
+            true => bytes - bytes % self.longest as u64,
+            false => bytes,
+        }
+    }
+
+    /// As [`Framing::whole`], but at least one record.
+    pub(crate) fn whole_or_one(self, bytes: u64) -> u64 {
+        self.whole(bytes).max(self.longest as u64)
+    }
+
+    /// The end of the first record that ends at or behind `bytes` bytes, counted from the beginning
+    /// of a record of one length.
+    pub(crate) fn covering(self, bytes: u64) -> u64 {
+        bytes.next_multiple_of(self.longest as u64)
+    }
+
+    /// Whether these bytes can be one record.
+    pub(crate) fn is_record(self, bytes: &[u8]) -> bool {
+        bytes.len() <= self.longest && self.records.end(bytes) == Some(bytes.len())
+    }
+
+    pub(crate) fn is_whole(self, bytes: u64) -> bool {
+        !self.is_fixed() || bytes.is_multiple_of(self.longest as u64)
+    }
+
+    /// Bytes after which both a record and a disk block end. Readers cut lines at disk blocks.
+    pub(crate) const fn period(self) -> u64 {
+        match self.records {
+            record::Framing::Fixed(length) => {
+                let record = length as u64;
+                BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record) * record
+            }
+            record::Framing::Delimited(_) => BLOCK_BYTES,
+        }
+    }
+
+    /// Whole records of at most `bytes`, one at least, that end with a disk block where possible.
+    pub(crate) fn unit(self, bytes: u64) -> usize {
+        let period = self.period();
+        let unit = match bytes > period {
+            true => bytes - bytes % period,
+            false => self.whole_or_one(bytes),
+        };
+        unit as usize
+    }
+}
+
+const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}

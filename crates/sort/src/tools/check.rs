@@ -1,0 +1,249 @@
+//! Checks the order of records: all cores check blocks, and the blocks' edges are compared in input
+//! order, as far as they are known without a gap. It ends at the first record that is out of order.
+//!
+//! ```text
+//! blocks    |1 2 3|3 4 7|   ?   |8 9|        checked by any worker, in any order
+//! joined    |1 2 3 3 4 7|                    3 <= 3; the last edge, and the number of records
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use node::{Filled, Mutex, Node, Pool, Queue};
+use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
+
+use crate::error::no_memory;
+use crate::files::input::Inputs;
+use crate::job::{IoChoice, Source};
+use crate::names::{Phase, StageName};
+use crate::records::block::{BLOCK_BYTES, Block};
+use crate::records::contents::Contents;
+use crate::stages::{Cursor, Reader, read};
+
+/// Options of a check.
+#[derive(Clone)]
+pub struct Checked {
+    /// The input. Lines of a set of files all have their delimiters.
+    pub source: Source,
+    /// Its format and order. In a unique order equal keys are disorder, too.
+    pub contents: Arc<dyn Contents>,
+    /// The longest line that buffers have room for; if none, the memory decides.
+    pub longest_line: Option<usize>,
+    /// Whether to read past the page cache.
+    pub io: IoChoice,
+    /// Cores to use.
+    pub cores: usize,
+    /// The memory limit in bytes.
+    pub memory_bytes: u64,
+    /// To watch and stop it.
+    pub control: Control,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckResult {
+    /// All records are in order.
+    Kept {
+        /// The number of records.
+        records: u64,
+        /// The sum of their CRC-32.
+        checksum: u128,
+    },
+    /// The first record that is not.
+    Broken {
+        /// Its number, from 1.
+        number: u64,
+        /// Its bytes, with the delimiter of a line.
+        record: Vec<u8>,
+    },
+}
+
+const READERS: usize = 2;
+const DEPTH: usize = 2;
+
+/// Bytes of a read, if records are not longer.
+const UNIT_BYTES: u64 = 1 << 20;
+
+/// The longest line that buffers have room for, unless memory is short.
+const LONGEST_LINE_BYTES: u64 = 16 << 20;
+
+/// Checks the order of records.
+///
+/// # Errors
+/// When the input cannot be read, or a line does not fit in memory. Disorder is a result, not an
+/// error.
+pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
+    // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
+    let count = READERS * DEPTH + 2 * job.cores;
+    let contents = with_room(job, count);
+    let framing = contents.framing();
+    let inputs = Inputs::open(node, std::slice::from_ref(&job.source), framing, job.io).await?;
+    job.control
+        .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
+    let mut pipeline = Pipeline::new(&job.control);
+    let readers = if inputs.is_seekable() { READERS } else { 1 };
+    let unit = framing.unit(UNIT_BYTES.min(inputs.bytes.unwrap_or(u64::MAX)));
+    let block = BLOCK_BYTES as usize;
+    let buffer_bytes = unit.max(framing.longest()).next_multiple_of(block) + 3 * block;
+    let buffers = node
+        .buffers(count, buffer_bytes, Filled::Often)
+        .map_err(|cause| no_memory(count * buffer_bytes, &cause))?;
+    let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
+    let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
+    let reader = Reader {
+        most_lines: None,
+        inputs: Arc::new(inputs),
+        framing,
+        unit_bytes: Dial::fixed(unit),
+        depth: Dial::fixed(DEPTH),
+        cursor: Cursor::new(node),
+        pool: pool.clone(),
+        out: blocks.clone(),
+        sampler: None,
+    };
+    pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
+    let joined = Arc::new(Mutex::new(Joined::default()));
+    let checker = Checker {
+        contents,
+        blocks,
+        pool,
+        joined: joined.clone(),
+    };
+    let body = sharing(checker, check_blocks);
+    pipeline.stage(node, StageName::Validator, job.cores, body);
+    match pipeline.join(node).await {
+        Ok(_) => Ok(()),
+        Err(Failure::Program(error)) if error.is::<Found>() => Ok(()),
+        Err(failure) => Err(failure),
+    }?;
+    let joined = joined.lock();
+    assert!(
+        joined.broken.is_some() || joined.ahead.is_empty(),
+        "records were left out"
+    );
+    Ok(joined.broken.clone().unwrap_or(CheckResult::Kept {
+        records: joined.records,
+        checksum: joined.checksum,
+    }))
+}
+
+/// The contents with lines as long as buffers have room for.
+fn with_room(job: &Checked, buffers: usize) -> Arc<dyn Contents> {
+    let contents = Arc::clone(&job.contents);
+    let share = job.memory_bytes / (2 * buffers as u64);
+    let longest = share.clamp(contents.framing().longest() as u64, LONGEST_LINE_BYTES);
+    let longest = job.longest_line.unwrap_or(longest as usize);
+    let mean = contents.framing().mean();
+    contents.with_lengths(mean, longest).unwrap_or(contents)
+}
+
+#[derive(Clone)]
+struct Checker {
+    contents: Arc<dyn Contents>,
+    blocks: Queue<Block>,
+    pool: Pool,
+    joined: Arc<Mutex<Joined>>,
+}
+
+/// What a block says about the order.
+struct Verdict {
+    bytes: u64,
+    records: u64,
+    checksum: u64,
+    first: Vec<u8>,
+    last: Vec<u8>,
+    /// The first record out of order: the number of records before it in the block, and itself.
+    broken: Option<(u64, Vec<u8>)>,
+}
+
+/// The blocks from the begin of the input to the first that is not checked yet.
+#[derive(Default)]
+struct Joined {
+    /// Position behind them.
+    position: u64,
+    records: u64,
+    checksum: u128,
+    last: Option<Vec<u8>>,
+    broken: Option<CheckResult>,
+    /// Blocks behind a gap, by position.
+    ahead: BTreeMap<u64, Verdict>,
+}
+
+async fn check_blocks(worker: &Worker, checker: &Checker) -> Result<(), Failure> {
+    while let Some(mut block) = worker.pop(&checker.blocks).await? {
+        let (position, bytes) = (block.first, block.range().len());
+        let verdict = checker.verdict(&mut block)?;
+        checker.pool.give(&worker.node, block.buffer).await;
+        let mut joined = checker.joined.lock();
+        joined.ahead.insert(position, verdict);
+        if checker.join(&mut joined) {
+            return Err(Failure::Program(Box::new(Found)));
+        }
+        worker.did(bytes);
+    }
+    Ok(())
+}
+
+impl Checker {
+    fn verdict(&self, block: &mut Block) -> Result<Verdict, Failure> {
+        let checksum = self.contents.measure(block)?;
+        let framing = self.contents.framing().records();
+        let all = &block.buffer.bytes()[block.range()];
+        let next = |rest: &[u8]| framing.end(rest).expect("whole records");
+        let first = &all[..next(all)];
+        let (mut last, mut at, mut before) = (first, first.len(), 1);
+        let mut broken = None;
+        while at < all.len() {
+            let record = &all[at..at + next(&all[at..])];
+            if !self.contents.in_order(last, record) {
+                broken = Some((before, record.to_vec()));
+                break;
+            }
+            (last, at, before) = (record, at + record.len(), before + 1);
+        }
+        Ok(Verdict {
+            bytes: block.size.bytes,
+            records: block.size.records,
+            checksum,
+            first: first.to_vec(),
+            last: last.to_vec(),
+            broken,
+        })
+    }
+
+    /// Joins the blocks without a gap before them. Returns whether one is out of order.
+    fn join(&self, joined: &mut Joined) -> bool {
+        while joined.broken.is_none() {
+            let Some(next) = joined.ahead.remove(&joined.position) else {
+                break;
+            };
+            let follows = |last: &Vec<u8>| self.contents.in_order(last, &next.first);
+            let broken = match joined.last.as_ref().is_none_or(follows) {
+                true => next.broken,
+                false => Some((0, next.first)),
+            };
+            joined.broken = broken.map(|(before, record)| CheckResult::Broken {
+                number: joined.records + before + 1,
+                record,
+            });
+            joined.position += next.bytes;
+            joined.records += next.records;
+            joined.checksum += u128::from(next.checksum);
+            joined.last = Some(next.last);
+        }
+        joined.broken.is_some()
+    }
+}
+
+/// Ends the pipeline: a record is out of order.
+#[derive(Debug)]
+struct Found;
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a record is out of order")
+    }
+}
+
+impl std::error::Error for Found {}
