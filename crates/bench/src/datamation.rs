@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
             "records": records,
             "bytes": records * RECORD_BYTES as u64,
             "cores": machine::cores(),
-            "cold": place.settings.cold.name(),
+            "cold": place.settings.cold_name(),
             "checksum": inputs.checksum(Input::Binary).to_string(),
         }),
         sections: vec![Section::new(title, (records, "record"), rows)],

@@ -142,7 +142,7 @@ fn facts(contest: &Contest, records: u64, memory_bytes: u64) -> Value {
         "bytes": records * RECORD_BYTES as u64,
         "memory_bytes": memory_bytes,
         "cores": machine::cores(),
-        "cold": contest.place.settings.cold.name(),
+        "cold": contest.place.settings.cold_name(),
         "checksum": contest.inputs.checksum(Input::Binary).to_string(),
         "floor_one_pass_s": floors.clone().map(|floor| floor.seconds).collect::<Vec<_>>(),
         "floor_direct": floors.clone().all(|floor| floor.direct),

@@ -14,6 +14,7 @@ mod floor;
 mod heaper_merger;
 mod host;
 mod kernel;
+mod lines;
 mod memory;
 mod minute;
 mod pairs;
@@ -35,6 +36,7 @@ use cli::manual;
 const EXAMPLES: &str = "\
 Examples:
   gristmill-bench datamation --directory /scratch      a million records, cold, and cp
+  gristmill-bench lines --case urls --size 500MB       lines of text, beside GNU sort
   gristmill-bench external --size 10GB --memory 1G     more than memory holds
   gristmill-bench disk --dir /scratch                  a disk by the size of requests
   gristmill-bench kernel --json                        the kernels in memory, for a script
@@ -55,6 +57,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Bench {
     Datamation(datamation::Arguments),
+    Lines(lines::Arguments),
     External(external::Arguments),
     Minute(minute::Arguments),
     Disk(disk::Arguments),
@@ -101,6 +104,7 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
         Bench::Exchange(arguments) => return exchange::run(arguments),
         Bench::Manual(arguments) => return arguments.run(Arguments::command()),
         Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
+        Bench::Lines(arguments) => (arguments.common.json, lines::run(arguments)),
         Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
         Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),
         Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),

@@ -185,7 +185,7 @@ impl Minute {
                 "seconds": (best.seconds * 1e6).round() / 1e6,
                 "memory_bytes": memory_bytes,
                 "cores": machine::cores(),
-                "cold": self.place.settings.cold.name(),
+                "cold": self.place.settings.cold_name(),
                 "room_for_records": most,
             }),
             sections: vec![Section::new(title, items, rows).with_columns(&COLUMNS)],

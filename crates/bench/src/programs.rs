@@ -112,6 +112,38 @@ impl Program {
         Program::new("cp and sync", Role::Copy, "cp", words)
     }
 
+    /// `cp` of an input.
+    pub fn copy_of(input: Input) -> Program {
+        Program {
+            input,
+            words: words([input.file(), OUTPUT]),
+            ..Program::copy()
+        }
+    }
+
+    /// The measured command in `file`, which sorts lines.
+    pub fn ours_lines(file: impl Into<PathBuf>, options: &[&str], told: &Told) -> Program {
+        Program {
+            input: Input::Text,
+            ..Program::new(
+                "gristmill",
+                Role::Ours,
+                file,
+                line_words("sort", options, told),
+            )
+        }
+    }
+
+    /// GNU sort of lines, if it is on PATH.
+    pub fn gnu_lines(options: &[&str], told: &Told) -> Option<Program> {
+        let cores = format!("--parallel={}", machine::cores());
+        let words = line_words(&cores, options, told);
+        is_gnu_sort().then(|| Program {
+            input: Input::Text,
+            ..Program::new("GNU sort", Role::Peer, "sort", words)
+        })
+    }
+
     /// The measured command in `file`, with its defaults.
     pub fn ours(file: impl Into<PathBuf>) -> Program {
         let words = words([
@@ -150,16 +182,21 @@ impl Program {
 
     /// The peers that were built in a directory, by name.
     pub fn built(peers: &Path, told: &Told) -> Vec<Program> {
+        Program::in_directory(&peers.join(BUILT), Input::Binary, told)
+    }
+
+    /// The peers in a directory, by name.
+    pub fn in_directory(place: &Path, input: Input, told: &Told) -> Vec<Program> {
         let is_program = |path: &PathBuf| {
             const EXECUTABLE: u32 = 0o111;
             fs::metadata(path)
                 .is_ok_and(|found| found.is_file() && found.permissions().mode() & EXECUTABLE != 0)
         };
-        let entries = fs::read_dir(peers.join(BUILT)).into_iter().flatten();
+        let entries = fs::read_dir(place).into_iter().flatten();
         let files = entries.flatten().map(|entry| entry.path());
         let mut files: Vec<PathBuf> = files.filter(is_program).collect();
         files.sort();
-        let program = |file: PathBuf| Program::built_peer(file, told);
+        let program = |file: PathBuf| Program::built_peer(file, input, told);
         files.into_iter().map(program).collect()
     }
 
@@ -174,14 +211,17 @@ impl Program {
         }
     }
 
-    fn built_peer(file: PathBuf, told: &Told) -> Program {
+    fn built_peer(file: PathBuf, input: Input, told: &Told) -> Program {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let memory = told.memory_bytes.to_string();
-        let mut words = words([Input::Binary.file(), OUTPUT, &memory]);
+        let mut words = words([input.file(), OUTPUT, &memory]);
         // It takes one directory.
         let first = told.temporary.first();
         words.extend(first.map(|place| place.display().to_string()));
-        Program::new(&name, Role::Peer, &file, words)
+        Program {
+            input,
+            ..Program::new(&name, Role::Peer, &file, words)
+        }
     }
 
     fn new(name: &str, role: Role, file: impl Into<PathBuf>, words: Vec<String>) -> Program {
@@ -229,6 +269,15 @@ impl Program {
 
 fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
+}
+
+/// The words of a sort of lines, as ours and GNU sort take them.
+fn line_words(first: &str, options: &[&str], told: &Told) -> Vec<String> {
+    let mut words = vec![first.to_owned(), "-S".to_owned(), kibibytes(told)];
+    words.extend(options.iter().map(|&option| option.to_owned()));
+    words.extend(directories(told));
+    words.extend(["-o", OUTPUT, Input::Text.file()].map(str::to_owned));
+    words
 }
 
 /// The memory, as ours and GNU sort write it.
@@ -301,7 +350,7 @@ mod tests {
             text.ends_with(" -S 65536K -T /a -T /b -o output input.txt"),
             "{text}"
         );
-        let built = Program::built_peer("/peers/built/some".into(), &told).shown();
+        let built = Program::built_peer("/peers/built/some".into(), Input::Binary, &told).shown();
         assert_eq!(built, "some input output 67108864 /a");
     }
 

@@ -5,6 +5,7 @@
 //! ```
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use cli::ending::failure::CliFailure;
@@ -22,8 +23,8 @@ const SAID: &str = "said";
 
 /// The conditions of all runs.
 pub struct Settings {
-    /// How inputs are made cold.
-    pub cold: Cold,
+    /// How inputs are made cold; `None` if they are in the page cache.
+    pub cold: Option<Cold>,
     /// The memory limit of each program, if there is one.
     pub groups: Option<Groups>,
     /// Whether runs wait until other programs' writes are on the disk; a smoke run does not.
@@ -34,11 +35,35 @@ impl Settings {
     /// No limit; a smoke run leaves the page cache of other programs alone.
     pub fn new(smoke: bool) -> Settings {
         Settings {
-            cold: Cold::find(smoke),
+            cold: Some(Cold::find(smoke)),
             groups: None,
             settle: !smoke,
         }
     }
+
+    /// How inputs are made cold, or that they are not.
+    pub fn cold_name(&self) -> &'static str {
+        self.cold
+            .map_or("no: inputs are in the page cache", Cold::name)
+    }
+
+    /// No limit, and inputs in the page cache.
+    pub fn warm(smoke: bool) -> Settings {
+        Settings {
+            cold: None,
+            groups: None,
+            settle: !smoke,
+        }
+    }
+}
+
+/// Brings a file into the page cache.
+fn warm(path: &Path) -> Result<(), CliFailure> {
+    let read = || io::copy(&mut fs::File::open(path)?, &mut io::sink());
+    read().map(drop).map_err(|cause| {
+        let message = format!("cannot read {}: {cause}", path.display());
+        CliFailure::new("io", message)
+    })
 }
 
 /// The directories of a race, all of them gone afterwards.
@@ -179,7 +204,11 @@ impl Place {
         if self.settings.settle {
             rustix::fs::sync();
         }
-        self.settings.cold.forget(&self.file(input))
+        let path = self.file(input);
+        match self.settings.cold {
+            Some(cold) => cold.forget(&path),
+            None => warm(&path),
+        }
     }
 
     /// The report that the measured command has written.

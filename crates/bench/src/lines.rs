@@ -1,0 +1,207 @@
+//! `gristmill-bench lines`: lines of text from file to file, with GNU sort and other peers.
+//!
+//! ```text
+//! for each case:  draw the input > [ cp | gristmill | GNU sort | peers ] in turns > compare the outputs
+//! ```
+//!
+//! Inputs are in the page cache, outputs are made durable. All sorts compare bytes (`LC_ALL=C`) and
+//! are told the same memory and cores. An output must be the same bytes as GNU sort's; peers whose
+//! ties are free are compared only where the whole line is the key.
+
+mod cases;
+
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cli::ending::failure::CliFailure;
+use cli::machine;
+use cli::size::{readable, size};
+use serde_json::json;
+
+use crate::Common;
+use crate::programs::{Input, OUTPUT, Place, Program, Role, Settings, Told, gristmill};
+use crate::race::{Race, Row, Run};
+use crate::room::directory;
+use crate::table::{Report, Section};
+pub use cases::Case;
+
+/// Sort lines of text, and compare with a copy, GNU sort and other peers.
+///
+/// Peers are GNU sort and the programs in bench/peers/lines, which are called PEER INPUT OUTPUT
+/// MEMORY_BYTES TMPDIR. The ratio is to the copy.
+#[derive(Args)]
+pub struct Arguments {
+    /// What to sort; repeat it for several [default: all]
+    #[arg(long = "case", value_enum, value_name = "CASE")]
+    cases: Vec<Case>,
+    /// How much to sort [default: 2GB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    size: Option<u64>,
+    /// Memory for each sort [default: 4G]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+    /// Where to work
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+    /// The directory of peers [default: bench/peers/lines, if it exists]
+    #[arg(long, value_name = "DIR")]
+    peers: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+const SIZE: u64 = 2_000_000_000;
+const SMOKE_SIZE: u64 = 100_000;
+const MEMORY: u64 = 4 << 30;
+const SMOKE_MEMORY: u64 = 64 << 20;
+
+/// Peers that are used when the command line names none.
+const PEERS: &str = "bench/peers/lines";
+
+/// Returns the rows that `gristmill-bench lines` prints.
+///
+/// # Errors
+/// The first failure of ours or of GNU sort; outputs that differ.
+pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
+    let common = arguments.common;
+    let bytes = common.size(arguments.size, SIZE, SMOKE_SIZE);
+    let memory_bytes = common.size(arguments.memory, MEMORY, SMOKE_MEMORY);
+    let work = directory(&arguments.directory, "--directory")?;
+    let cases = match arguments.cases.is_empty() {
+        true => Case::ALL.to_vec(),
+        false => arguments.cases.clone(),
+    };
+    let peers = match &arguments.peers {
+        Some(peers) => Some(directory(peers, "--peers")?),
+        None => directory(Path::new(PEERS), "--peers").ok(),
+    };
+    let mut sections = Vec::new();
+    for case in cases {
+        let settings = Settings::warm(common.smoke);
+        let mut place = Place::new(&work, &[], settings)?;
+        let lines = case.draw(&place.file(Input::Text.file()), bytes)?;
+        let told = Told {
+            memory_bytes,
+            temporary: &place.temporary.clone(),
+        };
+        let programs = programs(case, peers.as_deref(), &told)?;
+        let rows = race(case, programs, common.runs, &mut place)?;
+        let title = case.title();
+        sections.push(Section::new(title, (lines, "line"), rows));
+    }
+    Ok(Report {
+        bench: "lines",
+        facts: json!({
+            "bytes": bytes,
+            "memory": readable(memory_bytes),
+            "cores": machine::cores(),
+            "inputs": "in the page cache",
+        }),
+        sections,
+    })
+}
+
+fn programs(case: Case, peers: Option<&Path>, told: &Told) -> Result<Vec<Program>, CliFailure> {
+    let options = case.options();
+    let mut programs = vec![
+        Program::copy_of(Input::Text),
+        Program::ours_lines(gristmill()?, options, told),
+    ];
+    programs.extend(Program::gnu_lines(options, told));
+    // Others have options of their own.
+    if let Some(peers) = peers.filter(|_| options.is_empty()) {
+        programs.extend(Program::in_directory(peers, Input::Text, told));
+    }
+    Ok(programs)
+}
+
+/// Runs all programs in turns. The first output of each is compared with that of the others.
+fn race(
+    case: Case,
+    programs: Vec<Program>,
+    rounds: u16,
+    place: &mut Place,
+) -> Result<Vec<Row>, CliFailure> {
+    let mut race = Race::new();
+    let expected = place.file("expected");
+    for program in programs {
+        let (name, shown) = (program.name.clone(), program.shown());
+        let expected = expected.clone();
+        let mut has_failed = false;
+        race.enter(name, shown, move |place: &mut Place| {
+            if has_failed {
+                return Ok(Run::none());
+            }
+            let took = match place.run(&program) {
+                Ok(took) => took,
+                Err(failure) if program.role == Role::Peer => {
+                    has_failed = true;
+                    return Ok(Run {
+                        seconds: None,
+                        figures: json!({ "failed": failure.message }),
+                    });
+                }
+                Err(failure) => return Err(failure),
+            };
+            if program.role != Role::Copy {
+                let output = place.file(OUTPUT);
+                match expected.exists() {
+                    true if !same(&output, &expected)? => {
+                        return Err(program.wrong("its bytes are not those of the others"));
+                    }
+                    true => {}
+                    false => rename(&output, &expected)?,
+                }
+            }
+            Ok(Run {
+                seconds: Some(took.seconds),
+                figures: json!({
+                    "case": case.title(),
+                    "peak_rss_bytes": took.peak_rss_bytes,
+                    "temp_peak_bytes": took.temp_peak_bytes,
+                }),
+            })
+        });
+    }
+    race.run(rounds, place)
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), CliFailure> {
+    fs::rename(from, to).map_err(|cause| failed(from, &cause))
+}
+
+/// Whether two files have the same bytes.
+fn same(a: &Path, b: &Path) -> Result<bool, CliFailure> {
+    const STEP: usize = 1 << 20;
+    let open = |path: &Path| File::open(path).map_err(|cause| failed(path, &cause));
+    let length = |file: &File| file.metadata().map(|found| found.len()).unwrap_or(0);
+    let (one, other) = (open(a)?, open(b)?);
+    if length(&one) != length(&other) {
+        return Ok(false);
+    }
+    let mut both = [one, other].map(|file| BufReader::with_capacity(STEP, file));
+    let mut blocks = [vec![0; STEP], vec![0; STEP]];
+    let mut left = length(both[0].get_ref()) as usize;
+    while left > 0 {
+        let step = left.min(STEP);
+        for (file, block) in both.iter_mut().zip(&mut blocks) {
+            let read = file.read_exact(&mut block[..step]);
+            read.map_err(|cause| failed(a, &cause))?;
+        }
+        if blocks[0][..step] != blocks[1][..step] {
+            return Ok(false);
+        }
+        left -= step;
+    }
+    Ok(true)
+}
+
+fn failed(path: &Path, cause: &std::io::Error) -> CliFailure {
+    let message = format!("{}: {cause}", path.display());
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
+}
