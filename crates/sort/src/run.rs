@@ -34,7 +34,7 @@ use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
 use crate::error::SortError;
 use crate::files::output::Output;
-use crate::job::Job;
+use crate::job::{Job, Target};
 use crate::passes::exchange::Ports;
 use crate::passes::survey::Lengths;
 use crate::ranks::conflicts;
@@ -144,6 +144,13 @@ async fn may_begin_again(node: &Node, job: &Job) -> bool {
     if !job.is_alone(node) {
         return false;
     }
+    if let Target::Path(path) = &job.target {
+        // Whoever reads a pipe would see it end.
+        let found = node.metadata(path).await;
+        if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
+            return false;
+        }
+    }
     for source in &job.sources {
         let Some(path) = source.path() else {
             return false;
@@ -212,7 +219,9 @@ async fn with_lengths(
     let told = own.map(|own| ((), (own.mean, own.longest)));
     let all = agreement.agree_and_tell(node, told).await?.1;
     let (means, longest): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
-    let mean = means.into_iter().min().unwrap_or(1);
+    // A rank without input has seen no lines.
+    let mean = means.into_iter().filter(|&mean| mean > 0).min();
+    let mean = mean.unwrap_or(job.contents.framing().mean());
     let longest = longest.into_iter().max().unwrap_or(1);
     let contents = job.contents.with_lengths(mean, longest);
     Ok(contents.map(|contents| Job {

@@ -18,6 +18,11 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_debug(arguments)?;
     check_unique(arguments)?;
     check_top(arguments)?;
+    if arguments.resume && arguments.max_line.is_some() {
+        return Err(CliFailure::usage(
+            "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
+        ));
+    }
     if arguments.resume && arguments.order.draws_salt() {
         return Err(CliFailure::usage(
             "--resume with -R needs --random-source, so that the sort continues in the same order",

@@ -3,6 +3,7 @@
 
 use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, WrittenGroup};
 use crate::files::spill::is_kind;
+use crate::ranks::fingerprint::Part;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 use crate::records::sample::Sample;
@@ -43,9 +44,9 @@ pub(crate) fn check_begun(begun: &Begun) -> Result<(), String> {
             "chunk_bytes is {chunk_bytes}, not whole blocks of {block}"
         ));
     }
-    let bytes = parts
-        .iter()
-        .try_fold(0_u64, |sum, part| sum.checked_add(part.bytes));
+    let bytes = parts.iter().try_fold(0_u64, |sum, part| {
+        sum.checked_add(part.bytes)?.checked_add(part.added)
+    });
     let Some(bytes) = bytes else {
         return Err("parts have more bytes than a disk can hold".to_owned());
     };
@@ -68,7 +69,7 @@ pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
     let begun = &found.begun;
     let framing = framing_of(begun)?;
     let buckets = elements("partitions", &begun.partitions, framing)? + 1;
-    let all: u64 = begun.parts.iter().map(|part| part.bytes).sum();
+    let all: u64 = begun.parts.iter().map(Part::out_bytes).sum();
     for (number, epoch) in found.epochs.iter().enumerate() {
         let checked = check_epoch(epoch, begun, buckets, all);
         checked.map_err(|what| format!("epoch {number}: {what}"))?;

@@ -27,16 +27,17 @@ pub(crate) async fn choose(
     let two = || Plan::two_pass(shape, &job.resources, &job.tuning);
     let merge = || Plan::merge(shape, &job.resources, &job.tuning);
     let plan = match job.plan {
+        // A merge drops most of each load when it is sorted; no other plan drops records.
+        _ if job.top.is_some() => merge()?,
         Choice::OnePass => one()?,
         Choice::TwoPass => two()?,
         Choice::Merge => merge()?,
-        // A merge drops most of each load when it is sorted.
-        Choice::Auto if shape.bytes.is_none() || job.top.is_some() => {
+        Choice::Auto if shape.bytes.is_none() => {
             merge().or_else(|refused| two().map_err(|other| refused.or_less(other)))?
         }
         Choice::Auto => match one() {
             // Lines may be shorter than expected, and then take more memory.
-            Ok(_) if !shape.framing.is_fixed() => two()?,
+            Ok(one) if !shape.framing.is_fixed() => two().or_else(|_| merge()).unwrap_or(one),
             Ok(plan) => plan,
             Err(in_one) => {
                 let seen = Presorted::measure(node, job, inputs).await?;

@@ -226,7 +226,8 @@ impl MergeSort<'_> {
         run.job.control.enter(Phase::MergeRuns.name(), size.bytes);
         let mut pipeline = Pipeline::new(&run.job.control);
         let merged = pipeline.owns(Posted::new(node, "the merged run"));
-        let sources = self.start_reading(&mut pipeline, group, memory);
+        // It returns all of its buffers, which a merge that ends early does not.
+        let sources = self.start_reading(&mut pipeline, group, u64::MAX, memory);
         let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
         let merger = RunMerger {
             sources,
@@ -259,8 +260,9 @@ impl MergeSort<'_> {
         let units = (plan.write_units(), plan.buffer_bytes());
         let units = run.pool(&pipeline, "unit buffers", units)?;
         let pieces = pipeline.owns(Queue::new(node, "pieces", 1, 1));
+        let most = run.job.top.unwrap_or(u64::MAX);
         let merger = Merger {
-            sources: self.start_reading(&mut pipeline, runs, memory),
+            sources: self.start_reading(&mut pipeline, runs, most, memory),
             parts,
             unit_bytes: plan.unit_bytes,
             pool: units,
@@ -308,11 +310,13 @@ impl MergeSort<'_> {
         Ok(parts)
     }
 
-    /// Starts the readers of runs. Each run on disk gets an equal share of memory for its reads.
+    /// Starts the readers of runs, for a merge of their first `most` records. Each run on disk gets an
+    /// equal share of memory for its reads.
     fn start_reading(
         &self,
         pipeline: &mut Pipeline,
         runs: Vec<SortedRun>,
+        most: u64,
         memory: &Memory,
     ) -> Sources {
         let (node, merging) = (self.run.node, self.merging);
@@ -334,7 +338,7 @@ impl MergeSort<'_> {
         let sources = Sources {
             contents: Arc::clone(&self.run.job.contents),
             runs: runs.len(),
-            most: self.run.job.top.unwrap_or(u64::MAX),
+            most,
             size: runs.iter().map(SortedRun::size).sum(),
             wants,
             arrivals: pipeline.owns(Arrivals::new(node, runs.len())),

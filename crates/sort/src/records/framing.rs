@@ -32,6 +32,10 @@ const SAMPLED_LINE_BYTES: usize = 1 << 10;
 /// The most lines of a place that a sample takes: more of them would say little more.
 const SAMPLED_LINES: usize = 64;
 
+/// The least room of a line is not more than this: if the mean is wrong, short lines take this much
+/// of a chunk each. Sorting takes 40 bytes a line, a sixth of that.
+const MOST_LEAST_ROOM: usize = 256;
+
 impl Framing {
     /// Records of one length, at least a byte.
     pub const fn fixed(record_bytes: usize) -> Framing {
@@ -155,7 +159,7 @@ impl Framing {
         match self.is_fixed() {
             true => self.longest,
             // Lines may be a quarter shorter than the mean before a chunk is closed early.
-            false => (self.mean - self.mean / 4).max(1),
+            false => (self.mean - self.mean / 4).clamp(1, MOST_LEAST_ROOM),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::records::size::portion;
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::Tally;
-use crate::stages::unit_read::InFlight;
+use crate::stages::unit_read::{Arrived, InFlight};
 
 #[derive(Clone)]
 pub(crate) struct Places {
@@ -116,10 +116,15 @@ async fn take(
     read: InFlight,
     drawn: &mut Drawn,
 ) -> Result<node::Buffer, Failure> {
-    let read = read.wait(&worker.node, places.contents.framing());
-    let block = read.await?.block;
-    let most = places.contents.framing().most_sampled();
+    let framing = places.contents.framing();
+    let Arrived { block, rest } = read.wait(&worker.node, framing).await?;
+    let most = framing.most_sampled();
     places.contents.sample(&block, most, &mut drawn.sample);
+    if let (Some(rest), Some(delimiter)) = (rest, framing.records().delimiter()) {
+        let mut front = rest.front(&block).to_vec();
+        front.push(delimiter);
+        drawn.sample.push_line(&front, rest.position());
+    }
     drawn.cost.places += 1;
     drawn.cost.bytes += block.buffer.len() as u64;
     worker.did(block.buffer.len());

@@ -50,6 +50,8 @@ pub(crate) struct Rest {
     file_bytes: u64,
     offset: u64,
     position: u64,
+    /// Bytes of its front, which lie behind the block.
+    read: usize,
 }
 
 impl InFlight {
@@ -141,6 +143,7 @@ impl ReadUnit {
                     file_bytes: self.file_bytes,
                     offset: self.offset + last as u64,
                     position: self.position + last as u64,
+                    read: bytes - last,
                 };
                 (last, Some(begins))
             }
@@ -164,6 +167,16 @@ fn complete(block: &mut Block, read: std::ops::Range<usize>, delimiter: u8) -> u
 }
 
 impl Rest {
+    /// Position of the line.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The front of the line, in the buffer of the block before it.
+    pub(crate) fn front<'b>(&self, block: &'b Block) -> &'b [u8] {
+        &block.buffer.bytes()[block.range().end..][..self.read]
+    }
+
     /// The length of the line, as far as one read to the buffer shows it.
     ///
     /// # Errors
