@@ -160,6 +160,7 @@ impl HeaperMerger {
             resume: None,
             listing: None,
             longest_line: None,
+            may_begin_again: false,
             top: None,
         };
         let report = on_node(move |node| {

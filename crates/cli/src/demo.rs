@@ -208,6 +208,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         resume: None,
         listing: None,
         longest_line: None,
+        may_begin_again: false,
         top: None,
     }
 }

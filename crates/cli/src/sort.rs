@@ -291,6 +291,7 @@ fn job(
         resume: None,
         listing: None,
         longest_line: arguments.max_line.map(|bytes| bytes as usize),
+        may_begin_again: true,
         top: arguments.order.top,
     })
 }

@@ -208,6 +208,9 @@ pub struct Job {
     pub top: Option<u64>,
     /// The longest line that buffers have room for; if none, the input's lines and the memory decide.
     pub longest_line: Option<usize>,
+    /// Whether a sort on one node begins again with larger buffers if a line of a file does not fit;
+    /// otherwise that is an error.
+    pub may_begin_again: bool,
     /// Resources that the run may use.
     pub resources: Resources,
     /// Numbers that the plan must keep to.

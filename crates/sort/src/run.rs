@@ -141,7 +141,7 @@ fn line_limit(failure: &Failure) -> Option<u64> {
 
 /// Whether a sort can be begun again: on this node alone, from files that can be read again.
 async fn may_begin_again(node: &Node, job: &Job) -> bool {
-    if !job.is_alone(node) {
+    if !job.may_begin_again || !job.is_alone(node) {
         return false;
     }
     if let Target::Path(path) = &job.target {

@@ -177,6 +177,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         resume: None,
         listing: None,
         longest_line: None,
+        may_begin_again: false,
         top: None,
         exchange: ExchangeKind::default(),
         control: Control::default(),

@@ -28,13 +28,15 @@ const MEMORY_SHARE: u64 = 1024;
 /// Places are this far apart at least.
 const STEP_BYTES: u64 = 2 * BLOCK_BYTES;
 
-/// Memory for a place; of a line that begins there and is longer, this much is read.
-const ROOM_BYTES: usize = 64 << 10;
+/// Memory for a place, and the disk blocks around it.
+const ROOM_BYTES: usize = 4 * BLOCK_BYTES as usize;
+
+/// The same for a pipe, whose lines were not seen. A merge, which sorts it, has fewer buffers.
+const PIPE_MEMORY_SHARE: u64 = 256;
 
 /// Limits from memory alone.
 const SMALLEST_LIMIT: u64 = 4 << 10;
 const LARGEST_LIMIT: u64 = 64 << 10;
-/// The lines of a pipe were not seen, and a merge, which sorts it, has fewer buffers.
 const LARGEST_PIPE_LIMIT: u64 = 1 << 20;
 
 /// The lengths of the lines of an input.
@@ -56,17 +58,17 @@ impl Lengths {
         let framing = job.contents.framing();
         let memory = job.resources.memory_bytes;
         let least = job.longest_line.unwrap_or(0);
-        let limit = |largest| (memory / MEMORY_SHARE).clamp(SMALLEST_LIMIT, largest) as usize;
+        let limit = |share: u64, largest| (memory / share).clamp(SMALLEST_LIMIT, largest) as usize;
         let Some(total) = inputs.bytes else {
             return Ok(Lengths {
                 mean: framing.mean(),
-                longest: limit(LARGEST_PIPE_LIMIT).max(least),
+                longest: limit(PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT).max(least),
             });
         };
         let seen = look(node, job, inputs, total).await?;
         let mean = (seen.bytes / seen.lines.max(1)) as usize;
         let likely = TIMES_SEEN * seen.longest.max(2 * mean);
-        let longest = limit(LARGEST_LIMIT).max(likely).max(least);
+        let longest = limit(MEMORY_SHARE, LARGEST_LIMIT).max(likely).max(least);
         Ok(Lengths { mean, longest })
     }
 }
@@ -102,14 +104,8 @@ async fn look(node: &Node, job: &Job, inputs: &Arc<Inputs>, total: u64) -> Resul
         contents.measure(&mut block)?;
         seen.lines += block.size.records;
         buffer = block.buffer;
-        if let Some(rest) = rest {
-            // It begins here, too, and is longer than what was read.
-            seen.lines += 1;
-            let file = files.of(node, unit.input).await?;
-            let (length, read) = rest.length(node, &file, buffer, delimiter).await?;
-            seen.longest = seen.longest.max(length);
-            buffer = read;
-        }
+        // A line that is longer than what was read begins here, too.
+        seen.lines += u64::from(rest.is_some());
     }
     Ok(seen)
 }

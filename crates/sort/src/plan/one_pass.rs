@@ -167,11 +167,7 @@ impl Given<'_> {
         let framing = self.shape.framing;
         match (self.tuning.unit_bytes, self.tuning.unit_records) {
             (Some(bytes), _) => bytes,
-            // Lines are cut anywhere.
-            (None, Some(records)) if framing.is_fixed() => {
-                framing.room_for(records as u64) as usize
-            }
-            (None, Some(records)) => framing.about(records as u64).max(1) as usize,
+            (None, Some(records)) => framing.room_for(records as u64) as usize,
             (None, None) => unit(self.shape.bytes, framing),
         }
     }

@@ -23,7 +23,6 @@ use record::Ties;
 use crate::records::contents::Assignment;
 use crate::records::order::TotalOrder;
 use crate::records::sample::{Element, Sample};
-use crate::records::size::portion;
 
 /// The golden ratio of 2^64: its multiples spread evenly, however many there are (Knuth 6.4).
 const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -64,7 +63,7 @@ impl Splitters {
         elements.sort_unstable_by(|a, b| total(order, a, b));
         let buckets = buckets.min(elements.len() + 1);
         let mut chosen = Sample::default();
-        for rank in even_ranks(&elements, buckets) {
+        for rank in (1..buckets).map(|bucket| bucket * elements.len() / buckets) {
             let Element { record, position } = elements[rank];
             let position = match order.ties() {
                 Ties::Position => position,
@@ -273,23 +272,6 @@ impl EqualSplitters {
             None => EqualSplitters::Same,
         }
     }
-}
-
-/// The elements behind which equal parts of the bytes end.
-fn even_ranks(elements: &[Element<'_>], buckets: usize) -> Vec<usize> {
-    // Counted elements have no bytes.
-    let weight = |element: &Element<'_>| element.record.len().max(1) as u64;
-    let all: u64 = elements.iter().map(weight).sum();
-    let (mut rank, mut before) = (0, 0);
-    let mut ranks = Vec::with_capacity(buckets);
-    for share in (1..buckets as u64).map(|bucket| portion(all, bucket, buckets as u64)) {
-        while before + weight(&elements[rank]) <= share {
-            before += weight(&elements[rank]);
-            rank += 1;
-        }
-        ranks.push(rank);
-    }
-    ranks
 }
 
 /// `some` of `all` as a fraction of 2^64.

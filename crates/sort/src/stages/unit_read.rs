@@ -177,32 +177,6 @@ impl Rest {
         &block.buffer.bytes()[block.range().end..][..self.read]
     }
 
-    /// The length of the line, as far as one read to the buffer shows it.
-    ///
-    /// # Errors
-    /// When the disk fails.
-    pub(crate) async fn length(
-        self,
-        node: &Node,
-        file: &File,
-        buffer: Buffer,
-        delimiter: u8,
-    ) -> Result<(usize, Buffer), Failure> {
-        let room = buffer.capacity() - 2 * BLOCK_BYTES as usize;
-        let unit = ReadUnit {
-            input: 0,
-            offset: self.offset,
-            bytes: (self.file_bytes - self.offset).min(room as u64) as usize,
-            file_bytes: self.file_bytes,
-            position: self.position,
-        };
-        let read = InFlight::submit(node, file.clone(), unit, buffer, Framing::fixed(1));
-        let block = read.wait(node, Framing::fixed(1)).await?.block;
-        let found = memchr::memchr(delimiter, &block.buffer.bytes()[block.range()]);
-        let length = found.map_or(unit.bytes, |before| before + 1);
-        Ok((length, block.buffer))
-    }
-
     /// Reads the whole line to a buffer.
     ///
     /// # Errors

@@ -135,7 +135,7 @@ fn every_death_is_survived() {
 /// After some events, since lines take more of them.
 #[test]
 fn deaths_of_sorts_of_lines_are_survived() {
-    const STRIDE: usize = 600;
+    const STRIDE: usize = 12;
     for (way, seed) in WAYS
         .into_iter()
         .flat_map(|way| (0..2).map(move |seed| (way, seed)))

@@ -11,7 +11,7 @@ use record::Ties;
 #[test]
 fn every_disk_fault_is_survived() {
     // Sorts of lines have many operations.
-    const STRIDE: u64 = 41;
+    const STRIDE: u64 = 3;
     let records = WAYS.map(|way| (way, Case::new(way, 2000), 1));
     let lines = |way: Way| Case::of_lines("/out", way, way.records, Ties::Record);
     let lines = WAYS.map(|way| (way, lines(way), STRIDE));

@@ -43,6 +43,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         resume: None,
         listing: None,
         longest_line: None,
+        may_begin_again: false,
         top: None,
     }
 }
