@@ -33,7 +33,7 @@ pub use cases::Case;
 /// MEMORY_BYTES TMPDIR. The ratio is to the copy.
 #[derive(Args)]
 pub struct Arguments {
-    /// What to sort; repeat it for several [default: all]
+    /// Inputs and options to measure; repeat it for several [default: all]
     #[arg(long = "case", value_enum, value_name = "CASE")]
     cases: Vec<Case>,
     /// How much to sort [default: 2GB]

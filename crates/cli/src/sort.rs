@@ -84,7 +84,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let (job, comparison) = (job.clone(), verify.then(|| comparison.clone()));
         async move { sort_and_verify(&node, &job, comparison).await }
     });
-    // If nobody reads the lines any more, the sort has failed to write them.
+    // If the reader has gone away, the sort has failed to write the lines.
     view.map_or(Ok(()), debug::View::finish)?;
     let report = ended?;
     named.keep();

@@ -22,7 +22,7 @@ const AHEAD: usize = 16;
 /// two, so that it is no division.
 const STRIP: usize = 64;
 
-/// What a gather copied.
+/// The size of a gather.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gathered {
     /// The number of records.

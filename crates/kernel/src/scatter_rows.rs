@@ -16,7 +16,7 @@ use crate::prefetch;
 /// Records between a prefetch and its use: about the dozen misses that a core keeps open.
 const AHEAD: usize = 12;
 
-/// What a bin wrote to one chunk.
+/// The records that a bin wrote to one chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fill {
     /// The length of all records, from the start of the chunk or tail on.
@@ -37,7 +37,7 @@ pub struct ChunkRoom {
 /// The memory for the records of one bin: the tail of a current chunk, then fresh chunks.
 #[derive(Debug, Default)]
 pub struct RowBin<'a> {
-    /// What is left of the current chunk.
+    /// The rest of the current chunk.
     current: &'a mut [u8],
     /// The length of the current chunk.
     room: usize,
@@ -71,7 +71,7 @@ impl<'a> RowBin<'a> {
         }
     }
 
-    /// What the tail and each fresh chunk that was opened hold, in this order. A chunk where the
+    /// The records in the tail and in each fresh chunk that was opened, in this order. A chunk where the
     /// next record did not fit may hold nothing.
     pub fn fills(&self) -> impl Iterator<Item = Fill> {
         self.full.iter().copied().chain([self.fill()])
@@ -82,7 +82,7 @@ impl<'a> RowBin<'a> {
         self.left
     }
 
-    /// What the current chunk holds.
+    /// The records in the current chunk.
     fn fill(&self) -> Fill {
         Fill {
             bytes: (self.room - self.current.len()) as u32,
@@ -190,7 +190,7 @@ mod tests {
         (bytes, bins.collect(), ends)
     }
 
-    /// What each chunk of a bin should hold: the first has `tail` bytes, the others `room`.
+    /// The records that each chunk of a bin should hold: the first has `tail` bytes, the others `room`.
     fn naive(records: &[&[u8]], tail: usize, room: ChunkRoom) -> Vec<(Vec<u8>, u32)> {
         let mut chunks = vec![(Vec::new(), 0)];
         let mut left = tail;

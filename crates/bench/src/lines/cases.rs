@@ -9,7 +9,7 @@ use cli::ending::failure::CliFailure;
 use kernel::patterns::Random;
 use record::{Generator, RECORD_BYTES, Style};
 
-/// What is sorted, and how.
+/// An input, and the options that sort it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Case {
     /// Lines of 100 bytes of gensort

@@ -42,7 +42,7 @@ const FOR_RECORDS: [(&str, &str); 4] = [
     ("--debug", "the keys are where --key says, in every record"),
 ];
 
-/// What to do instead of an option for lines with binary records.
+/// The advice for an option of lines that is given with binary records.
 pub fn for_records(option: &str) -> &'static str {
     let found = FOR_RECORDS.iter().find(|(name, _)| *name == option);
     found.map_or(

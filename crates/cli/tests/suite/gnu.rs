@@ -50,7 +50,7 @@ impl Both {
         }
     }
 
-    /// What differs between them.
+    /// Their differences.
     fn difference(&self) -> Option<String> {
         let (ours, gnu) = (&self.ours, &self.gnu);
         if ours.status.code() != gnu.status.code() {
@@ -106,7 +106,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// What `--debug` shows, without the places of empty keys: GNU looks for a number behind the end of
+/// The view of `--debug`, without the places of empty keys: GNU looks for a number behind the end of
 /// a key that ends before it starts, and we do not.
 fn without_places(out: &[u8]) -> Vec<u8> {
     let place = |line: &[u8]| match line.trim_ascii_start() {

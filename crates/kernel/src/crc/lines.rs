@@ -10,7 +10,7 @@
 //! record b                              |00000 abcde|\n
 //! ```
 //!
-//! What is not linear is the CRC of as many zero bytes. It comes from a table by length. As in
+//! The CRC of as many zero bytes is the part that is not linear. It comes from a table by length. As in
 //! [`RecordCrc`](super::RecordCrc), the code is chosen at run time, and long records are for
 //! `crc32fast`.
 
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// What a mask leaves out may be on a page that does not exist.
+    /// Bytes outside of the mask may be on a page that does not exist.
     #[test]
     fn records_at_the_start_of_a_mapping_agree() {
         let mut bytes = crate::Slab::<u8>::new(2 << 20).unwrap();
