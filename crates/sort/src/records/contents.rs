@@ -66,7 +66,9 @@ pub trait Contents: Send + Sync + 'static {
         count: usize,
         bytes: usize,
         filled: Filled,
-    ) -> io::Result<Vec<Buffer>>;
+    ) -> io::Result<Vec<Buffer>> {
+        node.buffers(count, bytes, filled)
+    }
 
     /// Adds up to `count` of the block's records to a sample, evenly spread.
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample);
@@ -110,15 +112,22 @@ pub trait Contents: Send + Sync + 'static {
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]);
 
     /// Writes a chunk's marks, footer and checksum, so that it can go to a spill file.
-    fn seal(&self, chunk: &mut Chunk);
+    fn seal(&self, chunk: &mut Chunk) {
+        sealing::seal(chunk);
+    }
 
     /// Adds a place to a sealed chunk's checksum; the same place again removes it.
-    fn stamp(&self, sealed: &mut Buffer, place: Stamp);
+    fn stamp(&self, sealed: &mut Buffer, place: Stamp) {
+        sealing::stamp(sealed, place);
+    }
 
     /// Size and marks of a chunk that was read from a spill file; `share` if the chunk does not say
     /// its size. `None` if the chunk differs from the one that was sealed and stamped with this
     /// place.
-    fn unseal(&self, buffer: &Buffer, share: Size, place: Stamp) -> Option<(Size, Vec<Mark>)>;
+    fn unseal(&self, buffer: &Buffer, share: Size, place: Stamp) -> Option<(Size, Vec<Mark>)> {
+        let _ = share;
+        sealing::unseal(buffer, place)
+    }
 
     /// Finds the sorted order of a bucket and keeps it in the workspace. Returns the records that
     /// are dropped, as far as the bucket tells.
@@ -138,7 +147,13 @@ pub trait Contents: Send + Sync + 'static {
     fn gather(&self, sorted: Sorted<'_>, first: usize, room: Room, out: RecordsAt<'_>) -> Size;
 
     /// Moves a block's records to the front of its buffer, where a chunk has them.
-    fn align(&self, block: &mut Block);
+    fn align(&self, block: &mut Block) {
+        let from = block.range();
+        block.start = 0;
+        if from.start > 0 {
+            block.buffer.bytes_mut().copy_within(from, 0);
+        }
+    }
 
     /// Copies the next records of a merge to `out`, until `room` is full or a source needs its next
     /// chunk.

@@ -3,13 +3,13 @@
 use std::io;
 
 use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
-use node::{Buffer, Filled, Node};
+
 use record::{Comparison, Order, Ties};
 
 use crate::error::SortError;
-use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
+use crate::records::block::{Block, Bucket, Chunk};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace, sealing,
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace,
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
@@ -66,16 +66,6 @@ impl Contents for Bytes {
         Some(Comparison::Order(self.order.clone()))
     }
 
-    fn buffers(
-        &self,
-        node: &Node,
-        count: usize,
-        bytes: usize,
-        filled: Filled,
-    ) -> io::Result<Vec<Buffer>> {
-        node.buffers(count, bytes, filled)
-    }
-
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
         let (records, bytes) = (self.records(block), self.record_bytes());
         let all = block.size.records as usize;
@@ -125,18 +115,6 @@ impl Contents for Bytes {
             &found.bins,
             &mut bins,
         );
-    }
-
-    fn seal(&self, chunk: &mut Chunk) {
-        sealing::seal(chunk);
-    }
-
-    fn stamp(&self, sealed: &mut Buffer, place: Stamp) {
-        sealing::stamp(sealed, place);
-    }
-
-    fn unseal(&self, buffer: &Buffer, _: Size, place: Stamp) -> Option<(Size, Vec<Mark>)> {
-        sealing::unseal(buffer, place)
     }
 
     fn is_unique(&self) -> bool {
@@ -222,14 +200,6 @@ impl Contents for Bytes {
         let entries = &workspace.entries()[rows];
         gather(&Rows::new(&slices, self.record_bytes()), entries, out);
         size
-    }
-
-    fn align(&self, block: &mut Block) {
-        let from = block.range();
-        block.start = 0;
-        if from.start > 0 {
-            block.buffer.bytes_mut().copy_within(from, 0);
-        }
     }
 
     fn merge(&self, merging: &mut Merging, room: Room, out: RecordsAt<'_>) -> Merged {

@@ -21,14 +21,14 @@ use std::io;
 use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within, row};
-use node::{Buffer, Filled, Node};
+
 use record::{Comparison, LineOrder, Ties};
 
 use crate::error::SortError;
-use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
+use crate::records::block::{Block, Bucket, ChunkShape};
 use crate::records::contents::bytes::{records_of, slices_of};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace, sealing,
+    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace,
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
@@ -103,16 +103,6 @@ impl Contents for Lines {
             crc,
             unique: self.unique,
         }))
-    }
-
-    fn buffers(
-        &self,
-        node: &Node,
-        count: usize,
-        bytes: usize,
-        filled: Filled,
-    ) -> io::Result<Vec<Buffer>> {
-        node.buffers(count, bytes, filled)
     }
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
@@ -224,18 +214,6 @@ impl Contents for Lines {
         }
     }
 
-    fn seal(&self, chunk: &mut Chunk) {
-        sealing::seal(chunk);
-    }
-
-    fn stamp(&self, sealed: &mut Buffer, place: Stamp) {
-        sealing::stamp(sealed, place);
-    }
-
-    fn unseal(&self, buffer: &Buffer, _: Size, place: Stamp) -> Option<(Size, Vec<Mark>)> {
-        sealing::unseal(buffer, place)
-    }
-
     fn is_unique(&self) -> bool {
         self.unique
     }
@@ -325,14 +303,6 @@ impl Contents for Lines {
         Size {
             records: gathered.rows as u64,
             bytes: gathered.bytes as u64,
-        }
-    }
-
-    fn align(&self, block: &mut Block) {
-        let from = block.range();
-        block.start = 0;
-        if from.start > 0 {
-            block.buffer.bytes_mut().copy_within(from, 0);
         }
     }
 
