@@ -1,7 +1,8 @@
 //! Inputs: opened read-only, checked, and divided into the units that readers read.
 //!
 //! Several files are one sequence of records; a directory with a manifest stands for its files. A
-//! unit is a number of whole records of one file; a direct read of it begins and ends at the whole
+//! unit is a number of whole records of one file, or of lines a range of bytes that is cut anywhere
+//! (`stages/unit_read.rs`); a direct read of it begins and ends at the whole
 //! disk blocks around them:
 //!
 //! ```text
@@ -92,7 +93,7 @@ impl Listed {
     }
 }
 
-/// Successive records of one input.
+/// A range of one input: whole records of one length, or bytes in which lines begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadUnit {
     /// Number of the input.
@@ -102,7 +103,7 @@ pub(crate) struct ReadUnit {
     pub bytes: usize,
     /// Length of that file.
     pub file_bytes: u64,
-    /// Position of its first record: bytes before it in the whole input.
+    /// Bytes before it in the whole input.
     pub position: u64,
 }
 
@@ -264,7 +265,7 @@ impl Inputs {
         warnings
     }
 
-    /// The unit of at most `most` bytes that begins with the record at byte `position`.
+    /// The unit of at most `most` bytes that begins at byte `position`.
     pub(crate) fn unit_at(&self, position: u64, most: usize) -> ReadUnit {
         let input = self
             .files

@@ -25,7 +25,7 @@ use crate::stages::{Cursor, Tally};
 pub(crate) struct Reader {
     pub inputs: Arc<Inputs>,
     pub framing: Framing,
-    /// Bytes of a unit; a unit has at least one record.
+    /// Bytes of a unit; one of records of one length has at least one.
     pub unit_bytes: Dial,
     /// Requests in flight of each worker.
     pub depth: Dial,
