@@ -66,7 +66,7 @@ impl Lengths {
             });
         };
         let seen = look(node, job, inputs, total).await?;
-        let mean = (seen.bytes / seen.lines.max(1)) as usize;
+        let mean = seen.mean();
         let likely = TIMES_SEEN * seen.longest.max(2 * mean);
         let longest = limit(MEMORY_SHARE, LARGEST_LIMIT).max(likely).max(least);
         Ok(Lengths { mean, longest })
@@ -80,6 +80,17 @@ struct Seen {
     /// Bytes of the places.
     bytes: u64,
     longest: usize,
+}
+
+impl Seen {
+    /// 0 if there was no line.
+    fn mean(&self) -> usize {
+        match self.lines {
+            0 => 0,
+            // Lines that only begin in a place are counted, too: of empty ones more than bytes.
+            lines => (self.bytes / lines).max(1) as usize,
+        }
+    }
 }
 
 async fn look(node: &Node, job: &Job, inputs: &Arc<Inputs>, total: u64) -> Result<Seen, Failure> {
