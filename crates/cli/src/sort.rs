@@ -119,10 +119,7 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
 fn contents(arguments: &Arguments) -> Result<(Arc<dyn Contents>, Comparison), CliFailure> {
     let options = &arguments.order;
     if options.is_of_lines() {
-        let order = LineOrder {
-            text: lines::order(arguments)?,
-            delimiter: lines::delimiter(arguments),
-        };
+        let order = LineOrder::lines(lines::order(arguments)?, lines::delimiter(arguments));
         let lines = Lines::new(order.clone());
         let lines = match options.unique {
             true => lines.unique(),

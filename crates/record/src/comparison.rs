@@ -69,7 +69,7 @@ impl Comparison {
         match self {
             Comparison::Order(order) => Framing::Fixed(order.record_bytes()),
             Comparison::IgnoreCase => Framing::Fixed(RECORD_BYTES),
-            Comparison::Lines(order) => order.framing(),
+            Comparison::Lines(order) => order.framing,
         }
     }
 

@@ -38,7 +38,7 @@ mod validate;
 pub use checksum::Checksum;
 pub use comparison::Comparison;
 pub use format::{Format, FormatError};
-pub use framing::Framing;
+pub use framing::{BadLength, Framing, Prefix, PrefixError, Quoting, Scanner};
 pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
 pub use line_order::LineOrder;

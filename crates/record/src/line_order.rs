@@ -23,23 +23,25 @@ const LINES: &str = "lines";
 pub struct LineOrder {
     /// The order of lines without their delimiters.
     pub text: TextOrder,
-    /// The byte that ends a line.
-    pub delimiter: u8,
+    /// Where a line ends.
+    pub framing: Framing,
 }
 
 impl LineOrder {
-    /// Where a line ends.
-    #[inline]
+    /// Lines that end with `delimiter`.
     #[must_use]
-    pub fn framing(&self) -> Framing {
-        Framing::Delimited(self.delimiter)
+    pub fn lines(text: TextOrder, delimiter: u8) -> LineOrder {
+        LineOrder {
+            text,
+            framing: Framing::Delimited(delimiter),
+        }
     }
 
     /// The line without its delimiter.
     #[inline]
     #[must_use]
     pub fn body<'r>(&self, line: &'r [u8]) -> &'r [u8] {
-        &line[..line.len() - 1]
+        self.framing.body(line)
     }
 
     /// The order of two lines, which have their delimiters.
@@ -67,9 +69,11 @@ impl LineOrder {
     /// The format, and the keys with all that they depend on.
     #[must_use]
     pub fn describe(&self) -> (String, Vec<String>) {
-        let format = match self.delimiter {
-            b'\n' => LINES.to_owned(),
-            other => format!("{LINES}:{other:02x}"),
+        let format = match self.framing {
+            Framing::Delimited(b'\n') => LINES.to_owned(),
+            Framing::Delimited(other) => format!("{LINES}:{other:02x}"),
+            Framing::Prefixed(prefix) => prefix.to_string(),
+            Framing::Quoted(_) | Framing::Fixed(_) => unreachable!("described as rows or records"),
         };
         let mut keys = Vec::new();
         if let Some(separator) = self.text.separator() {
@@ -104,7 +108,7 @@ impl LineOrder {
             Ties::Record => TextTies::Line,
             Ties::Position => TextTies::Position,
         };
-        Some(described(keys, ties).map(|text| LineOrder { text, delimiter }))
+        Some(described(keys, ties).map(|text| LineOrder::lines(text, delimiter)))
     }
 }
 
@@ -163,10 +167,7 @@ mod tests {
         let options = options.parse().unwrap();
         let salt = Some([7; 16]);
         let text = TextOrder::new(keys, options, separator, TextTies::Line, salt).unwrap();
-        LineOrder {
-            text,
-            delimiter: b'\n',
-        }
+        LineOrder::lines(text, b'\n')
     }
 
     #[test]
@@ -179,10 +180,7 @@ mod tests {
             order(&["1,1R"], "", None),
         ] {
             for delimiter in [b'\n', 0, b':'] {
-                let order = LineOrder {
-                    delimiter,
-                    ..order.clone()
-                };
+                let order = LineOrder::lines(order.text.clone(), delimiter);
                 let (format, keys) = order.describe();
                 let again = LineOrder::parse(&format, &keys, Ties::Record);
                 assert_eq!(again.unwrap().unwrap(), order, "{format} {keys:?}");

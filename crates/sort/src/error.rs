@@ -91,6 +91,16 @@ pub enum SortError {
         /// The memory limit in bytes.
         limit: u64,
     },
+    /// A record that the format does not allow, so that the records behind it cannot be found.
+    #[error("{file}: the record at byte {offset}: {what}", file = file.display())]
+    BadRecord {
+        /// The input.
+        file: PathBuf,
+        /// Bytes of the file before the record.
+        offset: u64,
+        /// The mistake.
+        what: String,
+    },
     /// A line is longer than the buffers of this run.
     #[error(
         "the line at byte {position} of the input is longer than {limit}, for which buffers have room; \

@@ -9,6 +9,7 @@ impl SortError {
     pub fn kind(&self) -> &'static str {
         match self {
             SortError::TruncatedRecord { .. } => "truncated_record",
+            SortError::BadRecord { .. } => "bad_record",
             SortError::Shrunk { .. } | SortError::Replaced { .. } => "input_changed",
             SortError::Directory { .. } => "is_directory",
             SortError::Manifest { .. } => "manifest",
@@ -48,6 +49,7 @@ impl SortError {
     pub fn file(&self) -> Option<&PathBuf> {
         match self {
             SortError::TruncatedRecord { file, .. }
+            | SortError::BadRecord { file, .. }
             | SortError::Shrunk { file, .. }
             | SortError::Replaced { file }
             | SortError::ReadBack { file, .. }
@@ -67,6 +69,7 @@ impl SortError {
     pub fn offset(&self) -> Option<u64> {
         match self {
             SortError::TruncatedRecord { offset, .. }
+            | SortError::BadRecord { offset, .. }
             | SortError::Shrunk { offset, .. }
             | SortError::Spoilt { offset, .. } => Some(*offset),
             _ => None,

@@ -47,6 +47,7 @@ pub struct Input {
     skipped: u64,
     /// Whether its last line has no delimiter.
     is_open: bool,
+    is_chained: bool,
     /// Bytes before it in this node's input.
     pub first: u64,
     /// Its bytes; 0 for a pipe, whose length is unknown.
@@ -58,7 +59,7 @@ pub struct Input {
 pub(crate) struct Inputs {
     pub files: Vec<Input>,
     pub framing: Framing,
-    /// Bytes of all of them; `None` with a pipe among them.
+    /// Bytes of all of them; `None` with a pipe among them, or if records are chained.
     pub bytes: Option<u64>,
     /// Bytes before them in the input of all ranks.
     pub base: u64,
@@ -119,7 +120,7 @@ impl Inputs {
         let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
-                let file = open(node, source, io).await?;
+                let file = open(node, source, (io, framing)).await?;
                 let is_open = ends_open(node, &file, framing).await?;
                 inputs.add(source, file, is_open)?;
                 listed = None;
@@ -147,7 +148,7 @@ impl Inputs {
             }
             for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
                 let source = Source::Listed(path);
-                let file = open(node, &source, io).await?;
+                let file = open(node, &source, (io, framing)).await?;
                 let name = file.path().display().to_string();
                 let is_open = ends_open(node, &file, framing).await?;
                 inputs.add(&source, file, is_open)?;
@@ -196,13 +197,14 @@ impl Inputs {
                 });
             }
             FileKind::Sequential => 0,
+            FileKind::Regular if self.framing.is_chained() => 0,
             FileKind::Regular => {
                 ends_whole(file.path(), (seen.length, seen.length), self.framing)?;
                 seen.length
             }
         };
         let first = self.bytes.unwrap_or(0);
-        let sequential = file.is_sequential();
+        let sequential = file.is_sequential() || self.framing.is_chained();
         self.bytes = self
             .bytes
             .filter(|_| !sequential)
@@ -217,6 +219,7 @@ impl Inputs {
             direct,
             skipped: 0,
             is_open,
+            is_chained: self.framing.is_chained(),
             first,
             bytes,
         });
@@ -306,7 +309,7 @@ impl Inputs {
 impl Input {
     /// Whether it can be read only from front to back.
     pub(crate) fn is_sequential(&self) -> bool {
-        self.seen.kind == FileKind::Sequential
+        self.seen.kind == FileKind::Sequential || self.is_chained
     }
 
     /// Its records as units of at most `most` bytes each. It is input `number`, and its first

@@ -236,7 +236,7 @@ impl Manifest {
         let order = order.map_err(|error| refused(format!("says no order: {error}")))?;
         let length = match order.framing() {
             record::Framing::Fixed(length) => length,
-            record::Framing::Delimited(_) => 0,
+            _ => 0,
         };
         if length != self.record_bytes {
             return Err(refused(format!(

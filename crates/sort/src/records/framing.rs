@@ -1,8 +1,9 @@
-//! Where records begin and end, as plans and readers see it (docs/decisions/0021, 0023).
+//! Where records begin and end, as plans and readers see it (docs/decisions/0021, 0023, 0024).
 //!
 //! Records of one length can be counted by their bytes. Of lines only two numbers are known in
 //! advance, from a look at the input: their mean length, which is an estimate, and a limit, which no
-//! line of this run may exceed.
+//! line of this run may exceed. Rows with quotes and records with lengths are *chained*: where one
+//! begins follows from all before, so their inputs are read from front to back, as pipes are.
 
 use crate::records::block::BLOCK_BYTES;
 use crate::records::size::Size;
@@ -47,29 +48,24 @@ impl Framing {
         }
     }
 
-    /// Records that end with a byte, of lengths that are not known.
-    pub const fn delimited(delimiter: u8) -> Framing {
-        Framing {
-            records: record::Framing::Delimited(delimiter),
-            mean: MEAN_LINE_BYTES,
-            longest: LONGEST_LINE_BYTES,
-        }
-    }
-
     /// Records that end as `records` says, of lengths that are not known.
     pub(crate) const fn ending(records: record::Framing) -> Framing {
         match records {
             record::Framing::Fixed(length) => Framing::fixed(length),
-            record::Framing::Delimited(delimiter) => Framing::delimited(delimiter),
+            records => Framing {
+                records,
+                mean: MEAN_LINE_BYTES,
+                longest: LONGEST_LINE_BYTES,
+            },
         }
     }
 
     /// Lines of about `mean` bytes, of at most `longest`.
     pub(crate) fn with_lengths(self, mean: usize, longest: usize) -> Framing {
-        let (mean, longest) = (mean.max(1), longest.max(mean));
+        let mean = mean.max(self.shortest());
         Framing {
             mean,
-            longest,
+            longest: longest.max(mean),
             ..self
         }
     }
@@ -80,7 +76,12 @@ impl Framing {
     }
 
     pub(crate) fn is_fixed(self) -> bool {
-        matches!(self.records, record::Framing::Fixed(_))
+        self.records.is_fixed()
+    }
+
+    /// Whether the beginnings of records follow from those before.
+    pub(crate) fn is_chained(self) -> bool {
+        self.records.is_chained()
     }
 
     /// Mean length; of lines an estimate.
@@ -147,10 +148,7 @@ impl Framing {
 
     /// Bytes of the shortest record.
     pub(crate) fn shortest(self) -> usize {
-        match self.records {
-            record::Framing::Fixed(length) => length,
-            record::Framing::Delimited(_) => 1,
-        }
+        self.records.shortest()
     }
 
     /// The room that a record takes in a chunk at least. It bounds the records of a chunk, and with
@@ -159,7 +157,7 @@ impl Framing {
         match self.is_fixed() {
             true => self.longest,
             // Lines may be a quarter shorter than the mean before a chunk is closed early.
-            false => (self.mean - self.mean / 4).clamp(1, MOST_LEAST_ROOM),
+            false => (self.mean - self.mean / 4).clamp(self.shortest(), MOST_LEAST_ROOM),
         }
     }
 
@@ -220,9 +218,9 @@ impl Framing {
         bytes.next_multiple_of(self.longest as u64)
     }
 
-    /// Whether these bytes can be one record.
+    /// Whether these bytes can be one record, or the front of one in a sample.
     pub(crate) fn is_record(self, bytes: &[u8]) -> bool {
-        bytes.len() <= self.longest && self.records.end(bytes) == Some(bytes.len())
+        bytes.len() <= self.longest && self.records.is_front(bytes)
     }
 
     pub(crate) fn is_whole(self, bytes: u64) -> bool {
@@ -236,7 +234,7 @@ impl Framing {
                 let record = length as u64;
                 BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record) * record
             }
-            record::Framing::Delimited(_) => BLOCK_BYTES,
+            _ => BLOCK_BYTES,
         }
     }
 

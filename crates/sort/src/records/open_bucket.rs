@@ -188,7 +188,7 @@ mod tests {
         ChunkKind {
             bucket: 3,
             shape: ChunkShape { room: ROOM, marks },
-            framing: Framing::delimited(b'\n'),
+            framing: Framing::ending(record::Framing::Delimited(b'\n')),
         }
     }
 

@@ -53,7 +53,7 @@ impl TotalOrder for Order {
 impl TotalOrder for LineOrder {
     #[inline]
     fn framing(&self) -> record::Framing {
-        self.framing()
+        self.framing
     }
 
     fn ties(&self) -> Ties {

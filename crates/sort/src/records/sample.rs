@@ -43,13 +43,11 @@ impl Sample {
     }
 
     /// Adds a line, or its front: that is as good a splitter.
-    pub(crate) fn push_line(&mut self, line: &[u8], position: u64) {
-        let most = line.len().min(self.longest);
-        let (Some(&delimiter), front) = (line.last(), &line[..most - 1]) else {
-            return;
-        };
-        self.records.extend_from_slice(front);
-        self.push(&[delimiter], position);
+    pub(crate) fn push_line(&mut self, line: &[u8], position: u64, framing: Framing) {
+        match line.len() <= self.longest {
+            true => self.push(line, position),
+            false => self.push(&framing.records().front(line, self.longest), position),
+        }
     }
 
     /// Bytes of the records.

@@ -10,6 +10,7 @@
 //! ```
 
 use pipeline::{Failure, Worker};
+use record::Framing;
 
 use crate::records::block::Block;
 use crate::records::size::Size;
@@ -26,9 +27,9 @@ pub(super) async fn push_in_blocks(
     mut block: Block,
     most: usize,
 ) -> Result<(), Failure> {
-    let delimiter = reader.framing.records().delimiter().expect("lines");
+    let framing = reader.framing.records();
     let lines = &block.buffer.bytes()[block.range()];
-    let Some(end) = end_within(lines, delimiter, most) else {
+    let Some(end) = end_within(lines, framing, most) else {
         return Ok(worker.push(&reader.out, block).await?);
     };
     let behind = lines[end..].to_vec();
@@ -37,7 +38,7 @@ pub(super) async fn push_in_blocks(
     worker.push(&reader.out, block).await?;
     let mut rest = &behind[..];
     while !rest.is_empty() {
-        let end = end_within(rest, delimiter, most).unwrap_or(rest.len());
+        let end = end_within(rest, framing, most).unwrap_or(rest.len());
         let (lines, behind) = rest.split_at(end);
         push_copy(worker, reader, (position, lines)).await?;
         (position, rest) = (position + end as u64, behind);
@@ -67,7 +68,11 @@ async fn push_copy(
 }
 
 /// The end of the first `most` of whole lines; `None` if there are no more than that.
-fn end_within(lines: &[u8], delimiter: u8, most: usize) -> Option<usize> {
+fn end_within(lines: &[u8], framing: Framing, most: usize) -> Option<usize> {
+    let Framing::Delimited(delimiter) = framing else {
+        let lengths = framing.split(lines).take(most).map(<[u8]>::len);
+        return Some(lengths.sum()).filter(|&end| end < lines.len());
+    };
     // Most blocks have fewer, and counting is several times as fast as finding.
     let mut ends = memchr::memchr_iter(delimiter, lines);
     if ends.clone().count() <= most {
@@ -79,12 +84,15 @@ fn end_within(lines: &[u8], delimiter: u8, most: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Quoting;
 
     #[test]
     fn blocks_have_at_most_so_many_lines() {
         let lines = b"a\n\nbcd\ne\n";
-        let ends = [1, 2, 3, 4, 5].map(|most| end_within(lines, b'\n', most));
-        assert_eq!(ends, [Some(2), Some(3), Some(7), None, None]);
-        assert_eq!(end_within(b"", b'\n', 1), None);
+        for framing in [Framing::Delimited(b'\n'), Framing::Quoted(Quoting::CSV)] {
+            let ends = [1, 2, 3, 4, 5].map(|most| end_within(lines, framing, most));
+            assert_eq!(ends, [Some(2), Some(3), Some(7), None, None]);
+            assert_eq!(end_within(b"", framing, 1), None);
+        }
     }
 }

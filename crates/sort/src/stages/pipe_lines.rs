@@ -1,17 +1,29 @@
-//! Reads lines from a pipe: a block ends with a line, whose end comes with the next read.
+//! Reads lines from front to back: a block ends with a line, whose end comes with the next read.
 //!
 //! ```text
 //! read n       |..abc\n|def\n|gh|
 //! read n + 1   |ijk\n|lm\n|...                "ijk\n" is moved behind "gh"
 //! ```
+//!
+//! Pipes are read so, and files of chained records, whose beginnings follow from those before.
 
 use node::{Buffer, File};
 use pipeline::{Failure, Worker};
+use record::Scanner;
 
 use crate::error::SortError;
 use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
+
+/// A file that is read from front to back.
+pub(super) struct Stream<'a> {
+    pub worker: &'a Worker,
+    pub reader: &'a Reader,
+    pub file: &'a File,
+    /// Position of its first line.
+    pub first: u64,
+}
 
 /// Bytes that were read, the last line of which may go on.
 struct Open {
@@ -20,6 +32,10 @@ struct Open {
     end: usize,
     /// Position of the byte at `start`.
     first: u64,
+    /// Where the last line begins, counted from `start`.
+    line: usize,
+    /// Follows that line.
+    scanner: Scanner,
 }
 
 impl Open {
@@ -29,6 +45,11 @@ impl Open {
 
     fn room(&self) -> usize {
         self.buffer.capacity() - self.end
+    }
+
+    /// Position of the last line.
+    fn line_position(&self) -> u64 {
+        self.first + self.line as u64
     }
 
     fn add(&mut self, more: &[u8]) {
@@ -51,109 +72,137 @@ impl Open {
     }
 }
 
-/// Reads a pipe whose first line has position `first`. Returns the position behind its last line.
-pub(super) async fn read_lines(
-    worker: &Worker,
-    reader: &Reader,
-    file: &File,
-    first: u64,
-    held: &mut Held,
-) -> Result<u64, Failure> {
-    let delimiter = reader.framing.records().delimiter().expect("lines");
-    let mut open: Option<Open> = None;
-    let (mut offset, mut position) = (0, first);
-    loop {
-        let unit = reader.unit();
-        let buffer = worker.take(&reader.pool).await?;
-        let read = file.read(&worker.node, offset, unit, buffer);
-        let (buffer, result) = read.wait(&worker.node).await;
-        result?;
-        let bytes = buffer.len();
-        offset += bytes as u64;
-        let ends = bytes < unit;
-        let mut read = Open {
-            buffer,
-            start: 0,
-            end: bytes,
-            first: position,
-        };
-        position += bytes as u64;
-        if let Some(before) = open.take() {
-            let (found, mut line) = go_on(worker, reader, before, (&mut read, held)).await?;
-            if !found && !ends {
-                reader.pool.give(&worker.node, read.buffer).await;
-                open = Some(line);
+impl Stream<'_> {
+    /// Reads all lines. Returns the position behind the last one.
+    pub(super) async fn read(&self, held: &mut Held) -> Result<u64, Failure> {
+        let (worker, reader) = (self.worker, self.reader);
+        let mut open: Option<Open> = None;
+        let (mut offset, mut position) = (0, self.first);
+        loop {
+            let unit = reader.unit();
+            let buffer = worker.take(&reader.pool).await?;
+            let read = self.file.read(&worker.node, offset, unit, buffer);
+            let (buffer, result) = read.wait(&worker.node).await;
+            result?;
+            let bytes = buffer.len();
+            offset += bytes as u64;
+            let ends = bytes < unit;
+            let mut read = Open {
+                buffer,
+                start: 0,
+                end: bytes,
+                first: position,
+                line: 0,
+                scanner: reader.framing.records().scanner(),
+            };
+            position += bytes as u64;
+            if let Some(before) = open.take() {
+                let (found, mut line) = self.go_on(before, (&mut read, held)).await?;
+                if !found && !ends {
+                    reader.pool.give(&worker.node, read.buffer).await;
+                    open = Some(line);
+                    continue;
+                }
+                if !found {
+                    position += self.complete(&mut line)?;
+                }
+                held.hand_on(worker, reader, line.block()).await?;
+            }
+            let goes_on = self.find_last(&mut read)?;
+            if goes_on && !ends {
+                open = Some(read);
                 continue;
             }
-            if !found {
-                line.add(&[delimiter]);
-                position += 1;
-            }
-            held.hand_on(worker, reader, line.block()).await?;
-        }
-        if ends {
-            if read.bytes().last().is_some_and(|&last| last != delimiter) {
-                read.add(&[delimiter]);
-                position += 1;
+            if goes_on {
+                position += self.complete(&mut read)?;
             }
             held.hand_on(worker, reader, read.block()).await?;
-            return Ok(position);
-        }
-        match read.bytes().last() {
-            Some(&last) if last != delimiter => open = Some(read),
-            _ => held.hand_on(worker, reader, read.block()).await?,
+            if ends {
+                return Ok(position);
+            }
         }
     }
-}
 
-/// Moves the rest of an open line from the front of a read to the line's buffer. Returns whether
-/// the line ends there, and its buffer.
-async fn go_on(
-    worker: &Worker,
-    reader: &Reader,
-    mut open: Open,
-    (read, held): (&mut Open, &mut Held),
-) -> Result<(bool, Open), Failure> {
-    let delimiter = reader.framing.records().delimiter().expect("lines");
-    let found = memchr::memchr(delimiter, read.bytes());
-    let more = found.map_or(read.bytes().len(), |before| before + 1);
-    // A missing delimiter at the end of the pipe has room, too.
-    if open.room() <= more {
-        open = move_line(worker, reader, open, (more, held)).await?;
+    /// Looks for the last line. True if it goes on behind the bytes.
+    fn find_last(&self, read: &mut Open) -> Result<bool, Failure> {
+        let bytes = &read.buffer.bytes()[read.start..read.end];
+        let found = read.scanner.last_end(bytes);
+        read.line = found.map_err(|bad| {
+            let before = bad.before as u64;
+            self.bad_record(read.first + before, bad.to_string())
+        })?;
+        Ok(read.scanner.is_within())
     }
-    open.add(&read.bytes()[..more]);
-    read.start = more;
-    read.first += more as u64;
-    Ok((found.is_some(), open))
-}
 
-/// Hands on all lines but the last one, which moves to a buffer of its own and grows by `more`
-/// bytes.
-///
-/// No deadlock: the lines before it are handed on first. So the reader holds one filled buffer, the
-/// read with the rest of the line, while it waits for the second, as in every other read.
-async fn move_line(
-    worker: &Worker,
-    reader: &Reader,
-    mut open: Open,
-    (more, held): (usize, &mut Held),
-) -> Result<Open, Failure> {
-    let delimiter = reader.framing.records().delimiter().expect("lines");
-    let before = memchr::memrchr(delimiter, open.bytes()).map_or(0, |at| at + 1);
-    let (line, first) = (open.bytes()[before..].to_vec(), open.first + before as u64);
-    let limit = reader.framing.longest();
-    if line.len() + more > limit {
-        let (position, limit) = (first, limit as u64);
-        return Err(SortError::LongLine { position, limit }.into());
+    /// Moves the rest of an open line from the front of a read to the line's buffer. Returns
+    /// whether the line ends there, and its buffer.
+    async fn go_on(
+        &self,
+        mut open: Open,
+        (read, held): (&mut Open, &mut Held),
+    ) -> Result<(bool, Open), Failure> {
+        let position = open.line_position();
+        let found = open.scanner.end(read.bytes());
+        let found = found.map_err(|bad| self.bad_record(position, bad.to_string()))?;
+        let more = found.unwrap_or(read.bytes().len());
+        // A missing delimiter at the end of the file has room, too.
+        if open.room() <= more {
+            open = self.move_line(open, more, held).await?;
+        }
+        open.add(&read.bytes()[..more]);
+        read.start = more;
+        read.first += more as u64;
+        Ok((found.is_some(), open))
     }
-    open.end = open.start + before;
-    held.hand_on(worker, reader, open.block()).await?;
-    let mut moved = Open {
-        buffer: worker.take(&reader.pool).await?,
-        start: 0,
-        end: 0,
-        first,
-    };
-    moved.add(&line);
-    Ok(moved)
+
+    /// Hands on all lines but the last one, which moves to a buffer of its own and grows by `more`
+    /// bytes.
+    ///
+    /// No deadlock: the lines before it are handed on first. So the reader holds one filled buffer,
+    /// the read with the rest of the line, while it waits for the second, as in every other read.
+    async fn move_line(
+        &self,
+        mut open: Open,
+        more: usize,
+        held: &mut Held,
+    ) -> Result<Open, Failure> {
+        let (line, first) = (open.bytes()[open.line..].to_vec(), open.line_position());
+        let limit = self.reader.framing.longest();
+        if line.len() + more > limit {
+            let (position, limit) = (first, limit as u64);
+            return Err(SortError::LongLine { position, limit }.into());
+        }
+        open.end = open.start + open.line;
+        let scanner = open.scanner.clone();
+        held.hand_on(self.worker, self.reader, open.block()).await?;
+        let mut moved = Open {
+            buffer: self.worker.take(&self.reader.pool).await?,
+            start: 0,
+            end: 0,
+            first,
+            line: 0,
+            scanner,
+        };
+        moved.add(&line);
+        Ok(moved)
+    }
+
+    /// Ends the last line of the file, which goes on. Returns the number of bytes added.
+    fn complete(&self, open: &mut Open) -> Result<u64, Failure> {
+        let delimiter = self.reader.framing.records().delimiter();
+        let what = match (delimiter, open.scanner.is_quoted()) {
+            (Some(delimiter), false) => {
+                open.add(&[delimiter]);
+                return Ok(1);
+            }
+            (Some(_), true) => "a quote in this row is never closed".to_owned(),
+            (None, _) => "the file ends within this record; a part of it is missing".to_owned(),
+        };
+        Err(self.bad_record(open.line_position(), what))
+    }
+
+    fn bad_record(&self, position: u64, what: String) -> Failure {
+        let (file, offset) = (self.file.path().to_owned(), position - self.first);
+        SortError::BadRecord { file, offset, what }.into()
+    }
 }

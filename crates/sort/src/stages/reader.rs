@@ -17,7 +17,7 @@ use crate::records::sample::Sample;
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::line_quota::push_in_blocks;
-use crate::stages::pipe_lines::read_lines;
+use crate::stages::pipe_lines::Stream;
 use crate::stages::unit_read::{Arrived, InFlight, Rest};
 use crate::stages::{Cursor, Tally};
 
@@ -137,7 +137,15 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
         if input.is_sequential() {
             position = match reader.framing.is_fixed() {
                 true => read_pipe(worker, reader, &file, position, &mut held).await?,
-                false => read_lines(worker, reader, &file, position, &mut held).await?,
+                false => {
+                    let stream = Stream {
+                        worker,
+                        reader,
+                        file: &file,
+                        first: position,
+                    };
+                    stream.read(&mut held).await?
+                }
             };
             continue;
         }

@@ -123,7 +123,7 @@ async fn take(
     if let (Some(rest), Some(delimiter)) = (rest, framing.records().delimiter()) {
         let mut front = rest.front(&block).to_vec();
         front.push(delimiter);
-        drawn.sample.push_line(&front, rest.position());
+        drawn.sample.push_line(&front, rest.position(), framing);
     }
     drawn.cost.places += 1;
     drawn.cost.bytes += block.buffer.len() as u64;

@@ -46,7 +46,7 @@ fn sort_as_wished() {
     let mut job = job(&[&paths[0]], &paths[1], &Order::gensort(Ties::Record));
     job.contents = Arc::new(Lines::new(LineOrder {
         text: text_order(false, ties),
-        delimiter: b'\n',
+        framing: record::Framing::Delimited(b'\n'),
     }));
     job.plan = PLANS[plan];
     job.resources.memory_bytes = memory_mib << 20;

@@ -50,15 +50,16 @@ fn pipes_of_lines_give_the_same_bytes() {
 
 /// Puts a few lines of `long` bytes between the others.
 fn insert_long_lines(sort: &mut LineSort, long: usize, random: &mut Random) {
+    let delimiter = sort.order.framing.delimiter().expect("lines");
     for file in &mut sort.files {
         for _ in 0..random.below(4) {
             let mut line = vec![b'x'; long - random.below(long / 2)];
-            line.push(sort.delimiter);
-            let begins = file.iter().rposition(|&byte| byte == sort.delimiter);
+            line.push(delimiter);
+            let begins = file.iter().rposition(|&byte| byte == delimiter);
             let at = begins
                 .map_or(0, |before| before + 1)
                 .min(random.below(file.len() + 1));
-            let at = file[..at].iter().rposition(|&byte| byte == sort.delimiter);
+            let at = file[..at].iter().rposition(|&byte| byte == delimiter);
             let at = at.map_or(0, |before| before + 1);
             file.splice(at..at, line);
         }

@@ -3,6 +3,7 @@
 mod common;
 
 mod alone;
+mod chained;
 mod changing_input;
 mod cluster;
 mod cluster_file;

@@ -28,7 +28,17 @@ pub(super) async fn set_of<'a>(
         .map(|manifest| (path.as_path(), manifest)))
 }
 
-pub(super) async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskError> {
+/// Opens a source. One that is read from front to back is read through the page cache, which reads
+/// ahead.
+pub(super) async fn open(
+    node: &Node,
+    source: &Source,
+    (io, framing): (IoChoice, Framing),
+) -> Result<File, DiskError> {
+    let io = match framing.is_chained() {
+        true => IoChoice::Buffered,
+        false => io,
+    };
     let Some(path) = source.path() else {
         return node.standard(Standard::Input).await;
     };

@@ -38,7 +38,7 @@ use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 
 use parts::parts_of;
-use windows::{WINDOW_BYTES, each, first_end, line_at, windows};
+use windows::{WINDOW_BYTES, each, find_ends, first_end, line_at, windows};
 use words::LineWords;
 
 /// Lines in their order.
@@ -52,7 +52,7 @@ pub struct Lines {
 impl Lines {
     /// Lines in this order.
     pub fn new(order: LineOrder) -> Lines {
-        let framing = Framing::delimited(order.delimiter);
+        let framing = Framing::ending(order.framing);
         let crc = Arc::new(LineCrc::new());
         Lines {
             order,
@@ -73,6 +73,18 @@ impl Lines {
 
     fn lines<'a>(&self, block: &'a Block) -> &'a [u8] {
         &block.buffer.bytes()[block.range()]
+    }
+
+    /// The sum of the checksums of lines, from their ends.
+    fn crc_of(&self, lines: &[u8], ends: &[u32]) -> u64 {
+        match self.order.framing.delimiter() {
+            Some(_) => self.crc.sum(lines, ends),
+            None => {
+                let body = |(_, line)| self.order.body(line);
+                let crc = |body| u64::from(kernel::block_crc(body));
+                each(lines, ends).map(body).map(crc).sum()
+            }
+        }
     }
 
     /// The room that a line takes in a chunk at least.
@@ -108,12 +120,12 @@ impl Contents for Lines {
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
         let lines = self.lines(block);
         let mut ends = Vec::new();
-        kernel::ends(lines, self.order.delimiter, &mut ends);
+        find_ends(lines, self.order.framing, &mut ends);
         let count = count.min(ends.len());
         for number in (0..count).map(|number| number * ends.len() / count) {
             let begin = number.checked_sub(1).map_or(0, |before| ends[before]) as usize;
             let line = &lines[begin..ends[number] as usize];
-            sample.push_line(line, block.first + begin as u64);
+            sample.push_line(line, block.first + begin as u64, self.framing);
         }
     }
 
@@ -122,10 +134,10 @@ impl Contents for Lines {
         let limit = self.framing.longest();
         windows(
             self.lines(block),
-            self.order.delimiter,
+            self.order.framing,
             |offset, lines, ends| {
                 records += ends.len() as u64;
-                sum += self.crc.sum(lines, ends);
+                sum += self.crc_of(lines, ends);
                 if ends.len() < 2 || WINDOW_BYTES > limit {
                     let mut each = each(lines, ends);
                     let found = each.find(|(_, line)| line.len() > limit);
@@ -162,7 +174,7 @@ impl Contents for Lines {
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
         let lines = self.lines(block);
         let mut ends = std::mem::take(&mut found.ends);
-        kernel::ends(lines, self.order.delimiter, &mut ends);
+        find_ends(lines, self.order.framing, &mut ends);
         found.prefixes.resize(ends.len(), 0);
         let bodies = each(lines, &ends).map(|(_, line)| self.order.body(line));
         self.order.text.prefixes(bodies, &mut found.prefixes);
@@ -232,7 +244,7 @@ impl Contents for Lines {
     fn sum_of_first(&self, sorted: Sorted<'_>, rows: usize) -> Sum {
         let slices = slices_of(sorted.bucket);
         let entries = sorted.workspace.entries()[..rows].iter();
-        let line = |entry: &Entry| line_at(&slices, entry.row, self.order.delimiter);
+        let line = |entry: &Entry| line_at(&slices, entry.row, self.order.framing);
         entries.map(|entry| self.sum_of(line(entry))).sum()
     }
 
@@ -243,7 +255,7 @@ impl Contents for Lines {
         for (number, chunk) in bucket.chunks.iter().enumerate() {
             windows(
                 records_of(chunk),
-                self.order.delimiter,
+                self.order.framing,
                 |offset, lines, ends| {
                     let free = entries[filled..].iter_mut();
                     for (entry, (at, line)) in free.zip(each(lines, ends)) {
@@ -270,7 +282,7 @@ impl Contents for Lines {
         }
         let mut dropped = Sum::default();
         if self.unique {
-            let line = |entry: &Entry| line_at(&slices, entry.row, self.order.delimiter);
+            let line = |entry: &Entry| line_at(&slices, entry.row, self.order.framing);
             workspace.dedup(|kept, next| {
                 // Prefixes tell most lines apart.
                 let is_equal =
@@ -293,7 +305,7 @@ impl Contents for Lines {
     ) -> Size {
         let slices = slices_of(bucket);
         let (entries, length) = (&workspace.entries()[first..], |rest: &[u8]| {
-            first_end(rest, self.order.delimiter)
+            first_end(rest, self.order.framing)
         });
         let out = &mut out.buffer.bytes_mut()[out.at..];
         let gathered = match room {
@@ -318,8 +330,8 @@ impl Contents for Lines {
         let lines = &records.buffer.bytes()[records.at..][..size.bytes as usize];
         let (mut number, mut sum, mut wrong) = (0, 0, None);
         let mut before: &[u8] = &edges.last;
-        windows(lines, self.order.delimiter, |_, lines, ends| {
-            sum += self.crc.sum(lines, ends);
+        windows(lines, self.order.framing, |_, lines, ends| {
+            sum += self.crc_of(lines, ends);
             for (at, (_, line)) in each(lines, ends).enumerate() {
                 if !before.is_empty() && !self.in_order(before, line) {
                     wrong = wrong.or(Some(number + at));
@@ -337,7 +349,7 @@ impl Contents for Lines {
         );
         if !lines.is_empty() {
             if edges.first.is_empty() {
-                let end = first_end(lines, self.order.delimiter);
+                let end = first_end(lines, self.order.framing);
                 edges.first.extend_from_slice(&lines[..end]);
             }
             edges.last = before.to_vec();

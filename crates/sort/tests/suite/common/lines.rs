@@ -118,43 +118,45 @@ pub fn drawn_ties(random: &mut Random) -> TextTies {
     [TextTies::Line, TextTies::Position][random.below(2)]
 }
 
-/// The lines of all files in order, by the stable sort of the standard library. Each file's last
+/// The records of all files in order, by the stable sort of the standard library. Each file's last
 /// line may lack its delimiter.
-pub fn sorted_lines(files: &[Vec<u8>], order: &TextOrder, delimiter: u8) -> Vec<u8> {
-    let mut all: Vec<&[u8]> = Vec::new();
-    for file in files.iter().filter(|file| !file.is_empty()) {
-        let whole = file.strip_suffix(&[delimiter]).unwrap_or(file);
-        all.extend(whole.split(|&byte| byte == delimiter));
-    }
+pub fn sorted_lines(files: &[Vec<u8>], order: &LineOrder) -> Vec<u8> {
+    let whole = |file: &Vec<u8>| {
+        let mut file = file.clone();
+        let delimiter = order.framing.delimiter();
+        file.extend(delimiter.filter(|&byte| file.last().is_some_and(|&last| last != byte)));
+        file
+    };
+    let files: Vec<Vec<u8>> = files.iter().map(whole).collect();
+    let mut all: Vec<&[u8]> = files
+        .iter()
+        .flat_map(|file| order.framing.split(file))
+        .collect();
     all.sort_by(|a, b| order.compare(a, b));
-    let mut sorted = Vec::new();
-    for line in all {
-        sorted.extend_from_slice(line);
-        sorted.push(delimiter);
-    }
-    sorted
+    all.concat()
 }
 
 /// A sort of lines.
 pub struct LineSort {
     pub job: Job,
     pub files: Vec<Vec<u8>>,
-    pub order: TextOrder,
-    pub delimiter: u8,
+    pub order: LineOrder,
     /// Whether the file of that number is a pipe.
     pub pipes: Vec<bool>,
 }
 
 impl LineSort {
-    /// A sort of files to `/out`, with 16 MiB.
+    /// A sort of lines in files to `/out`, with 16 MiB.
     pub fn new(files: Vec<Vec<u8>>, order: TextOrder, delimiter: u8) -> LineSort {
+        LineSort::of(files, LineOrder::lines(order, delimiter))
+    }
+
+    /// The same of records with any framing.
+    pub fn of(files: Vec<Vec<u8>>, order: LineOrder) -> LineSort {
         let mut job = job(&[], "/out", &Order::gensort(Ties::Record));
         let source = |number| sort::Source::Path(PathBuf::from(format!("/in{number}")));
         job.sources = (0..files.len()).map(source).collect();
-        job.contents = Arc::new(Lines::new(LineOrder {
-            text: order.clone(),
-            delimiter,
-        }));
+        job.contents = Arc::new(Lines::new(order.clone()));
         job.resources.memory_bytes = 16 << 20;
         job.temporary = vec![PathBuf::from("/tmp0"), PathBuf::from("/tmp1")];
         let pipes = vec![false; files.len()];
@@ -162,7 +164,6 @@ impl LineSort {
             job,
             files,
             order,
-            delimiter,
             pipes,
         }
     }
@@ -190,7 +191,7 @@ impl LineSort {
     }
 
     pub fn expected(&self) -> Vec<u8> {
-        sorted_lines(&self.files, &self.order, self.delimiter)
+        sorted_lines(&self.files, &self.order)
     }
 
     /// Sorts, and checks the output and that no other file is left.
@@ -341,7 +342,7 @@ pub fn drawn_tuning(random: &mut Random) -> Tuning {
     }
 }
 
-/// A sort whose input, order, plan, workers and memory are drawn.
+/// A sort of lines whose input, order, plan, workers and memory are drawn.
 pub fn drawn_sort(seed: u64, most_bytes: usize) -> (Shape, LineSort) {
     let random = &mut Random::new(seed);
     let shape = Shape::ALL[seed as usize % Shape::ALL.len()];
@@ -350,34 +351,42 @@ pub fn drawn_sort(seed: u64, most_bytes: usize) -> (Shape, LineSort) {
     let order = text_order(keyed, drawn_ties(random));
     let files = drawn_files(shape, (most_bytes, delimiter), random);
     let mut sort = LineSort::new(files, order, delimiter);
-    sort.job.plan = [
-        Choice::Auto,
-        Choice::OnePass,
-        Choice::TwoPass,
-        Choice::Merge,
-    ][random.below(4)];
-    sort.job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
-    sort.job.resources.cores = 1 + random.below(3);
-    sort.job.temporary.truncate(1 + random.below(2));
-    sort.job.tuning = drawn_tuning(random);
-    if random.below(4) == 0 {
-        sort.job.target = Target::Path(PathBuf::from("/to"));
-    }
-    let spills = matches!(sort.job.plan, Choice::TwoPass | Choice::Merge) && random.below(4) > 0;
-    sort.job.resources.memory_bytes = (20 << 20) + random.below(30 << 20) as u64;
-    if spills {
-        sort.job.tuning.load_chunks = [None, Some(1), Some(2)][random.below(3)];
-    }
-    if !spills || !sort.with_few_chunks(random.below(12)) {
-        let least = 1 << (20 + random.below(6));
-        sort.job.resources.memory_bytes = sort.memory_from(least);
-        if sort.job.plan == Choice::OnePass {
-            // How many chunks lines fill is not known before.
-            sort.job.resources.memory_bytes += 32 << 20;
-            sort.job.resources.memory_bytes = sort.memory_from(sort.job.resources.memory_bytes);
+    sort.draw(random);
+    (shape, sort)
+}
+
+impl LineSort {
+    /// Draws plan, workers and memory.
+    pub fn draw(&mut self, random: &mut Random) {
+        self.job.plan = [
+            Choice::Auto,
+            Choice::OnePass,
+            Choice::TwoPass,
+            Choice::Merge,
+        ][random.below(4)];
+        self.job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
+        self.job.resources.cores = 1 + random.below(3);
+        self.job.temporary.truncate(1 + random.below(2));
+        self.job.tuning = drawn_tuning(random);
+        if random.below(4) == 0 {
+            self.job.target = Target::Path(PathBuf::from("/to"));
+        }
+        let spills =
+            matches!(self.job.plan, Choice::TwoPass | Choice::Merge) && random.below(4) > 0;
+        self.job.resources.memory_bytes = (20 << 20) + random.below(30 << 20) as u64;
+        if spills {
+            self.job.tuning.load_chunks = [None, Some(1), Some(2)][random.below(3)];
+        }
+        if !spills || !self.with_few_chunks(random.below(12)) {
+            let least = 1 << (20 + random.below(6));
+            self.job.resources.memory_bytes = self.memory_from(least);
+            if self.job.plan == Choice::OnePass {
+                // How many chunks lines fill is not known before.
+                self.job.resources.memory_bytes += 32 << 20;
+                self.job.resources.memory_bytes = self.memory_from(self.job.resources.memory_bytes);
+            }
         }
     }
-    (shape, sort)
 }
 
 /// Seeds of a drawn test: more in `make test-long`.

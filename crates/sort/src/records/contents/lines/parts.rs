@@ -7,7 +7,6 @@ use crate::records::size::Size;
 
 /// The stretches of a block's lines that take `room` bytes of chunks at most, or are one line.
 pub(super) fn parts_of(block: &Block, framing: Framing, room: usize) -> Vec<(u64, usize, Size)> {
-    let delimiter = framing.records().delimiter().expect("lines");
     let (least, mut parts) = (framing.least_room(), Vec::new());
     for (position, start, size) in block.parts(framing) {
         let bytes = size.bytes as usize;
@@ -18,7 +17,7 @@ pub(super) fn parts_of(block: &Block, framing: Framing, room: usize) -> Vec<(u64
             parts.push((position + from as u64, start + from, size));
         };
         let lines = &block.buffer.bytes()[start..start + bytes];
-        windows(lines, delimiter, |offset, _, ends| {
+        windows(lines, framing.records(), |offset, _, ends| {
             let mut end_before = 0;
             for &end in ends {
                 let takes = least.max((end - end_before) as usize);

@@ -20,7 +20,7 @@ impl<'a> LineWords<'a> {
     #[inline]
     fn line(&self, row: u64) -> &'a [u8] {
         self.order
-            .body(line_at(self.slices, row, self.order.delimiter))
+            .body(line_at(self.slices, row, self.order.framing))
     }
 
     /// Whether `a` may stand before `b`, positions included.
