@@ -37,8 +37,8 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
     };
     if how == CheckName::DiagnoseFirst {
         let text = match contents.framing().records() {
-            Framing::Delimited(_) => record,
-            Framing::Fixed(_) => hexadecimal(&record),
+            Framing::Delimited(_) | Framing::Quoted(_) => record,
+            Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
         };
         tell(&source, number, &text);
     }
