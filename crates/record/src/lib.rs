@@ -1,4 +1,5 @@
-//! Records of fixed length: formats, order, generation and validation. Lines of text: their order.
+//! Records of fixed length: formats, order, generation and validation. Lines of text and rows: their
+//! order.
 //!
 //! Every other crate of Gristmill moves records without knowing them. This one knows them, and
 //! offers what the others need: a length, an order of words, bytes to sort, a verdict.
@@ -16,7 +17,8 @@
 //! ```
 //!
 //! Lines of text have keys that are found in each line, numbers as digits and more: [`text`] turns
-//! them into words too, with the options of GNU sort.
+//! them into words too, with the options of GNU sort. [`rows`] does so with the columns of CSV and TSV
+//! and the members of JSON Lines.
 //!
 //! It is arithmetic over slices: no files, no threads, no clock, and no other crate of the
 //! workspace.
@@ -31,6 +33,7 @@ mod key;
 mod line_order;
 mod normalised;
 mod order;
+pub mod rows;
 mod summary;
 pub mod text;
 mod validate;

@@ -3,19 +3,24 @@
 //! ```text
 //!  -t, -k3,3nr -k1,1f            "12,pears,7"  one line, without its end
 //!        |                            |
-//!    key, options              place, scan         which bytes of the line are the key
+//!    key, options              place, row, scan    which bytes of the line are the key
 //!        |                            |
-//!        +--------> order <-------- code           which bytes have the key's order
+//!        +--> part, order <-------- code           which bytes have the key's order
 //!                     |               |             (edit, number, general, month, version,
-//!                     |             groups           random)
+//!                     |             groups           random, decimal, natural, date)
 //!                     v               |
 //!            words, prefixes <--------+            which words have the order of those bytes
 //! ```
+//!
+//! [`crate::rows`] makes orders of rows, whose keys are columns or members; they are parts of the
+//! same machinery (`row`, `decimal`, `natural`, `date`).
 //!
 //! Lines may contain any bytes. The semantics are those of GNU coreutils 9.1, which the tests run
 //! beside this module wherever it is installed.
 
 mod code;
+mod date;
+mod decimal;
 mod edit;
 mod explain;
 mod extended;
@@ -23,11 +28,14 @@ mod general;
 mod groups;
 mod key;
 mod month;
+mod natural;
 mod number;
 mod options;
 mod order;
+mod part;
 mod place;
 mod random;
+pub(crate) mod row;
 mod scan;
 mod version;
 

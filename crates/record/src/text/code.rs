@@ -4,6 +4,7 @@
 //! Text                 the bytes themselves          any word is one load
 //! Folded               the same, as capital letters  and a few operations more
 //! Edited  Numeric ..   encoded, byte after byte      a word stops the encoder when it is complete
+//! Decimal Natural Date the same, of values of rows   nothing is encoded of an empty value
 //! ```
 //!
 //! Encodings are not stored. Two keys compare by their first words, which is nearly always enough,
@@ -18,7 +19,8 @@ use super::groups::{Sink, Window, group, groups, mismatch, word_of};
 use super::month::month;
 use super::number::{self, Number, encode_human};
 use super::options::{KeyOptions, TextKind};
-use super::{random, version};
+use super::row::ValueKind;
+use super::{date, decimal, natural, random, version};
 
 /// The low byte of a word: the number of its bytes, or that more follow.
 const COUNT: u64 = 0xFF;
@@ -42,6 +44,9 @@ pub(super) enum Code {
         edit: Edit,
         salt: [u8; 16],
     },
+    Decimal,
+    Natural,
+    Date,
 }
 
 /// How two keys differ.
@@ -83,6 +88,16 @@ impl Code {
         })
     }
 
+    /// The code of a value of a row.
+    pub(super) fn of_value(kind: ValueKind) -> Code {
+        match kind {
+            ValueKind::Text => Code::Text,
+            ValueKind::Number => Code::Decimal,
+            ValueKind::Natural => Code::Natural,
+            ValueKind::Date => Code::Date,
+        }
+    }
+
     /// Word `depth` of a key, or the number of its words if that is past the last.
     #[inline]
     pub(super) fn word(self, key: &[u8], depth: usize) -> Result<u64, usize> {
@@ -90,6 +105,7 @@ impl Code {
             Code::Text => group(key, depth),
             Code::Folded => group(key, depth).map(fold_word),
             Code::Numeric if depth == 0 => Ok(first_of_number(key)),
+            Code::Decimal if depth == 0 => Ok(first_of_decimal(key)),
             _ => {
                 let mut window = Window::new(depth);
                 self.encode(key, &mut window);
@@ -187,6 +203,9 @@ impl Code {
             Code::Random { edit, salt } => {
                 with_edited(key, edit, |key| random::encode(key, salt, out));
             }
+            Code::Decimal => decimal::encode(key, out),
+            Code::Natural => natural::encode(key, out),
+            Code::Date => date::encode(key, out),
         }
     }
 
@@ -199,6 +218,9 @@ impl Code {
             Code::Month => 1,
             Code::Version(_) => version::most_bytes(key),
             Code::Random { .. } => random::most_bytes(key),
+            Code::Decimal => decimal::most_bytes(key),
+            Code::Natural => natural::most_bytes(key),
+            Code::Date => date::most_bytes(key),
         })
     }
 }
@@ -209,6 +231,16 @@ fn first_of_number(key: &[u8]) -> u64 {
     number::only_word(key).unwrap_or_else(|| {
         let mut window = Window::new(0);
         Number::read(key).encode(&mut window);
+        window.word().unwrap_or(0)
+    })
+}
+
+/// Word 0 of a decimal number of a row.
+#[inline]
+fn first_of_decimal(value: &[u8]) -> u64 {
+    decimal::only_word(value).unwrap_or_else(|| {
+        let mut window = Window::new(0);
+        decimal::encode(value, &mut window);
         window.word().unwrap_or(0)
     })
 }

@@ -11,12 +11,16 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::code::Code;
+use super::date::Instant;
+use super::decimal::Decimal;
 use super::general::General;
 use super::key::TextKey;
 use super::month::month;
 use super::number;
-use super::options::{KeyOptions, TextKind};
+use super::options::KeyOptions;
 use super::order::{TextOrder, TextTies};
+use super::part::Part;
 use super::scan::past_blanks;
 
 /// What an order reads of a line for a key.
@@ -26,7 +30,8 @@ pub struct KeyView {
     pub key: Option<usize>,
     /// The bytes of the line that are the key.
     pub range: Range<usize>,
-    /// Those that count: of a number or a month, its own bytes alone. Empty if there is none.
+    /// Those that count: of a number or a month, its own bytes alone; of a value in quotes, those
+    /// inside of them. Empty if there is none.
     pub read: Range<usize>,
     /// What they were read as.
     pub reading: Reading,
@@ -37,7 +42,8 @@ pub struct KeyView {
 pub enum Reading {
     /// Bytes.
     Text,
-    /// A number, and whether there was one. Without, it counts as 0; with `-g`, as less than any.
+    /// A number, and whether there was one. Without, it counts as 0; with `-g` and in a row, as less
+    /// than any.
     Number {
         /// Whether there was a number.
         found: bool,
@@ -48,6 +54,15 @@ pub enum Reading {
     Version,
     /// Bytes of which the hash counts.
     Random,
+    /// Text of a row with numbers in it.
+    Natural,
+    /// A date of a row, and whether there was one. Without, it is before all others.
+    Date {
+        /// Whether there was a date.
+        found: bool,
+    },
+    /// A value of a row that is empty or missing, and so before all others.
+    Missing,
 }
 
 /// A part of an order that may be meant otherwise. Keys are counted from 1.
@@ -116,16 +131,10 @@ impl TextOrder {
     /// What the order reads of `line`: for each key, and for the last resort if there is one.
     #[must_use]
     pub fn explain(&self, line: &[u8]) -> Vec<KeyView> {
-        let keys = self.keys().iter().zip(self.parts()).enumerate();
-        let views = keys.map(|(number, (key, part))| {
-            let range = part.place.range(line);
-            let (read, reading) = reading(key.options.kind(), &line[range.clone()]);
-            KeyView {
-                key: Some(number + 1),
-                read: range.start + read.start..range.start + read.end,
-                range,
-                reading,
-            }
+        let keys = self.parts().iter().enumerate();
+        let views = keys.map(|(number, part)| KeyView {
+            key: Some(number + 1),
+            ..part_view(part, line)
         });
         let whole = self.has_last_resort().then_some(KeyView {
             key: None,
@@ -241,28 +250,67 @@ fn blanks_matter(key: &TextKey) -> bool {
     !columns && (at_start || at_end)
 }
 
+/// What a part reads of a line.
+fn part_view(part: &Part, line: &[u8]) -> KeyView {
+    let (range, inside) = part.ranges(line);
+    let (length, (read, reading)) = part.with(line, |key| match key {
+        [] if part.is_value() => (0, (0..0, Reading::Missing)),
+        key => (key.len(), reading(part.code(), key)),
+    });
+    let is_decoded = length < inside.len();
+    let read = match is_decoded && !read.is_empty() {
+        // Places in the decoded value say nothing about the line.
+        true => inside,
+        false => inside.start + read.start..inside.start + read.end,
+    };
+    KeyView {
+        key: None,
+        range,
+        read,
+        reading,
+    }
+}
+
 /// The bytes of a key that count, and what they were read as.
-fn reading(kind: TextKind, key: &[u8]) -> (Range<usize>, Reading) {
+fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
     let blanks = key.len() - past_blanks(key).len();
     let text = &key[blanks..];
-    let (length, reading) = match kind {
-        TextKind::Text => return (0..key.len(), Reading::Text),
-        TextKind::Version => return (0..key.len(), Reading::Version),
-        TextKind::Random => return (0..key.len(), Reading::Random),
-        TextKind::Numeric | TextKind::Human => {
-            let length = number::length(text, kind == TextKind::Human);
+    let (length, reading) = match code {
+        Code::Text | Code::Folded | Code::Edited(_) => return (0..key.len(), Reading::Text),
+        Code::Version(_) => return (0..key.len(), Reading::Version),
+        Code::Random { .. } => return (0..key.len(), Reading::Random),
+        Code::Natural => return (0..key.len(), Reading::Natural),
+        Code::Decimal => {
+            let found = matches!(Decimal::read(key), Ok(Some(_)));
+            return (trimmed(key, found), Reading::Number { found });
+        }
+        Code::Date => {
+            let found = matches!(Instant::read(key), Ok(Some(_)));
+            return (trimmed(key, found), Reading::Date { found });
+        }
+        Code::Numeric | Code::Human { .. } => {
+            let length = number::length(text, code != Code::Numeric);
             let found = length > 0;
             (length, Reading::Number { found })
         }
-        TextKind::General => {
+        Code::General => {
             let (number, length) = General::read(text);
             let found = number != General::Nothing;
             (length, Reading::Number { found })
         }
-        TextKind::Month => {
+        Code::Month => {
             let month = Some(month(text)).filter(|&month| month > 0);
             (month.map_or(0, |_| 3), Reading::Month(month))
         }
     };
     (blanks..blanks + length, reading)
+}
+
+/// A value without the blanks around it, if it was found.
+fn trimmed(value: &[u8], found: bool) -> Range<usize> {
+    let start = value.len() - value.trim_ascii_start().len();
+    match found {
+        true => start..start + value.trim_ascii().len(),
+        false => 0..0,
+    }
 }

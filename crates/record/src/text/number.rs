@@ -15,7 +15,7 @@ use super::groups::Sink;
 use super::scan::past_blanks;
 
 /// The header of 0; those of negative numbers are less.
-const ZERO: u8 = 0x80;
+pub(super) const ZERO: u8 = 0x80;
 /// The largest number of digits before the point that the header holds.
 const MOST_IN_HEADER: usize = 100;
 /// The header of longer numbers: the number of digits follows in eight bytes.
@@ -109,7 +109,7 @@ impl<'a> Number<'a> {
 /// Writes the digits of `0.WHOLEFRACTION`, the last of which is not 0, in pairs; or those of 1 less
 /// that number.
 #[inline]
-fn encode_digits(whole: &[u8], fraction: &[u8], complement: bool, out: &mut impl Sink) {
+pub(super) fn encode_digits(whole: &[u8], fraction: &[u8], complement: bool, out: &mut impl Sink) {
     let count = whole.len() + fraction.len();
     let digit = |place: usize| match place.checked_sub(whole.len()) {
         None => whole[place] - b'0',
@@ -137,7 +137,7 @@ pub(super) fn digits(text: &[u8]) -> &[u8] {
 }
 
 /// Without the zeros at the end.
-fn strip_zeros(digits: &[u8]) -> &[u8] {
+pub(super) fn strip_zeros(digits: &[u8]) -> &[u8] {
     let last = digits.iter().rposition(|&digit| digit != b'0');
     &digits[..last.map_or(0, |last| last + 1)]
 }
@@ -162,7 +162,13 @@ pub(super) fn only_word(key: &[u8]) -> Option<u64> {
     if value == 0 {
         return Some(u64::from(ZERO) << 56 | 1);
     }
-    let header = ZERO + 1 + whole as u8;
+    Some(word_of(ZERO + 1 + whole as u8, value, negative))
+}
+
+/// The word of a number with this header, whose digits are those of `value` with zeros to twelve;
+/// not 0.
+#[inline]
+pub(super) fn word_of(header: u8, value: u64, negative: bool) -> u64 {
     let (header, value) = if negative {
         (!header, POWERS[0] - value)
     } else {
@@ -172,11 +178,11 @@ pub(super) fn only_word(key: &[u8]) -> Option<u64> {
     let pairs = |six: u64| (six / 10_000) << 16 | (six / 100 % 100) << 8 | (six % 100);
     let pairs = (pairs(high) << 24) | pairs(low);
     let bytes = 7 - u64::from(pairs.trailing_zeros() / 8);
-    Some(u64::from(header) << 56 | pairs << 8 | bytes)
+    u64::from(header) << 56 | pairs << 8 | bytes
 }
 
 /// 10^12, and smaller powers: what a number of so many digits lacks to twelve.
-const POWERS: [u64; 13] = {
+pub(super) const POWERS: [u64; 13] = {
     let mut powers = [1; 13];
     let mut count = 12;
     while count > 0 {

@@ -18,11 +18,12 @@ use std::cmp::Ordering;
 
 use thiserror::Error;
 
-use super::code::{Code, Difference};
+use super::code::Difference;
 use super::groups::group;
 use super::key::TextKey;
 use super::options::{KeyOptions, OptionError};
-use super::place::Place;
+use super::part::{Part, fill};
+use super::row::RowValue;
 
 /// The tie-breaker between lines with equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,15 +84,6 @@ pub struct TextOrder {
     salt: Option<[u8; 16]>,
 }
 
-/// A key, ready for use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) place: Place,
-    pub(super) code: Code,
-    /// All bits set to complement the words of a reversed key; otherwise 0.
-    flip: u64,
-}
-
 impl TextOrder {
     /// The order by `keys`, the most significant first. Those without options get the `global` ones.
     /// Without keys, the key is the whole line. `salt` is for `-R` alone.
@@ -126,23 +118,49 @@ impl TextOrder {
         let parts = keys.iter().map(|key| Part::new(key, separator, salt));
         let parts: Option<Vec<Part>> = parts.collect();
         let parts = parts.ok_or(TextOrderError::NoSalt)?;
+        let order = TextOrder::of_parts(parts, global, ties);
+        Ok(TextOrder {
+            keys,
+            separator,
+            keyed,
+            salt,
+            ..order
+        })
+    }
+
+    /// The order of rows by some values, the most significant first; without any, by the whole row.
+    pub(crate) fn of_values(values: Vec<RowValue>, ties: TextTies) -> TextOrder {
+        let global = KeyOptions::default();
+        if values.is_empty() {
+            let order = TextOrder::of_parts(vec![Part::line(false)], global, ties);
+            return TextOrder {
+                keys: vec![TextKey::line(global)],
+                keyed: false,
+                ..order
+            };
+        }
+        let parts = values.into_iter().map(Part::of_value).collect();
+        TextOrder::of_parts(parts, global, ties)
+    }
+
+    fn of_parts(parts: Vec<Part>, global: KeyOptions, ties: TextTies) -> TextOrder {
         let decides = ties == TextTies::Line && !parts.iter().any(Part::is_line);
         let last = decides.then(|| Part::line(global.reverse));
         let line_only = match &parts[..] {
-            [only] if only.is_line() => Some(only.flip),
+            [only] if only.is_line() => Some(only.flip()),
             _ => None,
         };
-        Ok(TextOrder {
-            keys,
+        TextOrder {
+            keys: Vec::new(),
             global,
-            separator,
+            separator: None,
             ties,
-            keyed,
+            keyed: true,
             parts,
             last,
             line_only,
-            salt,
-        })
+            salt: None,
+        }
     }
 
     /// The keys, with the options that they have in the end.
@@ -209,8 +227,8 @@ impl TextOrder {
 
     fn word_of_parts(&self, line: &[u8], mut depth: usize) -> u64 {
         for part in self.all() {
-            match part.code.word(part.place.key(line), depth) {
-                Ok(word) => return word ^ part.flip,
+            match part.word(line, depth) {
+                Ok(word) => return word,
                 Err(words) => depth -= words,
             }
         }
@@ -221,7 +239,7 @@ impl TextOrder {
     /// all 32-bit numbers. Lines for which that is not enough are too long to be sorted by words.
     #[must_use]
     pub fn most_words(&self, longest_line: usize) -> u32 {
-        let words = self.all().map(|part| part.code.most_words(longest_line));
+        let words = self.all().map(|part| part.most_words(longest_line));
         let words = words.fold(0, usize::saturating_add);
         u32::try_from(words)
             .unwrap_or(u32::MAX)
@@ -251,8 +269,7 @@ impl TextOrder {
         let (from, until) = (from as usize, until as usize);
         let mut before = 0;
         for part in self.all() {
-            let (x, y) = (part.place.key(a), part.place.key(b));
-            match part.code.difference(x, y, from.saturating_sub(before)) {
+            match part.difference(a, b, from.saturating_sub(before)) {
                 Difference::At(word) => return (before + word).min(until) as u32,
                 Difference::None(words) => before += words,
             }
@@ -266,20 +283,9 @@ impl TextOrder {
     /// Word 0 of each line, with one decision about the order for all of them. As many lines are
     /// read as there are places in `out`, or fewer if there are fewer.
     pub fn prefixes<'a>(&self, lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64]) {
-        if let Some(flip) = self.line_only {
-            return fill(lines, out, |line| group(line, 0).unwrap_or(0) ^ flip);
-        }
-        let Part { place, code, flip } = &self.parts[0];
-        match code {
-            Code::Text => fill(lines, out, |line| {
-                group(place.key(line), 0).unwrap_or(0) ^ flip
-            }),
-            Code::Numeric => fill(lines, out, |line| {
-                Code::Numeric.word(place.key(line), 0).unwrap_or(0) ^ flip
-            }),
-            _ => fill(lines, out, |line| {
-                code.word(place.key(line), 0).unwrap_or(0) ^ flip
-            }),
+        match self.line_only {
+            Some(flip) => fill(lines, out, |line| group(line, 0).unwrap_or(0) ^ flip),
+            None => self.parts[0].fill(lines, out),
         }
     }
 
@@ -292,49 +298,5 @@ impl TextOrder {
     /// The parts for the keys alone.
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
-    }
-}
-
-impl Part {
-    fn new(key: &TextKey, separator: Option<u8>, salt: Option<[u8; 16]>) -> Option<Part> {
-        Some(Part {
-            place: Place::of(key, separator),
-            code: Code::new(&key.options, salt)?,
-            flip: flip(key.options.reverse),
-        })
-    }
-
-    fn line(reverse: bool) -> Part {
-        Part {
-            place: Place::line(),
-            code: Code::Text,
-            flip: flip(reverse),
-        }
-    }
-
-    /// Whether the part is all bytes of the line, so that nothing can follow it.
-    fn is_line(&self) -> bool {
-        self.code == Code::Text && self.place.is_line()
-    }
-
-    #[inline]
-    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let ordering = self.code.compare(self.place.key(a), self.place.key(b));
-        if self.flip == 0 {
-            ordering
-        } else {
-            ordering.reverse()
-        }
-    }
-}
-
-fn flip(reverse: bool) -> u64 {
-    if reverse { u64::MAX } else { 0 }
-}
-
-/// A tight loop, compiled separately for each way to find a prefix.
-fn fill<'a>(lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64], prefix: impl Fn(&[u8]) -> u64) {
-    for (place, line) in out.iter_mut().zip(lines) {
-        *place = prefix(line);
     }
 }

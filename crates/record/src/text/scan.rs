@@ -14,9 +14,31 @@ const LOW: u64 = 0x7F * EACH;
 
 /// Marks the bytes of `word` that are `byte`.
 #[inline]
-fn marks_of(word: u64, byte: u8) -> u64 {
+pub(super) fn marks_of(word: u64, byte: u8) -> u64 {
     let other = word ^ (u64::from(byte) * EACH);
     !(((other & LOW) + LOW) | other | LOW)
+}
+
+/// The number of bytes that are marked.
+#[inline]
+pub(super) fn count_marks(marks: u64) -> usize {
+    ((marks >> 7).wrapping_mul(EACH) >> 56) as usize
+}
+
+/// Eight bytes from `at` on, which is before the end; with marks on those that are in the text.
+#[inline]
+pub(super) fn load(text: &[u8], at: usize) -> (u64, u64) {
+    const ALL: u64 = 0x80 * EACH;
+    match text[at..].first_chunk() {
+        Some(chunk) => (u64::from_le_bytes(*chunk), ALL),
+        None => {
+            let rest = &text[at..];
+            let mut bytes = [0; 8];
+            bytes[..rest.len()].copy_from_slice(rest);
+            let inside = (1 << (8 * rest.len())) - 1;
+            (u64::from_le_bytes(bytes), ALL & inside)
+        }
+    }
 }
 
 /// Marks the blanks among the bytes of `word`.
@@ -97,7 +119,7 @@ impl Nth {
     /// The place of the last mark, if it is among these; otherwise counts them.
     #[inline]
     fn found(&mut self, mut marks: u64) -> Option<usize> {
-        let count = ((marks >> 7).wrapping_mul(EACH) >> 56) as usize;
+        let count = count_marks(marks);
         if count < self.left {
             self.left -= count;
             self.at += 8;

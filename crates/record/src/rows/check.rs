@@ -1,0 +1,159 @@
+//! Checks whole rows, once for each, before they are sorted.
+//!
+//! ```text
+//! 7,"Oslo           column 3: the quote that begins here does not end
+//! 7,Oslo,           2 columns are expected ..
+//! 7,abc             "abc" in column price is not a number
+//! {"a": [1}         column 9: expected `,` or `]`
+//! ```
+//!
+//! A row of fields without quotes takes two searches. Of JSON, `serde_json` checks the grammar
+//! without making values; characters are checked beside it, because it passes over strings.
+
+use serde::de::IgnoredAny;
+
+use super::bad_row::{BadRow, RowProblem};
+use super::dialect::Dialect;
+use super::header::Header;
+use super::order::RowOrder;
+use crate::text::row::{JsonKind, Path, RowPlace, RowValue, count_fields, lone_surrogate};
+
+/// The most bytes of a value in a message.
+const MOST_SHOWN: usize = 40;
+
+/// Checks rows against their dialect, the number of columns and the types of keys.
+///
+/// ```
+/// use record::rows::{Dialect, Header, RowCheck, RowOrder};
+/// use record::text::TextTies;
+/// let header = Header::parse(Dialect::CSV, b"city,price")?;
+/// let order = RowOrder::new(Dialect::CSV, Some(&header), &["price:num".parse()?], TextTies::Line)?;
+/// let check = RowCheck::new(&order, Some(&header));
+/// assert_eq!(check.check(b"Oslo,9.5"), Ok(()));
+/// let message = |row: &[u8]| check.check(row).unwrap_err().to_string();
+/// assert_eq!(message(b"Oslo,abc"), "\"abc\" in column price is not a number");
+/// assert_eq!(message(b"Oslo"), "1 column, the header has 2");
+/// assert_eq!(message(b"\"Oslo,9"), "column 1: the quote that begins here does not end");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RowCheck {
+    dialect: Dialect,
+    columns: Option<usize>,
+    /// The values that may be bad, and what messages call them.
+    values: Vec<(RowValue, String)>,
+}
+
+impl RowCheck {
+    /// The check of rows for an order. `header` has the names of columns for messages.
+    #[must_use]
+    pub fn new(order: &RowOrder, header: Option<&Header>) -> RowCheck {
+        let can_be_bad = |value: &&RowValue| match value.place {
+            RowPlace::Column(_) => !value.kind.is_any(),
+            RowPlace::Path(_) => true,
+        };
+        let named = |value: &RowValue| {
+            let place = match &value.place {
+                RowPlace::Column(column) => {
+                    let name = header.and_then(|header| header.names().nth(column.before));
+                    let name = name.unwrap_or_else(|| (column.before + 1).to_string());
+                    format!("column {name}")
+                }
+                RowPlace::Path(path) => path.label(),
+            };
+            (value.clone(), place)
+        };
+        RowCheck {
+            dialect: order.dialect,
+            columns: order.columns,
+            values: order.values.iter().filter(can_be_bad).map(named).collect(),
+        }
+    }
+
+    /// Checks a whole row, without the newline at its end.
+    ///
+    /// # Errors
+    /// If its fields do not end, or it has another number of them than the header; if it is no JSON; if
+    /// a key is not of its type.
+    pub fn check(&self, row: &[u8]) -> Result<(), BadRow> {
+        match self.dialect.separator() {
+            Some(separator) => self.check_fields(row, separator)?,
+            None => check_json(row)?,
+        }
+        for (value, place) in &self.values {
+            if let RowPlace::Path(path) = &value.place {
+                check_key(row, path, place)?;
+            }
+            check_value(row, value, place)?;
+        }
+        Ok(())
+    }
+
+    fn check_fields(&self, row: &[u8], separator: u8) -> Result<(), BadRow> {
+        let found = count_fields(row, separator, self.dialect.quote()).map_err(BadRow::of_field)?;
+        match self.columns {
+            Some(expected) if found != expected => {
+                Err(BadRow::at(0, RowProblem::Columns { found, expected }))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that a row is a value of JSON, and that its strings are text.
+fn check_json(row: &[u8]) -> Result<(), BadRow> {
+    if let Err(error) = std::str::from_utf8(row) {
+        return Err(BadRow::at(error.valid_up_to(), RowProblem::Utf8));
+    }
+    serde_json::from_slice::<IgnoredAny>(row).map_err(|error| BadRow::of_json(&error))?;
+    match lone_surrogate(row) {
+        Some(place) => Err(BadRow::at(place, RowProblem::Surrogate)),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a path leads to one value that can be a key.
+fn check_key(row: &[u8], path: &Path, place: &str) -> Result<(), BadRow> {
+    if let Some((name, second)) = path.twice(row) {
+        return Err(BadRow::at(second, RowProblem::Twice(name.to_owned())));
+    }
+    let json = path.json(row);
+    let kind = match json.kind {
+        JsonKind::Object => "object",
+        JsonKind::Array => "array",
+        _ => return Ok(()),
+    };
+    let place = place.to_owned();
+    Err(BadRow::at(
+        json.range.start,
+        RowProblem::Nested { place, kind },
+    ))
+}
+
+/// Checks that a value is of its type.
+fn check_value(row: &[u8], value: &RowValue, place: &str) -> Result<(), BadRow> {
+    if value.kind.is_any() {
+        return Ok(());
+    }
+    let checked = value.place.find(row).with(|bytes| {
+        let bad = value.kind.check(bytes);
+        bad.map_err(|error| (error, shown(bytes)))
+    });
+    checked.map_err(|(error, shown)| {
+        let (range, _) = value.place.ranges(row);
+        let place = place.to_owned();
+        let problem = RowProblem::Value {
+            value: shown,
+            place,
+            error,
+        };
+        BadRow::at(range.start, problem)
+    })
+}
+
+/// The first bytes of a value, as a message can have them.
+fn shown(value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&value[..value.len().min(MOST_SHOWN)]);
+    let more = if value.len() > MOST_SHOWN { ".." } else { "" };
+    format!("{}{more}", text.escape_debug())
+}

@@ -1,0 +1,231 @@
+//! A description of an order of rows that can be saved, and read without the header.
+//!
+//! ```text
+//! csv                     rows of CSV; csv:3b with semicolons, csv:3b:27 with single quotes as well
+//! tsv   jsonl             the other formats
+//! columns:7               the number of columns
+//! column:4:num:desc       a key: the fourth column
+//! path:$.a["b c"]:date    a key: a path of JSON
+//! ```
+
+use super::dialect::Dialect;
+use super::key::RowKey;
+use super::order::RowOrder;
+use crate::format::FormatError;
+use crate::text::TextTies;
+use crate::text::row::{Column, Path, RowPlace, RowValue};
+
+impl RowOrder {
+    /// The format and the keys, as [`RowOrder::parse`] takes them.
+    #[must_use]
+    pub fn describe(&self) -> (String, Vec<String>) {
+        let columns = self.columns.map(|columns| format!("columns:{columns}"));
+        let keys = self.values.iter().map(|value| {
+            let place = match &value.place {
+                RowPlace::Column(column) => format!("column:{}", column.before + 1),
+                RowPlace::Path(path) => format!("path:{path}"),
+            };
+            let direction = if value.descending { ":desc" } else { "" };
+            format!("{place}:{}{direction}", value.kind.name())
+        });
+        (
+            self.dialect.describe(),
+            columns.into_iter().chain(keys).collect(),
+        )
+    }
+
+    /// The order of a description; `None` if `format` is not one of rows.
+    ///
+    /// ```
+    /// use record::rows::RowOrder;
+    /// use record::text::TextTies;
+    /// let keys = ["columns:7", "column:4:num:desc"];
+    /// let order = RowOrder::parse("csv:3b", &keys, TextTies::Line).unwrap()?;
+    /// assert_eq!(order.columns(), Some(7));
+    /// assert_eq!(order.describe().1, keys);
+    /// assert!(RowOrder::parse::<&str>("fixed:100", &[], TextTies::Line).is_none());
+    /// # Ok::<(), record::FormatError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a part has a mistake.
+    pub fn parse<S: AsRef<str>>(
+        format: &str,
+        keys: &[S],
+        ties: TextTies,
+    ) -> Option<Result<RowOrder, FormatError>> {
+        let dialect = Dialect::described(format)?;
+        Some(described(dialect, keys, ties))
+    }
+}
+
+fn described<S: AsRef<str>>(
+    dialect: Dialect,
+    parts: &[S],
+    ties: TextTies,
+) -> Result<RowOrder, FormatError> {
+    let mut order = RowOrder {
+        dialect,
+        columns: None,
+        values: Vec::new(),
+        ties,
+    };
+    for part in parts.iter().map(AsRef::as_ref) {
+        let none = || FormatError::Line {
+            given: part.to_owned(),
+            what: "not a part of an order of these rows".to_owned(),
+        };
+        match part.split_once(':').ok_or_else(none)? {
+            ("columns", number) if dialect.has_columns() => {
+                order.columns = Some(number.parse().map_err(|_| none())?);
+            }
+            (place, key) => {
+                let value = value(dialect, place, key).ok_or_else(none)?;
+                order.values.push(value);
+            }
+        }
+    }
+    Ok(order)
+}
+
+fn value(dialect: Dialect, place: &str, key: &str) -> Option<RowValue> {
+    let key: RowKey = key.parse().ok()?;
+    let place = match (place, dialect.separator()) {
+        ("path", None) => RowPlace::Path(key.name.parse::<Path>().ok()?),
+        ("column", Some(separator)) => RowPlace::Column(Column {
+            separator,
+            quote: dialect.quote(),
+            before: key.name.parse::<usize>().ok()?.checked_sub(1)?,
+        }),
+        _ => return None,
+    };
+    Some(RowValue {
+        place,
+        kind: key.kind,
+        descending: key.descending,
+    })
+}
+
+impl Dialect {
+    fn describe(self) -> String {
+        match self {
+            Dialect::CSV => "csv".to_owned(),
+            Dialect::Csv {
+                separator,
+                quote: b'"',
+            } => format!("csv:{separator:02x}"),
+            Dialect::Csv { separator, quote } => format!("csv:{separator:02x}:{quote:02x}"),
+            Dialect::Tsv => "tsv".to_owned(),
+            Dialect::JsonLines => "jsonl".to_owned(),
+        }
+    }
+
+    fn described(format: &str) -> Option<Dialect> {
+        let dialect = match format {
+            "csv" => Dialect::CSV,
+            "tsv" => Dialect::Tsv,
+            "jsonl" => Dialect::JsonLines,
+            _ => {
+                let bytes = format.strip_prefix("csv:")?;
+                let (separator, quote) = bytes.split_once(':').unwrap_or((bytes, "22"));
+                Dialect::Csv {
+                    separator: byte(separator)?,
+                    quote: byte(quote)?,
+                }
+            }
+        };
+        dialect.check().is_ok().then_some(dialect)
+    }
+}
+
+/// The byte of two hexadecimal digits.
+fn byte(digits: &str) -> Option<u8> {
+    let is_pair = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u8::from_str_radix(digits, 16).ok().filter(|_| is_pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Header;
+    use super::*;
+
+    fn assert_read_back(dialect: Dialect, header: Option<&Header>, keys: &[&str], text: &[&str]) {
+        let keys: Vec<RowKey> = keys.iter().map(|key| key.parse().unwrap()).collect();
+        for ties in [TextTies::Line, TextTies::Position] {
+            let order = RowOrder::new(dialect, header, &keys, ties).unwrap();
+            let (format, parts) = order.describe();
+            assert_eq!(
+                [
+                    &[&format[..]],
+                    &parts.iter().map(|part| &part[..]).collect::<Vec<_>>()[..]
+                ]
+                .concat(),
+                text
+            );
+            let again = RowOrder::parse(&format, &parts, ties).unwrap();
+            assert_eq!(again, Ok(order), "{format} {parts:?}");
+        }
+    }
+
+    #[test]
+    fn a_description_is_read_back() {
+        let header = Header::parse(Dialect::CSV, b"a,b:num,c").unwrap();
+        let header = Some(&header);
+        let csv = |separator, quote| Dialect::Csv { separator, quote };
+        let keys = ["b:num:str", "#3:date:desc", "a:natural"];
+        let columns = [
+            "columns:3",
+            "column:2:str",
+            "column:3:date:desc",
+            "column:1:natural",
+        ];
+        let with = |format| [&[format], &columns[..]].concat();
+        assert_read_back(Dialect::CSV, header, &keys, &with("csv"));
+        assert_read_back(csv(b';', b'"'), header, &keys, &with("csv:3b"));
+        assert_read_back(csv(b',', b'\''), header, &keys, &with("csv:2c:27"));
+        assert_read_back(Dialect::Tsv, header, &[], &["tsv", "columns:3"]);
+        assert_read_back(Dialect::Tsv, None, &["#9"], &["tsv", "column:9:str"]);
+        let keys = ["price:num", "$.a[0]['b:num'].c_d:date:desc", "x\n\"y:z"];
+        let paths = [
+            "jsonl",
+            "path:$.price:num",
+            "path:$.a[0][\"b:num\"].c_d:date:desc",
+            "path:$[\"x\\n\\\"y:z\"]:str",
+        ];
+        assert_read_back(Dialect::JsonLines, None, &keys, &paths);
+    }
+
+    #[test]
+    fn other_descriptions_are_refused() {
+        for format in [
+            "lines",
+            "csv:",
+            "csv:3",
+            "csv:0a",
+            "csv:22",
+            "csv:2c:2c",
+            "csv:+1",
+            "json",
+        ] {
+            let found = RowOrder::parse::<&str>(format, &[], TextTies::Line);
+            assert!(found.is_none(), "{format}");
+        }
+        for part in [
+            "",
+            "column",
+            "column:0",
+            "column:x",
+            "path:$.a",
+            "columns:x",
+            "key:1",
+            "column:",
+        ] {
+            let found = RowOrder::parse("csv", &[part], TextTies::Line).unwrap();
+            assert!(found.is_err(), "{part}");
+        }
+        for part in ["column:1", "columns:1", "path:a", "path:$["] {
+            let found = RowOrder::parse("jsonl", &[part], TextTies::Line).unwrap();
+            assert!(found.is_err(), "{part}");
+        }
+    }
+}

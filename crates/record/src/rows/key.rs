@@ -1,0 +1,165 @@
+//! A key as the user writes it.
+//!
+//! ```text
+//! price:num:desc      the column or member price, as a number, the largest first
+//! #3                  the third column
+//! $.user.name         a member of a member
+//! a:b                 the column a:b, as b is no type
+//! a:num:str           the column a:num
+//! ```
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::text::row::ValueKind;
+
+/// A key of rows: `NAME[:TYPE][:asc|:desc]`.
+///
+/// NAME is that of a column or member. For a column it may also be `#3`, its number from 1; for JSON
+/// also a path, such as `$.a.b`, `$.a[0]` or `$['a b']`. TYPE is one of [`ValueKind`]. A NAME may have
+/// colons: only the known words behind the last ones are taken off, so `NAME:str` keeps any NAME
+/// whole. `asc` is the default.
+///
+/// ```
+/// use record::rows::{RowKey, ValueKind};
+/// let key: RowKey = "price:num:desc".parse()?;
+/// assert_eq!((&key.name[..], key.kind, key.descending), ("price", ValueKind::Number, true));
+/// let key: RowKey = "at:12:30".parse()?;
+/// assert_eq!((&key.name[..], key.kind, key.descending), ("at:12:30", ValueKind::Text, false));
+/// # Ok::<(), record::rows::RowKeyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RowKey {
+    /// The name, `#` and a number, or a path.
+    pub name: String,
+    /// What its values are read as.
+    pub kind: ValueKind,
+    /// Whether the largest value comes first.
+    pub descending: bool,
+}
+
+/// A mistake in a key that no header can explain.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the key \"{given}\" has no name; write NAME[:TYPE][:desc], such as price:num")]
+pub struct RowKeyError {
+    /// The given key.
+    pub given: String,
+}
+
+impl RowKey {
+    /// The number of the column of `#3`; `None` if the name is another one.
+    pub(super) fn number(&self) -> Option<usize> {
+        let digits = self.name.strip_prefix('#')?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse().unwrap_or(usize::MAX))
+    }
+}
+
+/// The text before a last colon and this word.
+fn without<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    text.strip_suffix(word)?.strip_suffix(':')
+}
+
+impl FromStr for RowKey {
+    type Err = RowKeyError;
+
+    fn from_str(spec: &str) -> Result<RowKey, RowKeyError> {
+        let (rest, descending) = match (without(spec, "desc"), without(spec, "asc")) {
+            (Some(rest), _) => (rest, true),
+            (_, Some(rest)) => (rest, false),
+            _ => (spec, false),
+        };
+        let kinds = ValueKind::ALL.into_iter();
+        let mut typed = kinds.filter_map(|kind| Some((without(rest, kind.name())?, kind)));
+        let (name, kind) = typed.next().unwrap_or((rest, ValueKind::Text));
+        if name.is_empty() {
+            return Err(RowKeyError {
+                given: spec.to_owned(),
+            });
+        }
+        Ok(RowKey {
+            name: name.to_owned(),
+            kind,
+            descending,
+        })
+    }
+}
+
+impl fmt::Display for RowKey {
+    /// The key as it is read, without parts that change nothing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = if self.descending { ":desc" } else { "" };
+        let short = format!("{}{direction}", self.name);
+        let is_same = short.parse().is_ok_and(|key: RowKey| key == *self);
+        match is_same {
+            true => f.write_str(&short),
+            false => write!(f, "{}:{}{direction}", self.name, self.kind.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str, kind: ValueKind, descending: bool) -> RowKey {
+        let name = name.to_owned();
+        RowKey {
+            name,
+            kind,
+            descending,
+        }
+    }
+
+    #[test]
+    fn only_known_words_are_taken_off() {
+        use ValueKind::{Date, Natural, Number, Text};
+        let cases = [
+            ("price", key("price", Text, false), "price"),
+            ("price:desc", key("price", Text, true), "price:desc"),
+            ("price:asc", key("price", Text, false), "price"),
+            ("price:num", key("price", Number, false), "price:num"),
+            ("at:date:desc", key("at", Date, true), "at:date:desc"),
+            ("a:natural:asc", key("a", Natural, false), "a:natural"),
+            ("a:num:str", key("a:num", Text, false), "a:num:str"),
+            ("a:desc:str", key("a:desc", Text, false), "a:desc:str"),
+            ("a:desc:num", key("a:desc", Number, false), "a:desc:num"),
+            ("a:desc:desc", key("a:desc", Text, true), "a:desc:desc"),
+            ("a:number", key("a:number", Text, false), "a:number"),
+            ("num", key("num", Text, false), "num"),
+            ("$.a:date", key("$.a", Date, false), "$.a:date"),
+            (" x ", key(" x ", Text, false), " x "),
+        ];
+        for (spec, expected, written) in cases {
+            let key: RowKey = spec.parse().unwrap();
+            assert_eq!(key, expected, "{spec}");
+            assert_eq!(key.to_string(), written);
+            assert_eq!(written.parse::<RowKey>().unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_key_needs_a_name() {
+        for spec in ["", ":num", ":num:desc", ":desc"] {
+            let error = spec.parse::<RowKey>().unwrap_err();
+            assert!(error.to_string().contains("has no name"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_number_sign_and_digits_are_a_number() {
+        for (name, number) in [
+            ("#1", Some(1)),
+            ("#0", Some(0)),
+            ("#99999999999999999999", Some(usize::MAX)),
+            ("#", None),
+            ("#x", None),
+            ("# 1", None),
+            ("1", None),
+        ] {
+            assert_eq!(key(name, ValueKind::Text, false).number(), number, "{name}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The keys of rows, each at its place.
+
+use thiserror::Error;
+
+use super::dialect::{Dialect, DialectError};
+use super::header::{Header, HeaderError};
+use super::key::RowKey;
+use crate::text::row::{Column, Path, PathError, RowPlace, RowValue};
+use crate::text::{TextOrder, TextTies};
+
+/// An order of rows.
+///
+/// ```
+/// use record::rows::{Dialect, Header, RowOrder};
+/// use record::text::TextTies;
+/// let header = Header::parse(Dialect::CSV, b"city,price")?;
+/// let keys = ["price:num:desc".parse()?];
+/// let order = RowOrder::new(Dialect::CSV, Some(&header), &keys, TextTies::Line)?;
+/// let text = order.text();
+/// assert!(text.compare(b"\"Oslo, Norway\",10", b"Bonn,9.5").is_lt());
+/// assert!(text.compare(b"Bonn,", b"Bonn,9.5").is_gt(), "a missing price is last with desc");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowOrder {
+    pub(super) dialect: Dialect,
+    /// The number of columns of every row, if it is known.
+    pub(super) columns: Option<usize>,
+    pub(super) values: Vec<RowValue>,
+    pub(super) ties: TextTies,
+}
+
+/// The reason why an order was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RowOrderError {
+    /// Values cannot be told apart.
+    #[error(transparent)]
+    Dialect(#[from] DialectError),
+    /// A key has no place in the rows.
+    #[error("key {key}, \"{given}\": {problem}")]
+    Key {
+        /// The number of the key, from 1.
+        key: usize,
+        /// The key.
+        given: String,
+        /// The mistake, which displays with a remedy.
+        problem: RowOrderProblem,
+    },
+}
+
+/// A mistake in a key.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RowOrderProblem {
+    /// The header has no such column, or two.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// A name, and no header.
+    #[error("the rows have no header; write the number of a column, such as #3")]
+    NoHeader,
+    /// `#0`.
+    #[error("columns are counted from 1; write #1 for the first")]
+    NumberZero,
+    /// A number behind the last column.
+    #[error("the header has {0} columns")]
+    NumberTooLarge(usize),
+    /// `#3` of JSON.
+    #[error(
+        "rows of JSON have no columns; write a name, or a path such as $.a[0] ($['#3'] for a name)"
+    )]
+    NumberInJson,
+    /// A mistake in a path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+}
+
+impl RowOrder {
+    /// The order of rows by `keys`, the most significant first; without keys, by all bytes of the row.
+    /// `header` has the names and the number of columns of CSV and TSV. Without it, only numbers of
+    /// columns can be keys, and a row may have any number of fields.
+    ///
+    /// # Errors
+    /// If the dialect's bytes cannot be told apart, or a key has no place in the rows.
+    pub fn new(
+        dialect: Dialect,
+        header: Option<&Header>,
+        keys: &[RowKey],
+        ties: TextTies,
+    ) -> Result<RowOrder, RowOrderError> {
+        dialect.check()?;
+        let header = header.filter(|_| dialect.has_columns());
+        let values = keys.iter().enumerate().map(|(number, key)| {
+            let place = place(dialect, header, key).map_err(|problem| RowOrderError::Key {
+                key: number + 1,
+                given: key.to_string(),
+                problem,
+            })?;
+            Ok(RowValue {
+                place,
+                kind: key.kind,
+                descending: key.descending,
+            })
+        });
+        Ok(RowOrder {
+            dialect,
+            columns: header.map(Header::columns),
+            values: values.collect::<Result<_, RowOrderError>>()?,
+            ties,
+        })
+    }
+
+    /// The format of the rows.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The number of columns of every row, if it is known.
+    #[must_use]
+    pub fn columns(&self) -> Option<usize> {
+        self.columns
+    }
+
+    /// The tie-breaker between rows with equal keys.
+    #[must_use]
+    pub fn ties(&self) -> TextTies {
+        self.ties
+    }
+
+    /// The order as one of lines, which are rows without the newline at their end.
+    #[must_use]
+    pub fn text(&self) -> TextOrder {
+        TextOrder::of_values(self.values.clone(), self.ties)
+    }
+}
+
+fn place(
+    dialect: Dialect,
+    header: Option<&Header>,
+    key: &RowKey,
+) -> Result<RowPlace, RowOrderProblem> {
+    let number = key.number();
+    let Some(separator) = dialect.separator() else {
+        return match number {
+            Some(_) => Err(RowOrderProblem::NumberInJson),
+            None if is_path(&key.name) => Ok(RowPlace::Path(key.name.parse()?)),
+            None => Ok(RowPlace::Path(Path::member(&key.name))),
+        };
+    };
+    let before = match (number, header) {
+        (Some(0), _) => return Err(RowOrderProblem::NumberZero),
+        (Some(number), Some(header)) if number > header.columns() => {
+            return Err(RowOrderProblem::NumberTooLarge(header.columns()));
+        }
+        (Some(number), _) => number - 1,
+        (None, Some(header)) => header.find(&key.name)?,
+        (None, None) => return Err(RowOrderProblem::NoHeader),
+    };
+    Ok(RowPlace::Column(Column {
+        separator,
+        quote: dialect.quote(),
+        before,
+    }))
+}
+
+/// Whether the name of a key is a path of JSON.
+fn is_path(name: &str) -> bool {
+    let rest = name.strip_prefix('$');
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}

@@ -1,0 +1,193 @@
+//! A key of an order, ready for use: where it is, how it becomes words, and its direction.
+//!
+//! ```text
+//! -k3,3n      Fields(place)    Numeric    0
+//! price:desc  Row(column 2)    Text       all bits set: the complements of its words
+//! ```
+//!
+//! The bytes of a key are part of the line, except for values of rows with doubled quotes or escapes,
+//! which are rare: [`Found`] tells them apart.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::code::{Code, Difference};
+use super::groups::{Window, group};
+use super::key::TextKey;
+use super::place::Place;
+use super::row::{Found, RowPlace, RowValue};
+
+/// A key, ready for use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    source: Source,
+    code: Code,
+    /// All bits set to complement the words of a reversed key; otherwise 0.
+    flip: u64,
+}
+
+/// Where the bytes of a key come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    /// Fields of a line, or all of it.
+    Fields(Place),
+    /// A value of a row.
+    Row(RowPlace),
+}
+
+impl Source {
+    #[inline]
+    fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
+        match self {
+            Source::Fields(place) => Found::Plain(place.key(line)),
+            Source::Row(place) => place.find(line),
+        }
+    }
+}
+
+impl Part {
+    /// The part for a key; `None` if it needs a salt and there is none.
+    pub(super) fn new(
+        key: &TextKey,
+        separator: Option<u8>,
+        salt: Option<[u8; 16]>,
+    ) -> Option<Part> {
+        Some(Part {
+            source: Source::Fields(Place::of(key, separator)),
+            code: Code::new(&key.options, salt)?,
+            flip: flip(key.options.reverse),
+        })
+    }
+
+    /// The part for the whole line.
+    pub(super) fn line(reverse: bool) -> Part {
+        Part {
+            source: Source::Fields(Place::line()),
+            code: Code::Text,
+            flip: flip(reverse),
+        }
+    }
+
+    /// The part for a value of a row.
+    pub(super) fn of_value(value: RowValue) -> Part {
+        Part {
+            source: Source::Row(value.place),
+            code: Code::of_value(value.kind),
+            flip: flip(value.descending),
+        }
+    }
+
+    /// Whether the part is all bytes of the line, so that nothing can follow it.
+    pub(super) fn is_line(&self) -> bool {
+        let is_whole = matches!(&self.source, Source::Fields(place) if place.is_line());
+        is_whole && self.code == Code::Text
+    }
+
+    /// Whether the part is a value of a row.
+    pub(super) fn is_value(&self) -> bool {
+        matches!(self.source, Source::Row(_))
+    }
+
+    /// The bits that are reversed in its words.
+    pub(super) fn flip(&self) -> u64 {
+        self.flip
+    }
+
+    /// What the key is read as.
+    pub(super) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The bytes of the line that are the key, and those inside of its quotes.
+    pub(super) fn ranges(&self, line: &[u8]) -> (Range<usize>, Range<usize>) {
+        match &self.source {
+            Source::Row(place) => place.ranges(line),
+            Source::Fields(place) => {
+                let range = place.range(line);
+                (range.clone(), range)
+            }
+        }
+    }
+
+    /// Gives the key in `line` to `then`.
+    pub(super) fn with<T>(&self, line: &[u8], then: impl FnOnce(&[u8]) -> T) -> T {
+        self.source.find(line).with(then)
+    }
+
+    /// Word `depth` of the key in `line`, or the number of its words if that is past the last.
+    #[inline]
+    pub(super) fn word(&self, line: &[u8], depth: usize) -> Result<u64, usize> {
+        let word = match self.source.find(line) {
+            Found::Plain(key) => self.code.word(key, depth),
+            Found::Coded(coded) if self.code == Code::Text => {
+                let mut window = Window::new(depth);
+                coded.decode(&mut window);
+                window.word()
+            }
+            Found::Coded(coded) => coded.with(|key| self.code.word(key, depth)),
+        };
+        word.map(|word| word ^ self.flip)
+    }
+
+    /// The order of the keys in two lines.
+    #[inline]
+    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let ordering = self.pair(a, b, |a, b| self.code.compare(a, b));
+        if self.flip == 0 {
+            ordering
+        } else {
+            ordering.reverse()
+        }
+    }
+
+    /// Where the words of the keys in two lines differ first; those before `from` are equal.
+    pub(super) fn difference(&self, a: &[u8], b: &[u8], from: usize) -> Difference {
+        self.pair(a, b, |a, b| self.code.difference(a, b, from))
+    }
+
+    #[inline]
+    fn pair<T>(&self, a: &[u8], b: &[u8], then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
+        match (self.source.find(a), self.source.find(b)) {
+            (Found::Plain(a), Found::Plain(b)) => then(a, b),
+            (a, b) => a.with(|a| b.with(|b| then(a, b))),
+        }
+    }
+
+    /// The most words of the key in a line of at most so many bytes.
+    pub(super) fn most_words(&self, line: usize) -> usize {
+        // A decoded value is shorter than its bytes in the row.
+        self.code.most_words(line)
+    }
+
+    /// Word 0 of each line, with one decision about the kind of key for all of them.
+    pub(super) fn fill<'a>(&self, lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64]) {
+        let (code, flip) = (self.code, self.flip);
+        match (&self.source, code) {
+            (Source::Fields(place), Code::Text) => fill(lines, out, |line| {
+                group(place.key(line), 0).unwrap_or(0) ^ flip
+            }),
+            (Source::Fields(place), Code::Numeric) => fill(lines, out, |line| {
+                Code::Numeric.word(place.key(line), 0).unwrap_or(0) ^ flip
+            }),
+            (Source::Fields(place), _) => fill(lines, out, |line| {
+                code.word(place.key(line), 0).unwrap_or(0) ^ flip
+            }),
+            (Source::Row(_), _) => fill(lines, out, |row| self.word(row, 0).unwrap_or(0)),
+        }
+    }
+}
+
+fn flip(reverse: bool) -> u64 {
+    if reverse { u64::MAX } else { 0 }
+}
+
+/// A tight loop, compiled separately for each way to find a prefix.
+pub(super) fn fill<'a>(
+    lines: impl Iterator<Item = &'a [u8]>,
+    out: &mut [u64],
+    prefix: impl Fn(&[u8]) -> u64,
+) {
+    for (place, line) in out.iter_mut().zip(lines) {
+        *place = prefix(line);
+    }
+}

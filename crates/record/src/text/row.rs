@@ -1,0 +1,128 @@
+//! Finds a value in a row of CSV, TSV or JSON Lines.
+//!
+//! ```text
+//! 7,"a ""b""",9                  {"id": 7, "name": "a \"b\"", "tags": [1, 2]}
+//!   _________ column 2                             _______ $.name
+//!    a ""b""  its bytes in the row                  a \"b\"
+//!    a "b"    the value                             a "b"
+//! ```
+//!
+//! Most values are bytes of the row as they are. Others have doubled quotes or escapes, and only
+//! these are decoded: byte after byte into a word, or as a whole into memory that is used again.
+//!
+//! Rows may have any bytes. One with a mistake has some value or none, always the same, and nothing
+//! panics; [`crate::rows::RowCheck`] finds mistakes.
+
+mod column;
+mod json;
+mod kind;
+mod path;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use super::groups::Sink;
+
+pub(crate) use column::{BadField, Column, count_fields};
+pub(crate) use json::lone_surrogate;
+pub use kind::{ValueError, ValueKind};
+pub use path::PathError;
+pub(crate) use path::{JsonKind, Path};
+
+/// The bytes of a value in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found<'r> {
+    /// The value itself; empty if it is missing.
+    Plain(&'r [u8]),
+    /// To be decoded.
+    Coded(Coded<'r>),
+}
+
+/// A value that differs from its bytes in the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Coded<'r> {
+    bytes: &'r [u8],
+    coding: Coding,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    /// The bytes behind an opening quote. A doubled one stands for one, another ends the quotes.
+    Doubled(u8),
+    /// A string of JSON without its quotes.
+    Escaped,
+}
+
+thread_local! {
+    /// Memory for decoded values: one for each that a thread compares at the moment.
+    static DECODED: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<'r> Found<'r> {
+    /// Gives the value to `then`.
+    #[inline]
+    pub(crate) fn with<T>(self, then: impl FnOnce(&[u8]) -> T) -> T {
+        match self {
+            Found::Plain(bytes) => then(bytes),
+            Found::Coded(coded) => coded.with(then),
+        }
+    }
+}
+
+impl Coded<'_> {
+    /// Writes the value, or as much of it as `out` takes.
+    pub(super) fn decode(self, out: &mut impl Sink) {
+        match self.coding {
+            Coding::Doubled(quote) => column::decode(self.bytes, quote, out),
+            Coding::Escaped => json::decode(self.bytes, out),
+        }
+    }
+
+    /// Decodes the value for `then`.
+    pub(super) fn with<T>(self, then: impl FnOnce(&[u8]) -> T) -> T {
+        let mut value = DECODED.with_borrow_mut(Vec::pop).unwrap_or_default();
+        value.clear();
+        self.decode(&mut value);
+        let result = then(&value);
+        DECODED.with_borrow_mut(|free| free.push(value));
+        result
+    }
+}
+
+/// A key of rows: a value, and its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowValue {
+    pub(crate) place: RowPlace,
+    pub(crate) kind: ValueKind,
+    pub(crate) descending: bool,
+}
+
+/// Where a value is in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowPlace {
+    /// In a column of CSV or TSV.
+    Column(Column),
+    /// At a path of JSON.
+    Path(Path),
+}
+
+impl RowPlace {
+    /// The value.
+    #[inline]
+    pub(crate) fn find<'r>(&self, row: &'r [u8]) -> Found<'r> {
+        match self {
+            RowPlace::Column(column) => column.find(row),
+            RowPlace::Path(path) => path.find(row),
+        }
+    }
+
+    /// The bytes of the row that are the value, with its quotes, and those inside of the quotes.
+    pub(crate) fn ranges(&self, row: &[u8]) -> (Range<usize>, Range<usize>) {
+        match self {
+            RowPlace::Column(column) => column.ranges(row),
+            RowPlace::Path(path) => path.ranges(row),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The types of values: how they are read, and which bytes are none.
+
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::super::date::{BadDate, Instant};
+use super::super::decimal::{BadDecimal, Decimal};
+
+/// What a value of a row is read as. An empty or missing one is before all others.
+///
+/// ```
+/// use record::rows::ValueKind;
+/// let kind: ValueKind = "num".parse().unwrap();
+/// assert!(kind.check(b"-1.5e3").is_ok());
+/// assert!(kind.check(b"").is_ok(), "before all numbers");
+/// assert_eq!(kind.check(b"abc").unwrap_err().to_string(), "is not a number");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// `str`: its bytes, of a JSON string those of its characters in UTF-8.
+    #[default]
+    Text,
+    /// `num`: a decimal number of any length, such as `-0.5`, `+3`, `1e9`, compared exactly. `-0`
+    /// and 0 are equal.
+    Number,
+    /// `natural`: text in which each run of digits is a number: `file2` is before `file10`, and equal
+    /// to `file02`. Other bytes have the order of their codes: unlike with `-V`, no suffix is set
+    /// apart, and neither `~` nor a point is special.
+    Natural,
+    /// `date`: a date, with or without a time, as an instant. Without a zone it is in UTC. The forms
+    /// are those of RFC 3339 with a blank for `T` and without seconds if need be, `YYYY/MM/DD`,
+    /// `YYYYMMDD` and that of mail (RFC 2822).
+    Date,
+}
+
+/// The reason why a value is not of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ValueError {
+    /// It is no number.
+    #[error("is not a number")]
+    NotANumber,
+    /// Its exponent has more than 18 digits.
+    #[error("has an exponent of more than 18 digits")]
+    Exponent,
+    /// It is no date, or there is no such day or time.
+    #[error("is not a date; write YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS or another form of RFC 3339")]
+    NotADate,
+    /// Its day and its month can be mistaken for each other.
+    #[error("is ambiguous: a day and a month can be mistaken for each other; write YYYY-MM-DD")]
+    AmbiguousDate,
+}
+
+impl ValueKind {
+    /// All kinds.
+    pub const ALL: [ValueKind; 4] = [
+        ValueKind::Text,
+        ValueKind::Number,
+        ValueKind::Natural,
+        ValueKind::Date,
+    ];
+
+    /// The name in a key.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueKind::Text => "str",
+            ValueKind::Number => "num",
+            ValueKind::Natural => "natural",
+            ValueKind::Date => "date",
+        }
+    }
+
+    /// Whether any bytes are a value of this kind.
+    #[must_use]
+    pub fn is_any(self) -> bool {
+        matches!(self, ValueKind::Text | ValueKind::Natural)
+    }
+
+    /// Checks that a decoded value is of this kind. Blanks around numbers and dates do not count, and
+    /// a value of nothing else is an empty one.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(self, value: &[u8]) -> Result<(), ValueError> {
+        match self {
+            ValueKind::Text | ValueKind::Natural => Ok(()),
+            ValueKind::Number => match Decimal::read(value) {
+                Ok(_) => Ok(()),
+                Err(BadDecimal::Form) => Err(ValueError::NotANumber),
+                Err(BadDecimal::Exponent) => Err(ValueError::Exponent),
+            },
+            ValueKind::Date => match Instant::read(value) {
+                Ok(_) => Ok(()),
+                Err(BadDate::Form) => Err(ValueError::NotADate),
+                Err(BadDate::Ambiguous) => Err(ValueError::AmbiguousDate),
+            },
+        }
+    }
+}
+
+impl FromStr for ValueKind {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<ValueKind, ()> {
+        let mut all = ValueKind::ALL.into_iter();
+        all.find(|kind| kind.name() == name).ok_or(())
+    }
+}
