@@ -159,6 +159,7 @@ impl HeaperMerger {
             control: Control::default(),
             resume: None,
             listing: None,
+            rows: None,
             longest_line: None,
             may_begin_again: false,
             top: None,

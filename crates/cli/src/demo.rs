@@ -207,6 +207,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         control: control.clone(),
         resume: None,
         listing: None,
+        rows: None,
         longest_line: None,
         may_begin_again: false,
         top: None,

@@ -287,6 +287,7 @@ fn job(
         control: Control::default(),
         resume: None,
         listing: None,
+        rows: None,
         longest_line: arguments.max_line.map(|bytes| bytes as usize),
         may_begin_again: true,
         top: arguments.order.top,

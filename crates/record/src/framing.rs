@@ -47,7 +47,9 @@ impl Framing {
             Framing::Quoted(quoting) => quoting.end(bytes),
             Framing::Prefixed(prefix) => {
                 let length = prefix.length(bytes).ok()??;
-                usize::try_from(length).ok().filter(|&end| end <= bytes.len())
+                usize::try_from(length)
+                    .ok()
+                    .filter(|&end| end <= bytes.len())
             }
         }
     }

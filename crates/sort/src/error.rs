@@ -5,6 +5,7 @@ mod facts;
 use std::path::PathBuf;
 
 use pipeline::Failure;
+use record::rows::BadRow;
 use thiserror::Error;
 
 /// Why a sort was refused, or its result must not be trusted.
@@ -100,6 +101,27 @@ pub enum SortError {
         offset: u64,
         /// The mistake.
         what: String,
+    },
+    /// The header of rows does not fit the job.
+    #[error("{file}: {what}", file = file.display())]
+    Header {
+        /// The input.
+        file: PathBuf,
+        /// The reason.
+        what: String,
+    },
+    /// A row with a mistake.
+    #[error("{file}, {place}: {bad}", file = file.display(), place = row_place(*line, *offset))]
+    BadRow {
+        /// The input.
+        file: PathBuf,
+        /// The number of the line where the row begins, from 1; `None` if the input cannot be read
+        /// again to count lines.
+        line: Option<u64>,
+        /// Bytes of the file before the row.
+        offset: u64,
+        /// The mistake.
+        bad: BadRow,
     },
     /// A line is longer than the buffers of this run.
     #[error(
@@ -330,6 +352,14 @@ pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
     SortError::NoMemory {
         bytes: bytes as u64,
         cause: cause.to_string(),
+    }
+}
+
+/// The place of a row, in words.
+fn row_place(line: Option<u64>, offset: u64) -> String {
+    match line {
+        Some(line) => format!("line {line}"),
+        None => format!("the row at byte {offset}"),
     }
 }
 

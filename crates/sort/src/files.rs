@@ -1,5 +1,6 @@
 //! Files of a sort: inputs, outputs, spill files, and small text files that outlive a run.
 
+pub(crate) mod bad_rows;
 pub(crate) mod disk_space;
 pub(crate) mod input;
 pub(crate) mod manifest;

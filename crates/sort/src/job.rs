@@ -1,10 +1,12 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
-use node::{Node, Open};
+use node::{File, Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pipeline::Control;
+use record::rows::{Dialect, RowKey};
+use record::text::TextTies;
 use serde::{Deserialize, Serialize};
 
 use crate::records::contents::Contents;
@@ -19,13 +21,45 @@ pub enum Source {
     Listed(PathBuf),
     /// Standard input.
     Standard,
+    /// Another source without its header.
+    Behind(Behind),
 }
 
+/// A source without its header, the row at its front that names columns.
+#[derive(Clone, Debug)]
+pub struct Behind {
+    pub(crate) source: Box<Source>,
+    /// Bytes of the header.
+    pub(crate) bytes: u64,
+    /// A source that can be read only once, and the bytes behind the header that were read.
+    pub(crate) begun: Option<(File, Arc<[u8]>)>,
+}
+
+impl PartialEq for Behind {
+    fn eq(&self, other: &Behind) -> bool {
+        (&self.source, self.bytes) == (&other.source, other.bytes)
+    }
+}
+
+impl Eq for Behind {}
+
 impl Source {
-    pub(crate) fn path(&self) -> Option<&Path> {
+    /// This source without the first `bytes` bytes.
+    #[must_use]
+    pub fn behind(self, bytes: u64) -> Source {
+        Source::Behind(Behind {
+            source: Box::new(self),
+            bytes,
+            begun: None,
+        })
+    }
+
+    /// The path of a file.
+    pub fn path(&self) -> Option<&Path> {
         match self {
             Source::Path(path) | Source::Listed(path) => Some(path),
             Source::Standard => None,
+            Source::Behind(behind) => behind.source.path(),
         }
     }
 
@@ -33,6 +67,15 @@ impl Source {
         match self {
             Source::Listed(_) => Open::Regular { direct },
             Source::Path(_) | Source::Standard => Open::Read { direct },
+            Source::Behind(behind) => behind.source.how(direct),
+        }
+    }
+
+    /// Bytes of the header at its front.
+    pub(crate) fn header_bytes(&self) -> u64 {
+        match self {
+            Source::Behind(behind) => behind.bytes,
+            _ => 0,
         }
     }
 }
@@ -187,6 +230,23 @@ pub struct Listing {
     pub host: String,
 }
 
+/// Rows, as they are asked for.
+#[derive(Clone)]
+pub struct Rows {
+    /// How a row divides into values.
+    pub dialect: Dialect,
+    /// Whether the first row of each input names its columns.
+    pub has_header: bool,
+    /// The keys, the most significant first.
+    pub keys: Vec<RowKey>,
+    /// The tie-breaker between rows with equal keys.
+    pub ties: TextTies,
+    /// Whether only the first of the rows with equal keys is kept.
+    pub unique: bool,
+    /// The file where rows with mistakes go; without it, one ends the sort.
+    pub bad_rows: Option<PathBuf>,
+}
+
 /// A sort, as one rank is asked for it.
 #[derive(Clone)]
 pub struct Job {
@@ -206,6 +266,8 @@ pub struct Job {
     pub contents: Arc<dyn Contents>,
     /// Only so many of the sorted records are kept, the first ones.
     pub top: Option<u64>,
+    /// Rows whose order is known when their header is read; it then replaces `contents`.
+    pub rows: Option<Rows>,
     /// The longest line that buffers have room for; if none, the input's lines and the memory decide.
     pub longest_line: Option<usize>,
     /// Whether a sort on one node begins again with larger buffers if a line of a file does not fit;

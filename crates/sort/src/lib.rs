@@ -47,8 +47,8 @@ pub use files::path_template::{names_rank, of_rank};
 pub use files::temporary::sweep;
 pub use files::text_file::spelled;
 pub use job::{
-    Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Source, Start, Target, Tune,
-    Tuning,
+    Behind, Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Rows, Source, Start,
+    Target, Tune, Tuning,
 };
 pub use names::{Phase, StageName};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
@@ -60,7 +60,7 @@ pub use records::sample::Sample;
 pub use records::size::Size;
 pub use records::splitters::Splitters;
 pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, WrittenFile};
-pub use run::{run, run_and};
+pub use run::{Resolved, resolve, run, run_and};
 pub use tools::check::{CheckResult, Checked, check};
 pub use tools::generate::{Generate, generate};
 pub use tools::validate::{Validated, validate};

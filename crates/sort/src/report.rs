@@ -62,6 +62,13 @@ pub enum Warning {
         /// Number of these files.
         count: usize,
     },
+    /// Rows with mistakes were set aside.
+    BadRows {
+        /// The file where they are.
+        file: PathBuf,
+        /// Number of these rows.
+        count: u64,
+    },
 }
 
 impl Warning {
@@ -71,6 +78,7 @@ impl Warning {
             Warning::Grew { .. } => "input_grew",
             Warning::Stale { .. } => "stale_output",
             Warning::OldSet { .. } => "old_set",
+            Warning::BadRows { .. } => "bad_rows",
         }
     }
 
@@ -78,6 +86,7 @@ impl Warning {
     pub fn file(&self) -> &Path {
         match self {
             Warning::Grew { file, .. }
+            | Warning::BadRows { file, .. }
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
         }
@@ -91,6 +100,13 @@ impl fmt::Display for Warning {
                 out,
                 "{}: grew from {was} to {now} bytes while it was sorted; its first {was} bytes were sorted",
                 file.display()
+            ),
+            Warning::BadRows { file, count } => write!(
+                out,
+                "{}: {count} {} with mistakes {} set aside here",
+                file.display(),
+                if *count == 1 { "row" } else { "rows" },
+                if *count == 1 { "was" } else { "were" },
             ),
             Warning::OldSet { manifest, count } => write!(
                 out,

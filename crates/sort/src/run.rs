@@ -19,10 +19,13 @@
 //! records and its output the same bytes, whichever rank continues it. A lost range may hold
 //! records of any input, so all inputs are read again for it.
 
+mod again;
+mod rows;
+
 use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use node::{FileKind, Node};
+use node::Node;
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
@@ -32,15 +35,16 @@ use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
-use crate::error::SortError;
 use crate::files::output::Output;
-use crate::job::{Job, Target};
+use crate::job::Job;
 use crate::passes::exchange::Ports;
 use crate::passes::survey::Lengths;
 use crate::ranks::conflicts;
 use crate::ranks::failure_detector::FailureDetector;
 use crate::ranks::fingerprint::{Fingerprint, check_same};
 use crate::report::Report;
+
+pub use rows::{Resolved, resolve};
 
 /// Sorts the job's inputs. In a sort of several ranks, each gives its own job and gets one range of
 /// the keys.
@@ -66,7 +70,7 @@ pub async fn run_and<T>(
     let detector = FailureDetector::start(node, &job.control)?;
     let mut unfinished = Unfinished::default();
     let all = async {
-        let mut report = sort_any_lines(node, job, &mut unfinished).await?;
+        let mut report = again::sort_any_lines(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
         then(report).await
@@ -92,75 +96,6 @@ pub async fn run_and<T>(
     }
     detector.end(node, ended.is_ok()).await;
     ended
-}
-
-/// A line that does not fit in the buffers is found when the input is read. Then they get this many
-/// times as much room, and the sort begins again: it has not touched its output yet.
-const TIMES_LONGER: u64 = 8;
-
-/// Sorts, again with larger buffers if a line did not fit.
-async fn sort_any_lines(
-    node: &Node,
-    job: &Job,
-    unfinished: &mut Unfinished,
-) -> Result<Report, Failure> {
-    let mut job = job.clone();
-    loop {
-        let ended = sort_in_one_copy(node, &job, unfinished).await;
-        let Err(failure) = ended else { return ended };
-        let failure = match failure {
-            Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
-            failure => failure,
-        };
-        let Some(limit) = line_limit(&failure) else {
-            return Err(failure);
-        };
-        if !may_begin_again(node, &job).await || !job.control.begin_again() {
-            return Err(failure);
-        }
-        if let Some(spill) = unfinished.spill.take() {
-            spill.remove(node).await;
-        }
-        if let Some(output) = unfinished.output.take() {
-            output.discard(node).await;
-        }
-        job.longest_line = Some((limit * TIMES_LONGER) as usize);
-    }
-}
-
-/// The limit that a line exceeded, if that was the failure.
-fn line_limit(failure: &Failure) -> Option<u64> {
-    let Failure::Program(error) = failure else {
-        return None;
-    };
-    match error.downcast_ref() {
-        Some(SortError::LongLine { limit, .. }) => Some(*limit),
-        _ => None,
-    }
-}
-
-/// Whether a sort can be begun again: on this node alone, from files that can be read again.
-async fn may_begin_again(node: &Node, job: &Job) -> bool {
-    if !job.may_begin_again || !job.is_alone(node) {
-        return false;
-    }
-    if let Target::Path(path) = &job.target {
-        // Whoever reads a pipe would see it end.
-        let found = node.metadata(path).await;
-        if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
-            return false;
-        }
-    }
-    for source in &job.sources {
-        let Some(path) = source.path() else {
-            return false;
-        };
-        let found = node.metadata(path).await;
-        if !found.is_ok_and(|found| found.kind != FileKind::Sequential && found.length > 0) {
-            return false;
-        }
-    }
-    true
 }
 
 /// [`sort`] behind a pointer. Its futures, a megabyte of code, are compiled here, once; a plain

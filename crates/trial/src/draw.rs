@@ -176,6 +176,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         tuning: Tuning { tune, ..tuning },
         resume: None,
         listing: None,
+        rows: None,
         longest_line: None,
         may_begin_again: false,
         top: None,

@@ -54,10 +54,9 @@ fn hexadecimal(record: &[u8]) -> Vec<u8> {
 /// Prints where the order is broken, as sort does. Programs read that line, so the text has its
 /// bytes, whatever they are.
 fn tell(source: &Source, number: u64, text: &[u8]) {
-    let file = match source {
-        Source::Path(path) | Source::Listed(path) => path.as_os_str().as_bytes(),
-        Source::Standard => b"-",
-    };
+    let file = source
+        .path()
+        .map_or(&b"-"[..], |path| path.as_os_str().as_bytes());
     let number = format!(":{number}: disorder: ");
     let line = [b"gristmill: ", file, number.as_bytes(), text].concat();
     // As with all messages, there is nothing to do if nobody can read it.

@@ -10,7 +10,9 @@ const MOST_HEADER_BYTES: usize = 16;
 
 /// A length that no record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{length} is no length of a record; check --format, and that the file begins with a record")]
+#[error(
+    "{length} is no length of a record; check --format, and that the file begins with a record"
+)]
 pub struct BadLength {
     /// The length in the header.
     pub length: u64,
@@ -221,6 +223,12 @@ mod tests {
     fn a_length_that_cannot_be_is_an_error() {
         let mut scanner = Framing::Prefixed("rdw".parse().unwrap()).scanner();
         assert_eq!(scanner.end(b"\0"), Ok(None));
-        assert_eq!(scanner.end(b"\x02\0\0"), Err(BadLength { length: 2, before: 0 }));
+        assert_eq!(
+            scanner.end(b"\x02\0\0"),
+            Err(BadLength {
+                length: 2,
+                before: 0
+            })
+        );
     }
 }

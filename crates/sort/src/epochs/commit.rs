@@ -50,6 +50,9 @@ impl RankSort<'_> {
             Ok(listed)
         };
         let lists = lister.gather(agreement, finished.await).await?;
+        if let Some(bad_rows) = &self.unfinished.bad_rows {
+            bad_rows.commit(node).await?;
+        }
         let named = name_outputs(node, &ranges).await;
         let mut warnings = agreement.agree(node, named).await?;
         warnings.extend(lister.show(agreement, lists).await?);
@@ -70,8 +73,17 @@ impl RankSort<'_> {
     ) -> Result<Vec<ListedFile>, Failure> {
         let (node, contents) = (self.node, &*self.job.contents);
         if let Some(output) = &range.run.output {
-            let bytes = sorted.settled.sum.size.bytes;
-            output.finish(node, bytes).await?;
+            let (header, size) = (contents.header(), sorted.settled.sum.size);
+            let is_empty = match output.is_shared() {
+                true => self.parts.total_out() == 0,
+                false => size.records == 0,
+            };
+            if is_empty && !header.is_empty() {
+                output.write_header(node, header).await?;
+            }
+            output
+                .finish(node, header.len() as u64 + size.bytes)
+                .await?;
             return Ok(output.list(node, contents, &sorted.spans).await);
         }
         let list = |notes: &Checkpoint| {

@@ -272,9 +272,6 @@ fn largest_division(all: &[Vec<Found>]) -> Option<Begun> {
 
 /// Inputs, as the command line names them.
 pub(crate) fn source_names(sources: &[Source]) -> Vec<String> {
-    let name = |source: &Source| match source {
-        Source::Path(path) | Source::Listed(path) => spelled(path),
-        Source::Standard => "-".to_owned(),
-    };
+    let name = |source: &Source| source.path().map_or("-".to_owned(), spelled);
     sources.iter().map(name).collect()
 }

@@ -14,6 +14,7 @@ use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::KeyRange;
 use crate::epochs::sorting::RankSort;
 use crate::error::SortError;
+use crate::files::bad_rows::BadRows;
 use crate::passes::report::Outcome;
 use crate::ranks::fingerprint::Part;
 use crate::records::size::{Size, Sum};
@@ -142,7 +143,9 @@ impl RankSort<'_> {
         let out: Sum = made().map(|made| made.sum).sum();
         let is_known = self.parts.mine.iter().all(|part| part.is_seekable());
         if is_known {
-            let bytes = self.common.parts.iter().map(Part::out_bytes).sum();
+            let all: u64 = self.common.parts.iter().map(Part::out_bytes).sum();
+            let set_aside = self.unfinished.bad_rows.as_ref().map(BadRows::written);
+            let bytes = all - set_aside.unwrap_or_default().bytes;
             let framing = self.job.contents.framing();
             let records = match framing.is_fixed() {
                 true => framing.size_of(bytes).records,

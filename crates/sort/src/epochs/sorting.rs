@@ -12,6 +12,7 @@ use crate::epochs::parts::Parts;
 use crate::epochs::paths::places;
 use crate::epochs::range_owners::Round;
 use crate::error::SortError;
+use crate::files::bad_rows::BadRows;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::files::spill::Spill;
@@ -46,6 +47,7 @@ pub(crate) struct SharedFacts {
 pub(crate) struct Unfinished {
     pub output: Option<Output>,
     pub spill: Option<Spill>,
+    pub bad_rows: Option<BadRows>,
 }
 
 pub(crate) struct RankSort<'a> {
@@ -149,6 +151,7 @@ impl<'a> RankSort<'a> {
         };
         RunContext {
             output,
+            bad_rows: self.unfinished.bad_rows.clone(),
             ..RunContext::new(self.node, self.job, plan, inputs)
         }
     }

@@ -9,13 +9,14 @@ impl SortError {
     pub fn kind(&self) -> &'static str {
         match self {
             SortError::TruncatedRecord { .. } => "truncated_record",
-            SortError::BadRecord { .. } => "bad_record",
+            SortError::BadRecord { .. } | SortError::BadRow { .. } => "bad_record",
             SortError::Shrunk { .. } | SortError::Replaced { .. } => "input_changed",
             SortError::Directory { .. } => "is_directory",
             SortError::Manifest { .. } => "manifest",
             SortError::TooLittleMemory { .. }
             | SortError::PipeTooLong { .. }
             | SortError::LongLine { .. } => "memory_limit",
+            SortError::Header { .. } => "header",
             SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => "no_space",
             SortError::Lost { .. } => "records_lost",
             SortError::Disorder { .. } => "disorder",
@@ -50,10 +51,12 @@ impl SortError {
         match self {
             SortError::TruncatedRecord { file, .. }
             | SortError::BadRecord { file, .. }
+            | SortError::BadRow { file, .. }
             | SortError::Shrunk { file, .. }
             | SortError::Replaced { file }
             | SortError::ReadBack { file, .. }
             | SortError::Spoilt { file, .. }
+            | SortError::Header { file, .. }
             | SortError::Directory { file }
             | SortError::Manifest { file, .. }
             | SortError::Checkpoint { file, .. }
@@ -70,6 +73,7 @@ impl SortError {
         match self {
             SortError::TruncatedRecord { offset, .. }
             | SortError::BadRecord { offset, .. }
+            | SortError::BadRow { offset, .. }
             | SortError::Shrunk { offset, .. }
             | SortError::Spoilt { offset, .. } => Some(*offset),
             _ => None,

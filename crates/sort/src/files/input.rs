@@ -12,6 +12,7 @@
 //! direct read         from block to block around it
 //! ```
 
+pub(crate) mod header;
 mod opening;
 
 use std::collections::BTreeSet;
@@ -25,7 +26,7 @@ use record::Checksum;
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
-use crate::job::{IoChoice, Source};
+use crate::job::{Behind, IoChoice, Source};
 use crate::records::framing::Framing;
 use crate::records::size::portion;
 use crate::report::Warning;
@@ -43,7 +44,8 @@ pub struct Input {
     source: Source,
     seen: Metadata,
     direct: bool,
-    /// Bytes at the beginning of the file that are skipped.
+    /// Bytes at the beginning of the file that are skipped: its header, and the parts of other
+    /// ranks.
     skipped: u64,
     /// Whether its last line has no delimiter.
     is_open: bool,
@@ -102,6 +104,8 @@ pub(crate) struct ReadUnit {
     /// Offset in that file.
     pub offset: u64,
     pub bytes: usize,
+    /// Bytes of that file's header: the first record begins behind them.
+    pub header_bytes: u64,
     /// Length of that file.
     pub file_bytes: u64,
     /// Bytes before it in the whole input.
@@ -199,8 +203,9 @@ impl Inputs {
             FileKind::Sequential => 0,
             FileKind::Regular if self.framing.is_chained() => 0,
             FileKind::Regular => {
-                ends_whole(file.path(), (seen.length, seen.length), self.framing)?;
-                seen.length
+                let bytes = seen.length.saturating_sub(source.header_bytes());
+                ends_whole(file.path(), (seen.length, bytes), self.framing)?;
+                bytes
             }
         };
         let first = self.bytes.unwrap_or(0);
@@ -211,13 +216,13 @@ impl Inputs {
             .map(|before| before + bytes);
         let direct = file.is_direct();
         let kept = (sequential || self.files.len() < KEPT_OPEN).then_some(file);
-        let source = source.clone();
+        let (source, skipped) = (source.clone(), source.header_bytes());
         self.files.push(Input {
             kept,
             source,
             seen,
             direct,
-            skipped: 0,
+            skipped,
             is_open,
             is_chained: self.framing.is_chained(),
             first,
@@ -278,6 +283,7 @@ impl Inputs {
             first,
             bytes,
             ref seen,
+            ref source,
             ..
         } = self.files[input];
         let before = position - first;
@@ -285,6 +291,7 @@ impl Inputs {
             input,
             offset: skipped + before,
             bytes: most.min((bytes - before) as usize),
+            header_bytes: source.header_bytes(),
             file_bytes: seen.length,
             position: self.base + position,
         }
@@ -320,14 +327,29 @@ impl Input {
         position: u64,
         most: usize,
     ) -> impl Iterator<Item = ReadUnit> + use<> {
-        let (all, file_bytes) = (self.bytes, self.seen.length);
+        let (all, file_bytes, skipped) = (self.bytes, self.seen.length, self.skipped);
+        let header_bytes = self.source.header_bytes();
         (0..all).step_by(most).map(move |offset| ReadUnit {
             input: number,
-            offset,
+            offset: skipped + offset,
+            header_bytes,
             bytes: most.min((all - offset) as usize),
             file_bytes,
             position: position + offset,
         })
+    }
+
+    /// Bytes before the first record, and those behind it that were read already from a source
+    /// that can be read only once.
+    pub(crate) fn front(&self) -> (u64, Option<Arc<[u8]>>) {
+        match &self.source {
+            Source::Behind(Behind {
+                begun: Some((_, front)),
+                bytes,
+                ..
+            }) => (*bytes, Some(Arc::clone(front))),
+            source => (source.header_bytes(), None),
+        }
     }
 
     async fn open(&self, node: &Node) -> Result<File, Failure> {

@@ -152,7 +152,7 @@ impl Output {
         }
     }
 
-    /// Places buckets of these sizes. `measured` are the bytes that directories got in the same
+    /// Places buckets of these sizes, in files that begin with `header` bytes. `measured` are the bytes that directories got in the same
     /// time: a set gives fast disks more.
     ///
     /// # Errors
@@ -160,14 +160,15 @@ impl Output {
     pub(crate) async fn lay_out(
         &self,
         node: &Node,
-        sizes: &[Size],
+        (sizes, header): (&[Size], u64),
         measured: &[(PathBuf, u64)],
     ) -> Result<Layout, Failure> {
-        match &self.commit {
-            Commit::One => Ok(Layout::of_one_file(sizes)),
-            Commit::Together(together) => together.lay_out(node, sizes).await,
-            Commit::Set(set) => set.lay_out(node, sizes, measured).await,
-        }
+        let layout = match &self.commit {
+            Commit::One => Layout::of_one_file(sizes),
+            Commit::Together(together) => together.lay_out(node, (sizes, header)).await?,
+            Commit::Set(set) => set.lay_out(node, (sizes, header), measured).await?,
+        };
+        Ok(layout.under(header))
     }
 
     /// Writes the disk blocks that several ranks share, from the parts that each has left; or the
@@ -258,6 +259,17 @@ impl Output {
             set.list(node, contents, &files).await;
         }
         files
+    }
+
+    /// Writes a header to an output that has no records to write it with.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(crate) async fn write_header(&self, node: &Node, header: &[u8]) -> Result<(), Failure> {
+        for draft in self.own_drafts(node) {
+            draft.write_front(node, header).await?;
+        }
+        Ok(())
     }
 
     /// Cuts all files to their lengths, and makes them durable; one file is `length` bytes long.

@@ -363,7 +363,8 @@ impl DistributionSort<'_> {
             run.output().reserve(node, all.bytes).await?;
         }
         let measured = self.spill.rates();
-        run.output().lay_out(node, sizes, &measured).await
+        let header = run.job.contents.header().len() as u64;
+        run.output().lay_out(node, (sizes, header), &measured).await
     }
 
     /// Sorts the partitions into the output in the layout's order, several at once.

@@ -160,6 +160,7 @@ impl MergeSort<'_> {
             out: blocks.clone(),
             most_lines: merging.most_lines(run.plan.framing),
             sampler: None,
+            sifter: run.sifter(),
         };
         // One worker, so that blocks come in input order.
         pipeline.stage(node, StageName::Reader, 1, sharing(reader, read));
@@ -292,7 +293,9 @@ impl MergeSort<'_> {
         let sizes: Vec<Size> = (0..slices)
             .map(|slice| upto(slice + 1) - upto(slice))
             .collect();
-        let layout = output.lay_out(node, &sizes, &self.spill.rates()).await?;
+        let header = self.run.job.contents.header().len() as u64;
+        let rates = self.spill.rates();
+        let layout = output.lay_out(node, (&sizes, header), &rates).await?;
         let mut parts: Vec<OutputPart> = Vec::new();
         for slice in (0..sizes.len()).filter(|&slice| sizes[slice].records > 0) {
             let Bucket {

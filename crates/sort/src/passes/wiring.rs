@@ -14,6 +14,7 @@ use std::sync::Arc;
 use node::{Buffer, Node, Pool, Posted, Queue};
 use pipeline::{Failure, Pipeline, Tuner, sharing};
 
+use crate::files::bad_rows::BadRows;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::job::{Job, Tune};
@@ -24,8 +25,8 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Bucket, Chunk};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Cursor, Distributor, PipeSampler, Places, Placing, Reader, Sampler, Seams, Sorter, Tally, Turn,
-    Writer, distribute, read, sample, sort, write,
+    Cursor, Distributor, PipeSampler, Places, Placing, Reader, Sampler, Seams, Sifter, Sorter,
+    Tally, Turn, Writer, distribute, read, sample, sort, write,
 };
 
 #[derive(Clone)]
@@ -65,6 +66,8 @@ pub(crate) struct RunContext<'a> {
     pub tuner: Tuner,
     /// The exchange, if there are several ranks.
     pub exchange: Option<Exchange>,
+    /// Where rows with mistakes go; without it, one ends the sort.
+    pub bad_rows: Option<BadRows>,
 }
 
 impl<'a> RunContext<'a> {
@@ -90,7 +93,17 @@ impl<'a> RunContext<'a> {
             tally: Tally::default(),
             tuner,
             exchange: None,
+            bad_rows: None,
         }
+    }
+
+    /// Checks rows as they are read.
+    pub(crate) fn sifter(&self) -> Option<Sifter> {
+        let contents = &self.job.contents;
+        contents.is_checked().then(|| Sifter {
+            contents: Arc::clone(contents),
+            bad_rows: self.bad_rows.clone(),
+        })
     }
 
     /// # Panics
@@ -203,6 +216,7 @@ impl<'a> RunContext<'a> {
             out: blocks,
             most_lines: None,
             sampler,
+            sifter: self.sifter(),
         };
         let stage = self.dials.stage(StageName::Reader, readers, spare);
         let stage = if seekable {

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use kernel::{Entry, Slab};
 use node::{Buffer, Filled, Node};
 use record::Comparison;
+use record::rows::BadRow;
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
@@ -28,6 +29,24 @@ use crate::records::open_bucket::OpenBucket;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
+
+/// Records with mistakes.
+#[derive(Clone, Debug, Default)]
+pub struct Aside {
+    /// Their number.
+    pub records: u64,
+    /// The records, one behind the other.
+    pub rows: Vec<u8>,
+}
+
+/// A mistake in a record.
+#[derive(Clone, Debug)]
+pub struct Mistake {
+    /// Position of the record.
+    pub position: u64,
+    /// The mistake.
+    pub row: BadRow,
+}
 
 /// Operations of the stages on records.
 pub trait Contents: Send + Sync + 'static {
@@ -44,6 +63,11 @@ pub trait Contents: Send + Sync + 'static {
 
     /// Whether all keys of two records are equal.
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool;
+
+    /// The row that names columns, with its delimiter; every file of the output begins with it.
+    fn header(&self) -> &[u8] {
+        &[]
+    }
 
     /// The order of real records; `None` if they are only counted.
     fn comparison(&self) -> Option<Comparison> {
@@ -78,6 +102,21 @@ pub trait Contents: Send + Sync + 'static {
     /// # Errors
     /// When a record is longer than the framing says.
     fn measure(&self, block: &mut Block) -> Result<u64, SortError>;
+
+    /// Whether records may have mistakes that [`Contents::sift`] finds.
+    fn is_checked(&self) -> bool {
+        false
+    }
+
+    /// Checks the records of a block, in one stretch. Those with mistakes are removed and returned,
+    /// if they are to be set `aside`.
+    ///
+    /// # Errors
+    /// The first mistake, if records are not set aside or those behind it cannot be told.
+    fn sift(&self, block: &mut Block, aside: bool) -> Result<Aside, Mistake> {
+        let _ = (block, aside);
+        Ok(Aside::default())
+    }
 
     /// The block's stretches of successive input records that are classified at once: position,
     /// offset in the buffer, size. Each takes `room` bytes of chunks at most, or is one record.

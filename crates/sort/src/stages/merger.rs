@@ -124,10 +124,11 @@ async fn merge_part(
     let (sum_before, begin) = (merge.sum, merge.done);
     merge.edges.first.clear();
     let until = part.first.bytes + part.size.bytes;
-    let (mut at, mut end) = (0, until.saturating_sub(begin.bytes));
-    // The rest of a record that begins in an earlier buffer.
-    let mut carried: Vec<u8> = Vec::new();
-    let mut carried_bytes = 0;
+    // The header, and later the rest of a record that begins in an earlier buffer.
+    let mut carried: Vec<u8> = merger.sources.contents.header().to_vec();
+    let mut carried_bytes = carried.len();
+    let header = carried_bytes as u64;
+    let (mut at, mut end) = (0, header + until.saturating_sub(begin.bytes));
     while at < end {
         let mut limit = (merger.unit_bytes as u64).min(end - at) as usize;
         let mut buffer = merge.worker.take(&merger.pool).await?;
@@ -170,7 +171,7 @@ async fn merge_part(
     let size = merge.done - begin;
     (merger
         .output
-        .set_length(&merge.worker.node, part.file, size.bytes))
+        .set_length(&merge.worker.node, part.file, header + size.bytes))
     .await;
     Ok(Span {
         begin,

@@ -7,6 +7,8 @@
 //!
 //! Pipes are read so, and files of chained records, whose beginnings follow from those before.
 
+use std::sync::Arc;
+
 use node::{Buffer, File};
 use pipeline::{Failure, Worker};
 use record::Scanner;
@@ -15,6 +17,7 @@ use crate::error::SortError;
 use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
+use crate::stages::sift::FilePlace;
 
 /// A file that is read from front to back.
 pub(super) struct Stream<'a> {
@@ -23,6 +26,10 @@ pub(super) struct Stream<'a> {
     pub file: &'a File,
     /// Position of its first line.
     pub first: u64,
+    /// Offset of that line in the file.
+    pub skipped: u64,
+    /// Bytes from there on that were read already.
+    pub front: Option<Arc<[u8]>>,
 }
 
 /// Bytes that were read, the last line of which may go on.
@@ -77,16 +84,12 @@ impl Stream<'_> {
     pub(super) async fn read(&self, held: &mut Held) -> Result<u64, Failure> {
         let (worker, reader) = (self.worker, self.reader);
         let mut open: Option<Open> = None;
-        let (mut offset, mut position) = (0, self.first);
+        let (mut offset, mut position) = (self.skipped, self.first);
         loop {
-            let unit = reader.unit();
             let buffer = worker.take(&reader.pool).await?;
-            let read = self.file.read(&worker.node, offset, unit, buffer);
-            let (buffer, result) = read.wait(&worker.node).await;
-            result?;
+            let (buffer, ends) = self.read_unit(offset, buffer).await?;
             let bytes = buffer.len();
             offset += bytes as u64;
-            let ends = bytes < unit;
             let mut read = Open {
                 buffer,
                 start: 0,
@@ -106,7 +109,7 @@ impl Stream<'_> {
                 if !found {
                     position += self.complete(&mut line)?;
                 }
-                held.hand_on(worker, reader, line.block()).await?;
+                self.hand_on(line.block(), held).await?;
             }
             let goes_on = self.find_last(&mut read)?;
             if goes_on && !ends {
@@ -116,11 +119,41 @@ impl Stream<'_> {
             if goes_on {
                 position += self.complete(&mut read)?;
             }
-            held.hand_on(worker, reader, read.block()).await?;
+            self.hand_on(read.block(), held).await?;
             if ends {
                 return Ok(position);
             }
         }
+    }
+
+    async fn hand_on(&self, mut block: Block, held: &mut Held) -> Result<(), Failure> {
+        let place = FilePlace {
+            file: self.file,
+            position: self.first,
+            offset: self.skipped,
+        };
+        self.reader.sift(self.worker, &mut block, place).await?;
+        held.hand_on(self.worker, self.reader, block).await
+    }
+
+    /// Reads a unit, or a part of the bytes that were read already. The end of the file comes with
+    /// it if the second is true.
+    async fn read_unit(&self, offset: u64, mut buffer: Buffer) -> Result<(Buffer, bool), Failure> {
+        let (node, unit) = (&self.worker.node, self.reader.unit());
+        let read = (offset - self.skipped) as usize;
+        if let Some(left) = self.front.as_ref().and_then(|front| front.get(read..))
+            && !left.is_empty()
+        {
+            let bytes = left.len().min(unit);
+            buffer.bytes_mut()[..bytes].copy_from_slice(&left[..bytes]);
+            buffer.set_len(bytes);
+            return Ok((buffer, false));
+        }
+        let ticket = self.file.read(node, offset, unit, buffer);
+        let (buffer, result) = ticket.wait(node).await;
+        result?;
+        let ends = buffer.len() < unit;
+        Ok((buffer, ends))
     }
 
     /// Looks for the last line. True if it goes on behind the bytes.
@@ -174,7 +207,7 @@ impl Stream<'_> {
         }
         open.end = open.start + open.line;
         let scanner = open.scanner.clone();
-        held.hand_on(self.worker, self.reader, open.block()).await?;
+        self.hand_on(open.block(), held).await?;
         let mut moved = Open {
             buffer: self.worker.take(&self.reader.pool).await?,
             start: 0,
@@ -202,7 +235,8 @@ impl Stream<'_> {
     }
 
     fn bad_record(&self, position: u64, what: String) -> Failure {
-        let (file, offset) = (self.file.path().to_owned(), position - self.first);
+        let file = self.file.path().to_owned();
+        let offset = self.skipped + position - self.first;
         SortError::BadRecord { file, offset, what }.into()
     }
 }

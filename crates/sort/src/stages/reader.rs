@@ -18,6 +18,7 @@ use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::line_quota::push_in_blocks;
 use crate::stages::pipe_lines::Stream;
+use crate::stages::sift::{FilePlace, Sifter};
 use crate::stages::unit_read::{Arrived, InFlight, Rest};
 use crate::stages::{Cursor, Tally};
 
@@ -36,6 +37,8 @@ pub(crate) struct Reader {
     pub most_lines: Option<usize>,
     /// How to choose splitters for a pipe; a validator needs none.
     pub sampler: Option<PipeSampler>,
+    /// How to check rows; a validator takes them as they are.
+    pub sifter: Option<Sifter>,
 }
 
 /// Chooses splitters from the first blocks of a pipe.
@@ -61,6 +64,19 @@ pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure
 }
 
 impl Reader {
+    /// Checks the rows of a block, which were read at `place`.
+    pub(super) async fn sift(
+        &self,
+        worker: &Worker,
+        block: &mut Block,
+        place: FilePlace<'_>,
+    ) -> Result<(), Failure> {
+        match &self.sifter {
+            Some(sifter) => sifter.sift(worker, block, place).await,
+            None => Ok(()),
+        }
+    }
+
     /// Bytes of the next unit, whole records. The dial's maximum is the plan's unit; smaller units
     /// end with a disk block as well, where possible.
     pub(super) fn unit(&self) -> usize {
@@ -101,11 +117,18 @@ async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
 }
 
 async fn hand_on(worker: &Worker, reader: &Reader, read: InFlight) -> Result<(), Failure> {
-    let file = read.file().clone();
-    let Arrived { block, rest } = read.wait(&worker.node, reader.framing).await?;
+    let (file, unit) = (read.file().clone(), read.unit());
+    let place = FilePlace {
+        file: &file,
+        position: unit.position,
+        offset: unit.offset,
+    };
+    let Arrived { mut block, rest } = read.wait(&worker.node, reader.framing).await?;
+    reader.sift(worker, &mut block, place).await?;
     push(worker, reader, block).await?;
     if let Some(rest) = rest {
-        let block = read_rest(worker, reader, &file, rest).await?;
+        let mut block = read_rest(worker, reader, &file, rest).await?;
+        reader.sift(worker, &mut block, place).await?;
         push(worker, reader, block).await?;
     }
     Ok(())
@@ -138,11 +161,14 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
             position = match reader.framing.is_fixed() {
                 true => read_pipe(worker, reader, &file, position, &mut held).await?,
                 false => {
+                    let (skipped, front) = input.front();
                     let stream = Stream {
                         worker,
                         reader,
                         file: &file,
                         first: position,
+                        skipped,
+                        front,
                     };
                     stream.read(&mut held).await?
                 }
@@ -152,10 +178,17 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
         for unit in input.units(number, position, reader.unit()) {
             let buffer = worker.take(&reader.pool).await?;
             let read = InFlight::submit(&worker.node, file.clone(), unit, buffer, reader.framing);
-            let Arrived { block, rest } = read.wait(&worker.node, reader.framing).await?;
+            let place = FilePlace {
+                file: &file,
+                position: unit.position,
+                offset: unit.offset,
+            };
+            let Arrived { mut block, rest } = read.wait(&worker.node, reader.framing).await?;
+            reader.sift(worker, &mut block, place).await?;
             held.hand_on(worker, reader, block).await?;
             if let Some(rest) = rest {
-                let block = read_rest(worker, reader, &file, rest).await?;
+                let mut block = read_rest(worker, reader, &file, rest).await?;
+                reader.sift(worker, &mut block, place).await?;
                 held.hand_on(worker, reader, block).await?;
             }
         }

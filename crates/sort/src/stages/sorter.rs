@@ -105,7 +105,10 @@ async fn place(
     sorter.tally.add_dropped(dropped);
     bucket.first = before.before;
     bucket.size = bucket.size - dropped.size;
-    bucket.to.offset = bucket.first.bytes;
+    bucket.to.offset = match bucket.first.bytes {
+        0 => 0,
+        before => before + contents.header().len() as u64,
+    };
     // The end of the file is not known yet.
     bucket.to.file_bytes = u64::MAX;
     let place = Place {
@@ -124,7 +127,7 @@ struct Gathering<'a> {
     /// Rows gathered so far.
     rows: usize,
     edges: Edges,
-    /// The end of a record that begins in the previous buffer.
+    /// The header of the file, and later the end of a record that begins in the previous buffer.
     carried: Vec<u8>,
     carried_bytes: usize,
     sum: u128,
@@ -137,14 +140,18 @@ impl<'a> Gathering<'a> {
         workspace: &'a Workspace,
         rows: usize,
     ) -> Gathering<'a> {
+        let carried = match bucket.to.offset {
+            0 => sorter.contents.header().to_vec(),
+            _ => Vec::new(),
+        };
         Gathering {
             sorter,
             bucket,
             workspace,
             rows,
             edges: Edges::default(),
-            carried: Vec::new(),
-            carried_bytes: 0,
+            carried_bytes: carried.len(),
+            carried,
             sum: 0,
         }
     }
@@ -162,7 +169,7 @@ impl<'a> Gathering<'a> {
 
     async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
         let mut at = self.bucket.to.offset;
-        let end = at + self.bucket.size.bytes;
+        let end = at + self.carried_bytes as u64 + self.bucket.size.bytes;
         while at < end {
             // An output with positions is written in whole disk blocks.
             let begin = if self.sorter.turn.is_some() {

@@ -89,6 +89,10 @@ impl InFlight {
         &self.file
     }
 
+    pub(crate) fn unit(&self) -> ReadUnit {
+        self.unit
+    }
+
     /// Waits for the records.
     pub(crate) async fn wait(self, node: &Node, framing: Framing) -> Result<Arrived, Failure> {
         let (buffer, result) = self.ticket.wait(node).await;
@@ -120,9 +124,9 @@ impl ReadUnit {
         let begin = block.start;
         let read = &block.buffer.bytes()[begin..begin + bytes];
         let ends_file = self.offset + bytes as u64 == self.file_bytes;
-        let first = match self.offset {
-            0 => Some(0),
-            _ => memchr::memchr(delimiter, &read[..self.bytes]).map(|before| before + 1),
+        let first = match self.offset == self.header_bytes {
+            true => Some(0),
+            false => memchr::memchr(delimiter, &read[..self.bytes]).map(|before| before + 1),
         };
         let Some(first) = first else {
             // All of the unit is in the middle of a line.
@@ -192,6 +196,7 @@ impl Rest {
         let unit = ReadUnit {
             input: 0,
             offset: self.offset,
+            header_bytes: 0,
             bytes: most.min(self.file_bytes - self.offset) as usize,
             file_bytes: self.file_bytes,
             position: self.position,
@@ -285,6 +290,7 @@ mod tests {
                     let units = (0..file.len()).step_by(most).map(|offset| ReadUnit {
                         input: 0,
                         offset: offset as u64,
+                        header_bytes: 0,
                         bytes: most.min(file.len() - offset),
                         file_bytes: file.len() as u64,
                         position: 100 + offset as u64,

@@ -101,6 +101,7 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
         pool: pool.clone(),
         out: blocks.clone(),
         sampler: None,
+        sifter: None,
     };
     pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
     let joined = Arc::new(Mutex::new(Joined::default()));

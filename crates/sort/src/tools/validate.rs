@@ -67,6 +67,7 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         out: blocks.clone(),
         most_lines: None,
         sampler: None,
+        sifter: None,
     };
     pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
     let found = Found::default();

@@ -92,6 +92,7 @@ impl Bench<'_> {
             out: blocks.clone(),
             most_lines: None,
             sampler: None,
+            sifter: None,
         };
         let work = sharing(reader, read);
         pipeline.stage(node, StageName::Reader, plan.readers, work);

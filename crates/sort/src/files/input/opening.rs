@@ -7,7 +7,7 @@ use pipeline::Failure;
 
 use crate::error::no_memory;
 use crate::files::manifest::Manifest;
-use crate::job::{IoChoice, Source};
+use crate::job::{Behind, IoChoice, Source};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
@@ -35,6 +35,13 @@ pub(super) async fn open(
     source: &Source,
     (io, framing): (IoChoice, Framing),
 ) -> Result<File, DiskError> {
+    if let Source::Behind(Behind {
+        begun: Some((file, _)),
+        ..
+    }) = source
+    {
+        return Ok(file.clone());
+    }
     let io = match framing.is_chained() {
         true => IoChoice::Buffered,
         false => io,
@@ -45,7 +52,7 @@ pub(super) async fn open(
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
     let seen = file.metadata();
     // The length of a file in a set is checked against the manifest.
-    let is_named = matches!(source, Source::Path(_));
+    let is_named = !matches!(source, Source::Listed(_));
     if is_named && seen.kind == FileKind::Regular && seen.length == 0 {
         return as_stream_if_filled(node, path, file).await;
     }

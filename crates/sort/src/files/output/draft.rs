@@ -101,6 +101,23 @@ impl Draft {
         Ok(written.map_err(|error| self.named(error))?)
     }
 
+    /// Writes bytes at the front of the file, before any others.
+    pub(super) async fn write_front(&self, node: &Node, bytes: &[u8]) -> Result<(), Failure> {
+        let whole = match self.file.is_sequential() {
+            true => bytes.len(),
+            // The file is cut to its length later.
+            false => bytes.len().next_multiple_of(BLOCK_BYTES as usize),
+        };
+        let buffers = node.buffers(1, whole, Filled::Once);
+        let buffers = buffers.map_err(|cause| no_memory(whole, &cause))?;
+        let mut buffer = buffers.into_iter().next().expect("one was asked for");
+        buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+        buffer.bytes_mut()[bytes.len()..whole].fill(0);
+        buffer.set_len(whole);
+        let (_, written) = self.file.write(node, 0, buffer, 0..whole).wait(node).await;
+        Ok(written.map_err(|error| self.named(error))?)
+    }
+
     pub(super) async fn sync(&self, node: &Node) -> Result<(), Failure> {
         let synced = self.file.sync(node).await;
         Ok(synced.map_err(|error| self.named(error))?)

@@ -91,6 +91,16 @@ impl Layout {
         }
     }
 
+    /// Moves all buckets but the first of each file behind a header of that many bytes, which is
+    /// written with the first.
+    pub(crate) fn under(mut self, header: u64) -> Layout {
+        for Planned { to, .. } in &mut self.buckets {
+            to.file_bytes += header;
+            to.offset += if to.offset > 0 { header } else { 0 };
+        }
+        self
+    }
+
     /// All buckets in files that [`divide`] has cut.
     pub(super) fn of_files(sizes: &[Size], files: &[Cut]) -> Layout {
         let to = Destination::default();

@@ -147,7 +147,7 @@ impl Set {
     pub(super) async fn lay_out(
         &self,
         node: &Node,
-        sizes: &[Size],
+        (sizes, header): (&[Size], u64),
         measured: &[(PathBuf, u64)],
     ) -> Result<Layout, Failure> {
         let bytes: Vec<u64> = sizes.iter().map(|size| size.bytes).collect();
@@ -158,7 +158,7 @@ impl Set {
         let cuts = divide(&bytes, &disks);
         let tag = self.tag(node).await;
         for (number, cut) in cuts.iter().enumerate() {
-            let length = bytes[cut.buckets.clone()].iter().sum();
+            let length = bytes[cut.buckets.clone()].iter().sum::<u64>() + header;
             let mut draft = self.draft(node, cut, part_name(number, tag)).await?;
             draft.length = Some(length);
             let insert = |all: &mut Vec<Draft>| all.insert(number, draft.clone());

@@ -102,12 +102,16 @@ impl Together {
     ///
     /// # Errors
     /// When a rank fails, or the buckets of all ranks do not fill the file.
-    pub(super) async fn lay_out(&self, node: &Node, sizes: &[Size]) -> Result<Layout, Failure> {
+    pub(super) async fn lay_out(
+        &self,
+        node: &Node,
+        (sizes, header): (&[Size], u64),
+    ) -> Result<Layout, Failure> {
         let own: Size = sizes.iter().sum();
         let tell =
             async |agreement: &mut Agreement| agreement.agree_and_tell(node, Ok(((), own))).await;
         let ((), each) = self.agree(node, tell).await?;
-        let (came, all) = (each.iter().sum::<Size>().bytes, self.bytes);
+        let (came, all) = (each.iter().sum::<Size>().bytes + header, self.bytes);
         if came != all {
             let what = format!("which has room for {all} bytes, and {came} have come");
             return Err(refused(&self.draft.shown, &what));

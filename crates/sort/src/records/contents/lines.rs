@@ -14,6 +14,7 @@
 //! they are.
 
 mod parts;
+mod rows;
 mod windows;
 mod words;
 
@@ -22,13 +23,15 @@ use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within, row};
 
+use record::rows::RowCheck;
 use record::{Comparison, LineOrder, Ties};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
 use crate::records::contents::bytes::{records_of, slices_of};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace,
+    Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, RecordsAt, Room, Sorted,
+    Workspace,
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
@@ -47,6 +50,14 @@ pub struct Lines {
     framing: Framing,
     crc: Arc<LineCrc>,
     unique: bool,
+    rows: Option<Arc<RowRules>>,
+}
+
+/// The rules that rows keep, if lines are rows.
+struct RowRules {
+    check: RowCheck,
+    /// The row that names the columns.
+    header: Vec<u8>,
 }
 
 impl Lines {
@@ -59,6 +70,16 @@ impl Lines {
             framing,
             crc,
             unique: false,
+            rows: None,
+        }
+    }
+
+    /// Rows in this order, which are checked when they are read. `header` is the row that names
+    /// their columns, with its newline, or empty.
+    pub fn rows(order: LineOrder, check: RowCheck, header: Vec<u8>) -> Lines {
+        Lines {
+            rows: Some(Arc::new(RowRules { check, header })),
+            ..Lines::new(order)
         }
     }
 
@@ -108,13 +129,28 @@ impl Contents for Lines {
 
     fn with_lengths(&self, mean: usize, longest: usize) -> Option<Arc<dyn Contents>> {
         let framing = self.framing.with_lengths(mean, longest);
-        let (order, crc) = (self.order.clone(), Arc::clone(&self.crc));
         Some(Arc::new(Lines {
-            order,
+            order: self.order.clone(),
             framing,
-            crc,
+            crc: Arc::clone(&self.crc),
             unique: self.unique,
+            rows: self.rows.clone(),
         }))
+    }
+
+    fn header(&self) -> &[u8] {
+        self.rows.as_ref().map_or(&[], |rows| &rows.header)
+    }
+
+    fn is_checked(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    fn sift(&self, block: &mut Block, aside: bool) -> Result<Aside, Mistake> {
+        match &self.rows {
+            Some(rows) => rows::sift(block, &rows.check, (self.order.framing, aside)),
+            None => Ok(Aside::default()),
+        }
     }
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {

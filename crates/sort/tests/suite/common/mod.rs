@@ -42,6 +42,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         control: Control::default(),
         resume: None,
         listing: None,
+        rows: None,
         longest_line: None,
         may_begin_again: false,
         top: None,

@@ -1,0 +1,80 @@
+//! Headers: the row at the front of each input that names its columns.
+//!
+//! They are read before the sort begins, since the names decide the order. An input that can be
+//! read only once goes on behind its header: the bytes that were read with it are kept.
+
+use std::sync::Arc;
+
+use node::{Buffer, Node};
+use pipeline::Failure;
+use record::Framing;
+
+use crate::error::SortError;
+use crate::job::{Behind, IoChoice, Source};
+use crate::records::framing::Framing as Records;
+
+use super::opening::open;
+
+/// Bytes of the first read; each later one has twice as many as those before together.
+const FIRST_READ_BYTES: usize = 64 << 10;
+
+/// No header is longer.
+const LONGEST_HEADER_BYTES: usize = 16 << 20;
+
+/// The header of a source, with its delimiter, and the source behind it. The header of an empty
+/// source is empty.
+///
+/// # Errors
+/// When the source cannot be read, or no header ends in its first bytes.
+pub(crate) async fn read_header(
+    node: &Node,
+    source: &Source,
+    framing: Framing,
+) -> Result<(Vec<u8>, Source), Failure> {
+    let how = (IoChoice::Buffered, Records::ending(framing));
+    let file = open(node, source, how).await?;
+    let (mut read, mut scanner) = (Vec::new(), framing.scanner());
+    let found = loop {
+        let more = FIRST_READ_BYTES.max(read.len());
+        let ticket = file.read(node, read.len() as u64, more, Buffer::heap(more));
+        let (buffer, result) = ticket.wait(node).await;
+        result?;
+        let before = read.len();
+        read.extend_from_slice(&buffer.bytes()[..buffer.len()]);
+        if let Ok(Some(end)) = scanner.end(&read[before..]) {
+            break Some(before + end);
+        }
+        if buffer.len() < more {
+            break None;
+        }
+        if read.len() > LONGEST_HEADER_BYTES {
+            return Err(refused(
+                source,
+                "no header ends in the first 16 MiB; give --no-header",
+            ));
+        }
+    };
+    if found.is_none() && scanner.is_quoted() {
+        return Err(refused(source, "a quote in the header is never closed"));
+    }
+    let bytes = found.unwrap_or(read.len());
+    let front = read.split_off(bytes);
+    if found.is_none() && !read.is_empty() {
+        read.extend(framing.delimiter());
+    }
+    let is_read_once = source.path().is_none() || file.is_sequential();
+    let begun = is_read_once.then(|| (file, Arc::from(front)));
+    let behind = Behind {
+        source: Box::new(source.clone()),
+        bytes: bytes as u64,
+        begun,
+    };
+    Ok((read, Source::Behind(behind)))
+}
+
+fn refused(source: &Source, what: &str) -> Failure {
+    let file = source.path().unwrap_or("-".as_ref()).to_owned();
+    let what = what.to_owned();
+    let offset = 0;
+    SortError::BadRecord { file, offset, what }.into()
+}

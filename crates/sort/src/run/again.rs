@@ -1,0 +1,145 @@
+//! Attempts of a sort: what one finds out about its lines, the next one knows.
+//!
+//! ```text
+//! a line is longer than the buffers     > buffers with eight times as much room
+//! a quote is not closed in its line     > rows whose quotes may hold newlines
+//! ```
+//!
+//! A sort may begin again while it has not touched its output, if its inputs can be read again.
+//! Most files have no such lines, and those that have show it early.
+
+use node::{FileKind, Node};
+use pipeline::Failure;
+use record::rows::RowProblem;
+
+use crate::epochs::sorting::Unfinished;
+use crate::error::SortError;
+use crate::files::bad_rows::BadRows;
+use crate::job::{Job, Target};
+use crate::report::{Report, Warning};
+
+use super::rows::{Resolved, resolve};
+use super::sort_in_one_copy;
+
+/// Buffers of the next attempt have room for lines this many times as long.
+const TIMES_LONGER: u64 = 8;
+
+/// Sorts, again if lines are longer, or rows go on over more lines, than was expected.
+pub(super) async fn sort_any_lines(
+    node: &Node,
+    job: &Job,
+    unfinished: &mut Unfinished,
+) -> Result<Report, Failure> {
+    let mut job = job.clone();
+    let may_begin_again = may_begin_again(node, &job).await;
+    // Several ranks divide their inputs, which only lines allow.
+    let mut goes_on = !may_begin_again && job.is_alone(node);
+    loop {
+        let ended = match with_rows(node, &job, goes_on, unfinished).await {
+            Ok(job) => sort_in_one_copy(node, &job, unfinished).await,
+            Err(failure) => Err(failure),
+        };
+        let failure = match ended {
+            Ok(report) => return Ok(with_bad_rows(report, unfinished)),
+            Err(Failure::Closed) => job.control.take_failure().unwrap_or(Failure::Closed),
+            Err(failure) => failure,
+        };
+        if let Some(bad_rows) = unfinished.bad_rows.take() {
+            bad_rows.discard(node).await;
+        }
+        let found = cause_of(&failure).filter(|cause| match cause {
+            Cause::LongLine(_) => true,
+            Cause::OpenQuote => !goes_on,
+        });
+        let Some(cause) = found.filter(|_| may_begin_again && job.control.begin_again()) else {
+            return Err(failure);
+        };
+        if let Some(spill) = unfinished.spill.take() {
+            spill.remove(node).await;
+        }
+        if let Some(output) = unfinished.output.take() {
+            output.discard(node).await;
+        }
+        match cause {
+            Cause::LongLine(limit) => job.longest_line = Some((limit * TIMES_LONGER) as usize),
+            Cause::OpenQuote => goes_on = true,
+        }
+    }
+}
+
+/// The reason to begin again.
+enum Cause {
+    /// A line exceeded this limit.
+    LongLine(u64),
+    OpenQuote,
+}
+
+fn cause_of(failure: &Failure) -> Option<Cause> {
+    let Failure::Program(error) = failure else {
+        return None;
+    };
+    match error.downcast_ref() {
+        Some(SortError::LongLine { limit, .. }) => Some(Cause::LongLine(*limit)),
+        Some(SortError::BadRow { bad, .. }) if bad.problem == RowProblem::OpenQuote => {
+            Some(Cause::OpenQuote)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a sort can be begun again: on this node alone, from files that can be read again.
+async fn may_begin_again(node: &Node, job: &Job) -> bool {
+    if !job.may_begin_again || !job.is_alone(node) {
+        return false;
+    }
+    if let Target::Path(path) = &job.target {
+        // Whoever reads a pipe would see it end.
+        let found = node.metadata(path).await;
+        if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
+            return false;
+        }
+    }
+    for source in &job.sources {
+        let Some(path) = source.path() else {
+            return false;
+        };
+        let found = node.metadata(path).await;
+        if !found.is_ok_and(|found| found.kind != FileKind::Sequential && found.length > 0) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The job with the order of its rows, which their header decides.
+async fn with_rows(
+    node: &Node,
+    job: &Job,
+    goes_on: bool,
+    unfinished: &mut Unfinished,
+) -> Result<Job, Failure> {
+    let Some(rows) = &job.rows else {
+        return Ok(job.clone());
+    };
+    let Resolved { contents, sources } = resolve(node, rows, &job.sources, goes_on).await?;
+    if let Some(path) = &rows.bad_rows {
+        unfinished.bad_rows = Some(BadRows::open(node, path.clone()).await?);
+    }
+    Ok(Job {
+        sources,
+        contents,
+        ..job.clone()
+    })
+}
+
+/// Warns of the rows that were set aside.
+fn with_bad_rows(mut report: Report, unfinished: &mut Unfinished) -> Report {
+    if let Some(bad_rows) = unfinished.bad_rows.take() {
+        let count = bad_rows.written().records;
+        if count > 0 {
+            let file = bad_rows.path().clone();
+            report.warnings.push(Warning::BadRows { file, count });
+        }
+    }
+    report
+}
