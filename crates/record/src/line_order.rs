@@ -6,6 +6,7 @@
 //! options:fr              options of keys that have none, and of the last resort
 //! key:3,3n   key:1,1      as -k takes them
 //! salt:0123..ef           of a random order
+//! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! ```
 
 use std::cmp::Ordering;
@@ -13,6 +14,7 @@ use std::cmp::Ordering;
 use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::order::Ties;
+use crate::rows::{Dialect, RowOrder};
 use crate::text::{KeyOptions, TextKey, TextOrder, TextTies};
 
 /// The name of the format of lines.
@@ -25,6 +27,8 @@ pub struct LineOrder {
     pub text: TextOrder,
     /// Where a line ends.
     pub framing: Framing,
+    /// The order of rows from which `text` was made, if the lines are rows.
+    pub rows: Option<RowOrder>,
 }
 
 impl LineOrder {
@@ -34,7 +38,24 @@ impl LineOrder {
         LineOrder {
             text,
             framing: Framing::Delimited(delimiter),
+            rows: None,
         }
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn rows(rows: RowOrder) -> LineOrder {
+        LineOrder {
+            text: rows.text(),
+            framing: rows.dialect().framing(),
+            rows: Some(rows),
+        }
+    }
+
+    /// The format of the rows, if the lines are rows.
+    #[must_use]
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.rows.as_ref().map(RowOrder::dialect)
     }
 
     /// The line without its delimiter.
@@ -69,6 +90,9 @@ impl LineOrder {
     /// The format, and the keys with all that they depend on.
     #[must_use]
     pub fn describe(&self) -> (String, Vec<String>) {
+        if let Some(rows) = &self.rows {
+            return rows.describe();
+        }
         let format = match self.framing {
             Framing::Delimited(b'\n') => LINES.to_owned(),
             Framing::Delimited(other) => format!("{LINES}:{other:02x}"),
@@ -91,7 +115,7 @@ impl LineOrder {
         (format, keys)
     }
 
-    /// The order of a description; `None` if `format` is not one of lines.
+    /// The order of a description; `None` if `format` is not one of lines or rows.
     ///
     /// # Errors
     /// When a key has a mistake.
@@ -100,13 +124,16 @@ impl LineOrder {
         keys: &[S],
         ties: Ties,
     ) -> Option<Result<LineOrder, FormatError>> {
-        let delimiter = match format.strip_prefix(LINES)? {
-            "" => b'\n',
-            digits => *bytes_of(digits.strip_prefix(':')?)?.first()?,
-        };
         let ties = match ties {
             Ties::Record => TextTies::Line,
             Ties::Position => TextTies::Position,
+        };
+        if let Some(rows) = RowOrder::parse(format, keys, ties) {
+            return Some(rows.map(LineOrder::rows));
+        }
+        let delimiter = match format.strip_prefix(LINES)? {
+            "" => b'\n',
+            digits => *bytes_of(digits.strip_prefix(':')?)?.first()?,
         };
         Some(described(keys, ties).map(|text| LineOrder::lines(text, delimiter)))
     }
@@ -161,6 +188,7 @@ fn bytes_of(digits: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framing::Quoting;
 
     fn order(keys: &[&str], options: &str, separator: Option<u8>) -> LineOrder {
         let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
@@ -168,6 +196,25 @@ mod tests {
         let salt = Some([7; 16]);
         let text = TextOrder::new(keys, options, separator, TextTies::Line, salt).unwrap();
         LineOrder::lines(text, b'\n')
+    }
+
+    #[test]
+    fn a_description_of_rows_is_read_back() {
+        let keys = ["columns:7", "column:4:num:desc"];
+        for ties in [Ties::Record, Ties::Position] {
+            let order = LineOrder::parse("csv:3b", &keys, ties).unwrap().unwrap();
+            assert_eq!(order.ties(), ties);
+            let described = ("csv:3b".to_owned(), keys.map(str::to_owned).to_vec());
+            assert_eq!(order.describe(), described);
+            let separator = b';';
+            let quote = b'"';
+            assert_eq!(order.dialect(), Some(Dialect::Csv { separator, quote }));
+            assert_eq!(order.framing, Framing::Quoted(Quoting { separator, quote }));
+        }
+        let mistake = LineOrder::parse("csv", &["key:1"], Ties::Record).unwrap();
+        assert!(mistake.unwrap_err().to_string().contains("\"key:1\""));
+        let lines = LineOrder::parse::<&str>("jsonl", &[], Ties::Record).unwrap();
+        assert_eq!(lines.unwrap().framing, Framing::Delimited(b'\n'));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::framing::{Framing, Quoting};
+
 /// The format of rows.
 ///
 /// ```
@@ -65,6 +67,15 @@ impl Dialect {
         match self {
             Dialect::Csv { quote, .. } => Some(quote),
             Dialect::Tsv | Dialect::JsonLines => None,
+        }
+    }
+
+    /// Where a row ends.
+    #[must_use]
+    pub fn framing(self) -> Framing {
+        match self {
+            Dialect::Csv { separator, quote } => Framing::Quoted(Quoting { separator, quote }),
+            Dialect::Tsv | Dialect::JsonLines => Framing::Delimited(b'\n'),
         }
     }
 

@@ -96,6 +96,7 @@ fn drawn(seed: u64) -> LineSort {
         LineOrder {
             text,
             framing: framing(format),
+            rows: None,
         },
     );
     sort.pipes
@@ -116,7 +117,14 @@ fn hundreds_of_schedules_sort_chained_records() {
 /// The message of a sort that fails.
 fn refusal(framing: Framing, file: &[u8]) -> String {
     let text = whole_records(TextTies::Line);
-    let sort = LineSort::of(vec![file.to_vec()], LineOrder { text, framing });
+    let sort = LineSort::of(
+        vec![file.to_vec()],
+        LineOrder {
+            text,
+            framing,
+            rows: None,
+        },
+    );
     match sort.failure(1) {
         Failure::Program(error) => {
             let error = error.downcast::<SortError>().expect("an error of the sort");
