@@ -7,6 +7,7 @@ mod cluster;
 mod conflicts;
 mod debug;
 mod files0;
+mod format;
 mod json;
 mod lines;
 mod memory;
@@ -21,12 +22,10 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::sort::{
-    Bytes, Choice, Contents, Job, Lines, Manifest, Report, Resources, Source, Target, Tuning,
-};
+use ::sort::{Choice, Contents, Job, Manifest, Report, Resources, Source, Target, Tuning};
 use node::Node;
 use pipeline::{Control, Failure};
-use record::{Comparison, Format, LineOrder, Ties};
+use record::Comparison;
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
@@ -106,39 +105,16 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
     check_temporary(arguments)?;
     check_verify(arguments)?;
     let named = Named::new(&arguments.outputs)?;
-    let (contents, comparison) = contents(arguments)?;
-    let job = job(arguments, contents, named.target.clone())?;
+    let asked = format::of(arguments)?;
+    let job = job(arguments, asked.contents, named.target.clone())?;
     Ok(Prepared {
-        job,
+        job: Job {
+            rows: asked.rows,
+            ..job
+        },
         named,
-        comparison,
+        comparison: asked.comparison,
     })
-}
-
-/// The records' format and order.
-fn contents(arguments: &Arguments) -> Result<(Arc<dyn Contents>, Comparison), CliFailure> {
-    let options = &arguments.order;
-    if options.is_of_lines() {
-        let order = LineOrder::lines(lines::order(arguments)?, lines::delimiter(arguments));
-        let lines = Lines::new(order.clone());
-        let lines = match options.unique {
-            true => lines.unique(),
-            false => lines,
-        };
-        return Ok((Arc::new(lines), Comparison::Lines(order)));
-    }
-    let ties = match options.stable || options.unique {
-        true => Ties::Position,
-        false => Ties::Record,
-    };
-    let format = Format::parse(&options.format, &options.keys, ties)
-        .map_err(|error| CliFailure::usage(error.to_string()))?;
-    let records = Bytes::new(format.order.clone());
-    let records = match options.unique {
-        true => records.unique(),
-        false => records,
-    };
-    Ok((Arc::new(records), Comparison::Order(format.order)))
 }
 
 /// Sorts, and with a `comparison` reads the output again.

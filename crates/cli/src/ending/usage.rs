@@ -10,9 +10,6 @@ use super::failure::CliFailure;
 use super::say;
 use crate::launcher;
 
-/// The answer to formats of text that have a grammar.
-pub const NO_FORMAT: &str = "not supported yet; --format lines, the default, sorts lines, with -t and -k for fields between separators";
-
 /// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
 const GNU: [(&str, &str); 2] = [
     (
@@ -49,6 +46,18 @@ pub fn for_records(option: &str) -> &'static str {
         "it compares the bytes of a key, or a number of a type, as in --key 8+8:u64le",
         |(_, instead)| instead,
     )
+}
+
+/// The advice for an option of lines that is given with rows.
+pub fn for_rows(option: &str) -> &'static str {
+    match option {
+        "-n" | "-g" | "-h" => "give the type with the key, as in --key price:num",
+        "-V" => "give the type with the key, as in --key name:natural",
+        "-r" => "give the direction with the key, as in --key price:num:desc",
+        "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
+        "-z" => "rows end with newlines",
+        _ => "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural or date",
+    }
 }
 
 /// Reports the mistake in a command line. The exit code is that of the reference: 1 for gensort and

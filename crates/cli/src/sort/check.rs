@@ -8,20 +8,23 @@ use pipeline::Control;
 use record::Framing;
 
 use super::choices::CheckName;
-use super::{Arguments, conflicts, contents, resources, sources};
+use super::{Arguments, conflicts, format, resources, sources};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::machine;
 
 /// Checks the input, and prints the first record that is out of order unless `how` says otherwise.
 pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFailure> {
     conflicts::check(arguments)?;
-    let (contents, _) = contents(arguments)?;
+    let format::Asked { contents, rows, .. } = format::of(arguments)?;
     let source = sources(arguments).swap_remove(0);
     let resources = resources(arguments)?;
     let control = Control::default();
+    // The header is a line of the file, too.
+    let header = u64::from(rows.as_ref().is_some_and(|rows| rows.has_header));
     let job = Checked {
         source: source.clone(),
         contents: contents.clone(),
+        rows,
         longest_line: arguments.max_line.map(|bytes| bytes as usize),
         io: resources.io,
         cores: resources.cores,
@@ -40,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
             Framing::Delimited(_) | Framing::Quoted(_) => record,
             Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
         };
-        tell(&source, number, &text);
+        tell(&source, header + number, &text);
     }
     Ok(Exit::CheckFailed)
 }

@@ -4,11 +4,15 @@ use super::Arguments;
 use super::choices::{CheckName, PlanName};
 use super::target::is_directory;
 use crate::ending::failure::CliFailure;
-use crate::ending::usage::{NO_FORMAT, for_records};
+use crate::ending::usage::{for_records, for_rows};
 
 /// Formats of text, as people may call them.
-const TEXT: [&str; 8] = [
-    "csv", "tsv", "json", "jsonl", "ndjson", "text", "txt", "string",
+const TEXT: [(&str, &str); 5] = [
+    ("json", "jsonl"),
+    ("ndjson", "jsonl"),
+    ("text", "lines"),
+    ("txt", "lines"),
+    ("string", "lines"),
 ];
 
 /// Refuses options that do not go together.
@@ -43,14 +47,20 @@ impl Arguments {
 fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
     let format = order.format.as_str();
-    if TEXT.contains(&format) {
-        return Err(CliFailure::usage(format!("--format {format}: {NO_FORMAT}")));
+    if let Some((_, instead)) = TEXT.iter().find(|(name, _)| *name == format) {
+        return Err(CliFailure::usage(format!(
+            "--format {format}: use --format {instead}"
+        )));
     }
+    check_rows(arguments)?;
     if order.is_of_lines() {
         return Ok(());
     }
     let others = [
-        (!order.separators.is_empty(), "-t".to_owned()),
+        (
+            !order.separators.is_empty() && format != "csv",
+            "-t".to_owned(),
+        ),
         (
             !order.random_source.is_empty(),
             "--random-source".to_owned(),
@@ -66,11 +76,46 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     let letter = letter.map(|letter| (true, format!("-{letter}")));
     let given = letter.into_iter().chain(others).find(|(given, _)| *given);
     given.map_or(Ok(()), |(_, option)| {
-        let instead = for_records(&option);
+        let instead = match order.is_of_rows() {
+            true => for_rows(&option),
+            false => for_records(&option),
+        };
         Err(CliFailure::usage(format!(
             "{option} is for lines, not for --format {format}; {instead}"
         )))
     })
+}
+
+/// Refuses options of rows with other records, and rows where their header has no place yet.
+fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
+    let order = &arguments.order;
+    let (format, is_csv) = (&order.format, order.format == "csv");
+    let given = [
+        (order.no_header && !is_csv && format != "tsv", "--no-header"),
+        (order.quote.is_some() && !is_csv, "--quote"),
+        (
+            arguments.bad_records.is_some() && !order.is_of_rows(),
+            "--bad-records",
+        ),
+    ];
+    if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+        return Err(CliFailure::usage(format!(
+            "{option} is for rows, not for --format {format}; use --format csv"
+        )));
+    }
+    if !order.is_of_rows() {
+        return Ok(());
+    }
+    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
+    let has_header = format != "jsonl" && !order.no_header;
+    let refused = match arguments.resume {
+        true => "rows have no --resume yet; leave it out",
+        false if is_set && has_header => {
+            "rows with a header are not written to sets of files yet; name one file with -o"
+        }
+        false => return Ok(()),
+    };
+    Err(CliFailure::usage(refused))
 }
 
 /// Refuses what a check of one input cannot do.

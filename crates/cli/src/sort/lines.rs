@@ -77,7 +77,7 @@ fn is_binary(text: &str) -> bool {
 }
 
 /// The one separator of all `-t`.
-fn separator_of(arguments: &Arguments) -> Result<Option<u8>, CliFailure> {
+pub(super) fn separator_of(arguments: &Arguments) -> Result<Option<u8>, CliFailure> {
     use std::os::unix::ffi::OsStrExt;
     let mut found = None;
     for text in &arguments.order.separators {
@@ -85,7 +85,7 @@ fn separator_of(arguments: &Arguments) -> Result<Option<u8>, CliFailure> {
             .map_err(|error| CliFailure::usage(format!("-t: {error}")))?;
         if found.is_some_and(|other| other != byte) {
             return Err(CliFailure::usage(
-                "several separators; lines have one: give -t once",
+                "several separators; lines and rows have one: give -t once",
             ));
         }
         found = Some(byte);

@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// Lines end with NUL, not with a newline
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) zero_terminated: bool,
+    /// Set rows with mistakes aside in FILE, instead of ending the sort at the first
+    #[arg(long, value_name = "FILE", help_heading = "Input and output")]
+    pub(super) bad_records: Option<PathBuf>,
     /// The inputs are sorted: merge them
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) merge: bool,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::sort::{
     IoChoice, Job, Manifest, Report, SortError, Source, Target, Validated, ValidatedSet,
-    WrittenFile, validate, validate_set,
+    WrittenFile, resolve, validate, validate_set,
 };
 use node::{Node, Rank};
 use pipeline::Failure;
@@ -28,9 +28,16 @@ pub(super) async fn check_output(
         Target::Directories(all) => return check_set(node, job, &all[0], report).await,
     };
     for written in written {
+        let (mut sources, mut comparison) =
+            (vec![Source::Path(written.path.clone())], comparison.clone());
+        if let Some(rows) = &job.rows {
+            let resolved = resolve(node, rows, &sources, true).await?;
+            sources = resolved.sources;
+            comparison = resolved.contents.comparison().unwrap_or(comparison);
+        }
         let again = Validated {
-            sources: vec![Source::Path(written.path.clone())],
-            comparison: comparison.clone(),
+            sources,
+            comparison,
             io: IoChoice::Direct,
             cores: job.resources.cores,
             control: job.control.clone(),

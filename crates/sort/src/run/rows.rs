@@ -94,7 +94,14 @@ fn contents_of(
     let keys = if is_empty { &[][..] } else { &rows.keys };
     let order = RowOrder::new(rows.dialect, names.as_ref(), keys, rows.ties)?;
     let check = RowCheck::new(&order, names.as_ref());
-    let lines = Lines::rows(LineOrder { framing, ..LineOrder::rows(order) }, check, header);
+    let lines = Lines::rows(
+        LineOrder {
+            framing,
+            ..LineOrder::rows(order)
+        },
+        check,
+        header,
+    );
     Ok(match rows.unique {
         true => Arc::new(lines.unique()),
         false => Arc::new(lines),

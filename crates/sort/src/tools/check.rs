@@ -15,11 +15,12 @@ use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Source};
+use crate::job::{IoChoice, Rows, Source};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Block};
 use crate::records::contents::Contents;
-use crate::stages::{Cursor, Reader, read};
+use crate::run::resolve;
+use crate::stages::{Cursor, Reader, Sifter, read};
 
 /// Options of a check.
 #[derive(Clone)]
@@ -30,6 +31,8 @@ pub struct Checked {
     pub contents: Arc<dyn Contents>,
     /// The longest line that buffers have room for; if none, the memory decides.
     pub longest_line: Option<usize>,
+    /// Rows, whose header decides their order; it then replaces `contents`.
+    pub rows: Option<Rows>,
     /// Whether to read past the page cache.
     pub io: IoChoice,
     /// Cores to use.
@@ -74,6 +77,7 @@ const LONGEST_LINE_BYTES: u64 = 16 << 20;
 /// When the input cannot be read, or a line does not fit in memory. Disorder is a result, not an
 /// error.
 pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
+    let job = &with_rows(node, job).await?;
     // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
     let count = READERS * DEPTH + 2 * job.cores;
     let contents = with_room(job, count);
@@ -101,7 +105,10 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
         pool: pool.clone(),
         out: blocks.clone(),
         sampler: None,
-        sifter: None,
+        sifter: contents.is_checked().then(|| Sifter {
+            contents: Arc::clone(&contents),
+            bad_rows: None,
+        }),
     };
     pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
     let joined = Arc::new(Mutex::new(Joined::default()));
@@ -127,6 +134,20 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
         records: joined.records,
         checksum: joined.checksum,
     }))
+}
+
+/// The job with the order of its rows, and the source behind their header.
+async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
+    let Some(rows) = &job.rows else {
+        return Ok(job.clone());
+    };
+    let sources = std::slice::from_ref(&job.source);
+    let mut resolved = resolve(node, rows, sources, true).await?;
+    Ok(Checked {
+        contents: resolved.contents,
+        source: resolved.sources.swap_remove(0),
+        ..job.clone()
+    })
 }
 
 /// The contents with lines as long as buffers have room for.

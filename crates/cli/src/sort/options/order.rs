@@ -8,7 +8,10 @@ use clap::Args;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Order")]
 pub(in crate::sort) struct Order {
-    /// Format: lines, fixed:LEN (records of LEN bytes) or gensort (100 bytes, key 0+10)
+    /// Format: lines; csv, tsv or jsonl; fixed:LEN (records of LEN bytes) or gensort
+    ///
+    /// Rows of csv and tsv begin with a header, which stays on top. gensort has records of 100 bytes
+    /// with the key 0+10.
     #[arg(long, value_name = "FORMAT", default_value = "lines")]
     pub format: String,
     /// Sort key; the first decides first. Of lines: FIELD[.CHAR][OPTIONS][,FIELD[.CHAR][OPTIONS]]
@@ -17,12 +20,16 @@ pub(in crate::sort) struct Order {
     /// bytes, count from 1. OPTIONS are the letters bdfgiMhnRrV; a key without any has those given
     /// beside it. Without a key, the whole line is compared.
     ///
+    /// Of rows: COLUMN[:TYPE][:desc], where COLUMN is a name of the header or #3 for the third column,
+    /// or of jsonl a name or a path such as $.a.b[0]. TYPE is str (the default), num, natural (file2
+    /// before file10) or date. Missing values come first. Without a key, the whole row is compared.
+    ///
     /// Of binary records: OFFSET+LENGTH[:TYPE][:desc], in bytes. TYPE is bytes (the default), u8,
     /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be. With :desc the
     /// largest comes first. Without a key, fixed:LEN compares the whole record.
     #[arg(short, long = "key", value_name = "KEY", allow_hyphen_values = true)]
     pub keys: Vec<String>,
-    /// Byte between fields; '\0' is NUL [default: where blanks begin]
+    /// Byte between fields; '\0' is NUL [default: where blanks begin; of csv a comma]
     #[arg(
         short = 't',
         long = "field-separator",
@@ -30,6 +37,12 @@ pub(in crate::sort) struct Order {
         allow_hyphen_values = true
     )]
     pub separators: Vec<OsString>,
+    /// Rows of csv or tsv have no header
+    #[arg(long)]
+    pub no_header: bool,
+    /// Byte around a field of csv that holds separators, quotes or newlines [default: \"]
+    #[arg(long, value_name = "BYTE", allow_hyphen_values = true)]
+    pub quote: Option<OsString>,
     /// Largest first
     #[arg(short, long)]
     pub reverse: bool,
@@ -103,6 +116,11 @@ impl Order {
     /// Whether records are lines.
     pub fn is_of_lines(&self) -> bool {
         self.format == "lines"
+    }
+
+    /// Whether records are rows of values.
+    pub fn is_of_rows(&self) -> bool {
+        matches!(self.format.as_str(), "csv" | "tsv" | "jsonl")
     }
 
     /// Whether keys are shuffled in an order of their own each time.

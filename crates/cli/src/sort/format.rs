@@ -1,0 +1,121 @@
+//! The format and the order of the records, as `--format`, `--key` and the options of lines ask for
+//! them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use ::sort::{Bytes, Contents, Lines, Rows};
+use record::rows::{Dialect, RowKey, RowOrder};
+use record::text::TextTies;
+use record::{Comparison, Format, LineOrder, Ties};
+
+use super::{Arguments, lines};
+use crate::ending::failure::CliFailure;
+
+/// Records as the options ask for them.
+pub(super) struct Asked {
+    pub contents: Arc<dyn Contents>,
+    pub comparison: Comparison,
+    /// Rows; their header decides what is compared.
+    pub rows: Option<Rows>,
+}
+
+impl Asked {
+    fn lines(order: LineOrder, unique: bool, rows: Option<Rows>) -> Asked {
+        let lines = Lines::new(order.clone());
+        let contents: Arc<dyn Contents> = match unique {
+            true => Arc::new(lines.unique()),
+            false => Arc::new(lines),
+        };
+        Asked {
+            contents,
+            comparison: Comparison::Lines(order),
+            rows,
+        }
+    }
+}
+
+/// The records' format and order.
+///
+/// # Errors
+/// An unknown format, or a key with a mistake.
+pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
+    let options = &arguments.order;
+    if options.is_of_lines() {
+        let order = LineOrder::lines(lines::order(arguments)?, lines::delimiter(arguments));
+        return Ok(Asked::lines(order, options.unique, None));
+    }
+    let is_stable = options.stable || options.unique;
+    if let Some(dialect) = dialect(arguments)? {
+        let keys = options.keys.iter().map(|key| key.parse());
+        let keys: Result<Vec<RowKey>, _> = keys.collect();
+        let ties = match is_stable {
+            true => TextTies::Position,
+            false => TextTies::Line,
+        };
+        let rows = Rows {
+            dialect,
+            has_header: dialect.has_columns() && !options.no_header,
+            keys: keys.map_err(|error| CliFailure::usage(error.to_string()))?,
+            ties,
+            unique: options.unique,
+            bad_rows: arguments.bad_records.clone(),
+        };
+        // Rows without a header are known now: a mistake in their keys comes before any work.
+        let keys = if rows.has_header { &[][..] } else { &rows.keys };
+        let order = RowOrder::new(dialect, None, keys, ties)
+            .map_err(|error| CliFailure::usage(error.to_string()))?;
+        return Ok(Asked::lines(
+            LineOrder::rows(order),
+            options.unique,
+            Some(rows),
+        ));
+    }
+    let ties = match is_stable {
+        true => Ties::Position,
+        false => Ties::Record,
+    };
+    let format = Format::parse(&options.format, &options.keys, ties)
+        .map_err(|error| CliFailure::usage(error.to_string()))?;
+    let records = Bytes::new(format.order.clone());
+    let contents: Arc<dyn Contents> = match options.unique {
+        true => Arc::new(records.unique()),
+        false => Arc::new(records),
+    };
+    Ok(Asked {
+        contents,
+        comparison: Comparison::Order(format.order),
+        rows: None,
+    })
+}
+
+/// How rows divide into values; `None` of other records.
+fn dialect(arguments: &Arguments) -> Result<Option<Dialect>, CliFailure> {
+    let options = &arguments.order;
+    if !options.is_of_rows() {
+        return Ok(None);
+    }
+    let dialect = match options.format.as_str() {
+        "csv" => Dialect::Csv {
+            separator: lines::separator_of(arguments)?.unwrap_or(b','),
+            quote: options.quote.as_deref().map_or(Ok(b'"'), one_byte)?,
+        },
+        "tsv" => Dialect::Tsv,
+        _ => Dialect::JsonLines,
+    };
+    dialect
+        .check()
+        .map_err(|error| CliFailure::usage(error.to_string()))?;
+    Ok(Some(dialect))
+}
+
+fn one_byte(text: &OsStr) -> Result<u8, CliFailure> {
+    match text.as_bytes() {
+        [byte] => Ok(*byte),
+        _ => Err(CliFailure::usage(format!(
+            "--quote {}: a quote is one byte, such as --quote \"'\"",
+            text.display()
+        ))),
+    }
+}
