@@ -3,5 +3,6 @@
 mod format;
 mod gensort;
 mod order;
+mod rows;
 mod text;
 mod validate;

@@ -1,9 +1,9 @@
 //! Tests of the order of lines: beside GNU sort, of its words, of its messages.
 
 mod debug;
-mod draw;
+pub mod draw;
 mod encodings;
 mod floats;
 mod gnu;
 mod messages;
-mod words;
+pub mod words;

@@ -28,7 +28,7 @@ fn lines(draw: &mut Draw, end: u8) -> Vec<Vec<u8>> {
     lines
 }
 
-fn assert_agrees(order: &TextOrder, a: &[u8], b: &[u8], draw: &mut Draw) {
+pub fn assert_agrees(order: &TextOrder, a: &[u8], b: &[u8], draw: &mut Draw) {
     let context = || format!("{order:?}\n{}\n{}", a.escape_ascii(), b.escape_ascii());
     let most = order.most_words(a.len().max(b.len()));
     let (x, y) = (words(order, a, most), words(order, b, most));

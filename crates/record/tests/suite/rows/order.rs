@@ -1,0 +1,200 @@
+//! The order of drawn rows beside a naive one, and its words beside its comparison.
+
+use std::cmp::Ordering;
+
+use record::rows::{Dialect, RowCheck, RowKey};
+use record::text::TextTies;
+
+use super::draw::{self, Values};
+use super::naive;
+use crate::text::draw::Draw;
+use crate::text::words::assert_agrees;
+
+fn drawn_rows(draw: &mut Draw, dialect: Dialect) -> Vec<(Values, Vec<u8>)> {
+    let mut rows: Vec<Values> = (0..4).map(|_| draw::values(draw)).collect();
+    // Rows that differ in few values.
+    for _ in 0..3 {
+        let mut values = rows[draw.below(rows.len())].clone();
+        let column = draw.below(values.len());
+        values[column] = draw::values(draw).swap_remove(column);
+        rows.push(values);
+    }
+    let row = |values: Values| {
+        let row = draw::row(draw, dialect, &values);
+        (values, row)
+    };
+    rows.into_iter().map(row).collect()
+}
+
+fn expected(keys: &[(usize, RowKey)], a: &Values, b: &Values) -> Ordering {
+    let by_key = keys.iter().map(|(column, key)| {
+        let ordering = match (value(a, *column), value(b, *column)) {
+            (Some(a), Some(b)) => naive::compare(key.kind, a, b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        if key.descending {
+            ordering.reverse()
+        } else {
+            ordering
+        }
+    });
+    by_key.fold(Ordering::Equal, Ordering::then)
+}
+
+fn value(values: &Values, column: usize) -> Option<&[u8]> {
+    values[column].as_deref().filter(|value| !value.is_empty())
+}
+
+#[test]
+fn drawn_rows_have_the_order_of_their_values() {
+    let mut draw = Draw(1);
+    let long = std::env::var("GRISTMILL_LONG").is_ok_and(|value| value == "1");
+    for case in 0..if long { 20_000 } else { 1_500 } {
+        let dialect = draw::DIALECTS[case % draw::DIALECTS.len()];
+        let (order, keys) = draw::order(&mut draw, dialect);
+        let check = RowCheck::new(&order, draw::header(dialect).as_ref());
+        let text = order.text();
+        let rows = drawn_rows(&mut draw, dialect);
+        let mut prefixes = vec![0; rows.len()];
+        text.prefixes(rows.iter().map(|(_, row)| &row[..]), &mut prefixes);
+        for ((a, x), prefix) in rows.iter().zip(prefixes) {
+            assert_eq!(check.check(x), Ok(()), "{}", x.escape_ascii());
+            assert_eq!(text.word(x, 0), prefix);
+            for (b, y) in &rows {
+                let by_keys = expected(&keys, a, b);
+                let context = || format!("{keys:?}\n{}\n{}", x.escape_ascii(), y.escape_ascii());
+                assert_eq!(
+                    text.keys_equal(x, y),
+                    keys.is_empty() && x == y || !keys.is_empty() && by_keys.is_eq(),
+                    "{}",
+                    context()
+                );
+                let ties = match order.ties() {
+                    TextTies::Position if !keys.is_empty() => Ordering::Equal,
+                    _ => x.cmp(y),
+                };
+                assert_eq!(text.compare(x, y), by_keys.then(ties), "{}", context());
+                assert_agrees(&text, x, y, &mut draw);
+            }
+        }
+    }
+}
+
+#[test]
+fn decimal_numbers_compare_exactly() {
+    let long = "9".repeat(400);
+    let larger = format!("{long}.1");
+    let classes: [&[&str]; 27] = [
+        &["", " "],
+        &["-1e999999999999999999"],
+        &["-1e61"],
+        &["-1e60", "-10E+59"],
+        &["-1000.5"],
+        &["-1000", "-01000.000", " -1e3 "],
+        &["-1.01"],
+        &["-1", "-1.", "-.1e1"],
+        &["-1e-41"],
+        &["-1e-99"],
+        &[
+            "0",
+            "-0",
+            "+0",
+            "0.000",
+            ".0",
+            "0e9",
+            "0e-999999999999999999",
+        ],
+        &["1e-999999999999999999"],
+        &["1e-99"],
+        &["1.00000000000001e-41"],
+        &["1e-40"],
+        &["0.1", "1e-1", "+.10"],
+        &["0.10000000000000000000000000000001"],
+        &["0.5"],
+        &["1", "1.0", "+01", "10e-1"],
+        &["3", "+3"],
+        &["123456789012"],
+        &["1234567890123"],
+        &["1e60", "10e59"],
+        &["1.1e60"],
+        &[&long],
+        &[&larger],
+        &["1e400"],
+    ];
+    ascending("num", &classes);
+}
+
+#[test]
+fn texts_with_numbers_compare_by_their_values() {
+    let long = format!("a{}", "1".repeat(300));
+    let longer = format!("a{}2", "1".repeat(300));
+    let classes: [&[&str]; 20] = [
+        &[""],
+        &["/"],
+        &["0", "00"],
+        &["1"],
+        &["9", "009"],
+        &["10"],
+        &["10a"],
+        &[":"],
+        &["a"],
+        &["a/"],
+        &["a0"],
+        &["a0b", "a000b"],
+        &["a2", "a002"],
+        &["a2.10"],
+        &["a10", "a010"],
+        &["a9999999"],
+        &["a10000000"],
+        &[&long],
+        &[&longer],
+        &["a:"],
+    ];
+    ascending("natural", &classes);
+}
+
+/// Checks each pair of classes; the values in a class are equal.
+fn ascending(kind: &str, classes: &[&[&str]]) {
+    for (dialect, name) in [(Dialect::Tsv, "#1"), (Dialect::JsonLines, "$")] {
+        let key: RowKey = format!("{name}:{kind}").parse().unwrap();
+        let order = record::rows::RowOrder::new(dialect, None, &[key], TextTies::Position).unwrap();
+        let check = RowCheck::new(&order, None);
+        let text = order.text();
+        let values = classes.iter().enumerate();
+        let values =
+            values.flat_map(|(class, values)| values.iter().map(move |value| (class, value)));
+        let row = |value: &str| match dialect {
+            Dialect::Tsv => value.to_owned(),
+            _ => format!("{value:?}"),
+        };
+        let rows: Vec<_> = values.map(|(class, value)| (class, row(value))).collect();
+        let mut draw = Draw(5);
+        for (x, a) in &rows {
+            assert_eq!(check.check(a.as_bytes()), Ok(()));
+            for (y, b) in &rows {
+                assert_eq!(
+                    text.compare(a.as_bytes(), b.as_bytes()),
+                    x.cmp(y),
+                    "{a} {b}"
+                );
+                assert_agrees(&text, a.as_bytes(), b.as_bytes(), &mut draw);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_of_twelve_digits_and_dates_of_seconds_fit_a_word() {
+    let word = |kind: &str, value: &str| {
+        let key: RowKey = format!("#1:{kind}").parse().unwrap();
+        let order = record::rows::RowOrder::new(Dialect::CSV, None, &[key], TextTies::Position);
+        let order = order.unwrap().text();
+        assert_eq!(order.word(value.as_bytes(), 1), 0, "{value}");
+        order.word(value.as_bytes(), 0) & 0xFF
+    };
+    assert!(word("num", "-12345678.9012") <= 7);
+    assert!(word("num", "1e9") <= 7);
+    assert!(word("date", "2024-02-29T12:30:45.1234+01:00") <= 7);
+    assert_eq!(word("natural", "file10"), 6);
+    assert_eq!(word("num", ""), 0);
+}
