@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 7,"Oslo           column 3: the quote that begins here does not end
-//! 7,Oslo,           2 columns are expected ..
+//! 7                 1 column, the header has 2
 //! 7,abc             "abc" in column price is not a number
 //! {"a": [1}         column 9: expected `,` or `]`
 //! ```
@@ -16,7 +16,9 @@ use super::bad_row::{BadRow, RowProblem};
 use super::dialect::Dialect;
 use super::header::Header;
 use super::order::RowOrder;
-use crate::text::row::{JsonKind, Path, RowPlace, RowValue, count_fields, lone_surrogate};
+use crate::text::row::{
+    Json, JsonKind, Path, RowPlace, RowValue, ValueKind, count_fields, lone_surrogate,
+};
 
 /// The most bytes of a value in a message.
 const MOST_SHOWN: usize = 40;
@@ -27,7 +29,8 @@ const MOST_SHOWN: usize = 40;
 /// use record::rows::{Dialect, Header, RowCheck, RowOrder};
 /// use record::text::TextTies;
 /// let header = Header::parse(Dialect::CSV, b"city,price")?;
-/// let order = RowOrder::new(Dialect::CSV, Some(&header), &["price:num".parse()?], TextTies::Line)?;
+/// let keys = ["price:num".parse()?];
+/// let order = RowOrder::new(Dialect::CSV, Some(&header), &keys, TextTies::Line)?;
 /// let check = RowCheck::new(&order, Some(&header));
 /// assert_eq!(check.check(b"Oslo,9.5"), Ok(()));
 /// let message = |row: &[u8]| check.check(row).unwrap_err().to_string();
@@ -40,7 +43,7 @@ const MOST_SHOWN: usize = 40;
 pub struct RowCheck {
     dialect: Dialect,
     columns: Option<usize>,
-    /// The values that may be bad, and what messages call them.
+    /// The values that may be bad, and their names in messages.
     values: Vec<(RowValue, String)>,
 }
 
@@ -73,18 +76,26 @@ impl RowCheck {
     /// Checks a whole row, without the newline at its end.
     ///
     /// # Errors
-    /// If its fields do not end, or it has another number of them than the header; if it is no JSON; if
-    /// a key is not of its type.
+    /// If its fields do not end, or it has another number of them than the header; if it is no JSON;
+    /// if a key is not of its type.
     pub fn check(&self, row: &[u8]) -> Result<(), BadRow> {
         match self.dialect.separator() {
             Some(separator) => self.check_fields(row, separator)?,
             None => check_json(row)?,
         }
         for (value, place) in &self.values {
-            if let RowPlace::Path(path) = &value.place {
-                check_key(row, path, place)?;
+            let (found, before) = match &value.place {
+                RowPlace::Column(column) => column.find_at(row),
+                RowPlace::Path(path) => {
+                    let json = only_key(row, path, place)?;
+                    let before = json.range.start;
+                    (json.bytes(row), before)
+                }
+            };
+            let problem = found.with(|bytes| problem(value.kind, bytes, place));
+            if let Some(problem) = problem {
+                return Err(BadRow::at(before, problem));
             }
-            check_value(row, value, place)?;
         }
         Ok(())
     }
@@ -112,16 +123,15 @@ fn check_json(row: &[u8]) -> Result<(), BadRow> {
     }
 }
 
-/// Checks that a path leads to one value that can be a key.
-fn check_key(row: &[u8], path: &Path, place: &str) -> Result<(), BadRow> {
-    if let Some((name, second)) = path.twice(row) {
-        return Err(BadRow::at(second, RowProblem::Twice(name.to_owned())));
-    }
-    let json = path.json(row);
+/// The one value that a path leads to, which can be a key.
+fn only_key(row: &[u8], path: &Path, place: &str) -> Result<Json, BadRow> {
+    let json = path
+        .only(row)
+        .map_err(|(name, second)| BadRow::at(second, RowProblem::Twice(name.to_owned())))?;
     let kind = match json.kind {
         JsonKind::Object => "object",
         JsonKind::Array => "array",
-        _ => return Ok(()),
+        _ => return Ok(json),
     };
     let place = place.to_owned();
     Err(BadRow::at(
@@ -130,24 +140,13 @@ fn check_key(row: &[u8], path: &Path, place: &str) -> Result<(), BadRow> {
     ))
 }
 
-/// Checks that a value is of its type.
-fn check_value(row: &[u8], value: &RowValue, place: &str) -> Result<(), BadRow> {
-    if value.kind.is_any() {
-        return Ok(());
-    }
-    let checked = value.place.find(row).with(|bytes| {
-        let bad = value.kind.check(bytes);
-        bad.map_err(|error| (error, shown(bytes)))
-    });
-    checked.map_err(|(error, shown)| {
-        let (range, _) = value.place.ranges(row);
-        let place = place.to_owned();
-        let problem = RowProblem::Value {
-            value: shown,
-            place,
-            error,
-        };
-        BadRow::at(range.start, problem)
+/// The mistake in a value, if it is not of its kind.
+fn problem(kind: ValueKind, value: &[u8], place: &str) -> Option<RowProblem> {
+    let error = kind.check(value).err()?;
+    Some(RowProblem::Value {
+        value: shown(value),
+        place: place.to_owned(),
+        error,
     })
 }
 

@@ -40,7 +40,7 @@ pub enum HeaderError {
         name: String,
         /// The names that there are, the nearest first.
         names: Names,
-        /// What else may be wrong; often empty.
+        /// The types of keys, if one may be meant; often empty.
         hint: String,
     },
     /// Several columns have this name.

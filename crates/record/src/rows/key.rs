@@ -34,7 +34,7 @@ use crate::text::row::ValueKind;
 pub struct RowKey {
     /// The name, `#` and a number, or a path.
     pub name: String,
-    /// What its values are read as.
+    /// The type of its values.
     pub kind: ValueKind,
     /// Whether the largest value comes first.
     pub descending: bool,

@@ -250,7 +250,7 @@ fn blanks_matter(key: &TextKey) -> bool {
     !columns && (at_start || at_end)
 }
 
-/// What a part reads of a line.
+/// The view of a part: the bytes that it reads of a line.
 fn part_view(part: &Part, line: &[u8]) -> KeyView {
     let (range, inside) = part.ranges(line);
     let (length, (read, reading)) = part.with(line, |key| match key {

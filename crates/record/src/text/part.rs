@@ -93,7 +93,7 @@ impl Part {
         self.flip
     }
 
-    /// What the key is read as.
+    /// The code of the key.
     pub(super) fn code(&self) -> Code {
         self.code
     }

@@ -29,7 +29,7 @@ pub(crate) use column::{BadField, Column, count_fields};
 pub(crate) use json::lone_surrogate;
 pub use kind::{ValueError, ValueKind};
 pub use path::PathError;
-pub(crate) use path::{JsonKind, Path};
+pub(crate) use path::{Json, JsonKind, Path};
 
 /// The bytes of a value in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

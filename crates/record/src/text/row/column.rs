@@ -95,16 +95,24 @@ impl Column {
     /// The value of a row's field; empty if the row has too few fields.
     #[inline]
     pub(crate) fn find(self, row: &[u8]) -> Found<'_> {
-        let field = &row[self.range(row)];
-        match field {
+        self.find_at(row).0
+    }
+
+    /// The value of a row's field, and the place of the field.
+    #[inline]
+    pub(crate) fn find_at(self, row: &[u8]) -> (Found<'_>, usize) {
+        let range = self.range(row);
+        let start = range.start;
+        let found = match &row[range] {
             [first, inside @ ..] if Some(*first) == self.quote => quoted(inside, *first),
-            _ => Found::Plain(field),
-        }
+            field => Found::Plain(field),
+        };
+        (found, start)
     }
 
     /// The bytes of the field, with its quotes.
     #[inline]
-    pub(crate) fn range(self, row: &[u8]) -> Range<usize> {
+    fn range(self, row: &[u8]) -> Range<usize> {
         let row = without_cr(row);
         match self.start(row) {
             None => row.len()..row.len(),

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::super::date::{BadDate, Instant};
 use super::super::decimal::{BadDecimal, Decimal};
 
-/// What a value of a row is read as. An empty or missing one is before all others.
+/// The type of a value of a row. An empty or missing value is before all others.
 ///
 /// ```
 /// use record::rows::ValueKind;

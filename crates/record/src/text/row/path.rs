@@ -9,11 +9,11 @@
 //! These are the singular queries of JSONPath (RFC 9535, 2.3.5.1) without negative numbers. A
 //! member is the first of its name.
 
-use std::fmt;
-use std::ops::Range;
-use std::str::FromStr;
+mod text;
 
-use thiserror::Error;
+use std::ops::Range;
+
+pub use text::PathError;
 
 use super::json::{self, StringEnd};
 use super::{Coded, Coding, Found};
@@ -52,16 +52,6 @@ pub(crate) enum JsonKind {
     Array,
 }
 
-/// A mistake in a path, and its place in characters from 1.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("character {character}: {problem}")]
-pub struct PathError {
-    /// The place.
-    pub character: usize,
-    /// The mistake, with a remedy.
-    pub problem: &'static str,
-}
-
 impl Path {
     /// The member of this name of the row's object.
     pub(crate) fn member(name: &str) -> Path {
@@ -69,7 +59,7 @@ impl Path {
         Path { steps }
     }
 
-    /// What a message calls the value: its name in quotes, or the path.
+    /// The name of the value in messages: that of the member in quotes, or the path.
     pub(crate) fn label(&self) -> String {
         match &self.steps[..] {
             [Step::Member(name)] => format!("{name:?}"),
@@ -80,21 +70,7 @@ impl Path {
     /// The value at the path; empty if it is missing, null, an object or an array.
     #[inline]
     pub(crate) fn find<'r>(&self, row: &'r [u8]) -> Found<'r> {
-        let json = self.json(row);
-        match json.kind {
-            JsonKind::Bare => Found::Plain(&row[json.range]),
-            JsonKind::String { escaped } => {
-                let bytes = &row[inside(row, json.range)];
-                match escaped {
-                    false => Found::Plain(bytes),
-                    true => Found::Coded(Coded {
-                        bytes,
-                        coding: Coding::Escaped,
-                    }),
-                }
-            }
-            JsonKind::Missing | JsonKind::Object | JsonKind::Array => Found::Plain(&[]),
-        }
+        self.json(row).bytes(row)
     }
 
     /// The bytes of the value, and those inside of its quotes.
@@ -112,10 +88,7 @@ impl Path {
     pub(crate) fn json(&self, row: &[u8]) -> Json {
         match self.start(row) {
             Some(at) => value(row, at),
-            None => Json {
-                range: row.len()..row.len(),
-                kind: JsonKind::Missing,
-            },
+            None => missing(row),
         }
     }
 
@@ -132,23 +105,55 @@ impl Path {
         Some(at)
     }
 
-    /// The first member on the path whose name occurs twice in its object, and the second place.
-    pub(crate) fn twice(&self, row: &[u8]) -> Option<(&str, usize)> {
-        let mut at = json::past_blanks(row, 0);
+    /// The value at the path, if no member on it occurs twice in its object; otherwise that member,
+    /// and its second place.
+    pub(crate) fn only(&self, row: &[u8]) -> Result<Json, (&str, usize)> {
+        let mut at = Some(json::past_blanks(row, 0));
         for step in &self.steps {
+            let Some(place) = at else { break };
             at = match step {
-                Step::Element(before) => element(row, at, *before)?,
+                Step::Element(before) => element(row, place, *before),
                 Step::Member(name) => {
-                    let mut members = Members::of(row, at)?;
-                    let first = members.find(name.as_bytes())?;
-                    if let Some(second) = members.find(name.as_bytes()) {
-                        return Some((name, second));
+                    let mut members = Members::of(row, place);
+                    let mut find = || members.as_mut()?.find(name.as_bytes());
+                    let first = find();
+                    if let Some(second) = first.and_then(|_| find()) {
+                        return Err((name, second));
                     }
                     first
                 }
             };
         }
-        None
+        Ok(at.map_or_else(|| missing(row), |at| value(row, at)))
+    }
+}
+
+impl Json {
+    /// The bytes of the value; none if it is missing, null, an object or an array.
+    #[inline]
+    pub(crate) fn bytes(self, row: &[u8]) -> Found<'_> {
+        match self.kind {
+            JsonKind::Bare => Found::Plain(&row[self.range]),
+            JsonKind::String { escaped } => {
+                let bytes = &row[inside(row, self.range)];
+                match escaped {
+                    false => Found::Plain(bytes),
+                    true => Found::Coded(Coded {
+                        bytes,
+                        coding: Coding::Escaped,
+                    }),
+                }
+            }
+            JsonKind::Missing | JsonKind::Object | JsonKind::Array => Found::Plain(&[]),
+        }
+    }
+}
+
+/// No value.
+fn missing(row: &[u8]) -> Json {
+    Json {
+        range: row.len()..row.len(),
+        kind: JsonKind::Missing,
     }
 }
 
@@ -270,99 +275,4 @@ fn inside(row: &[u8], string: Range<usize>) -> Range<usize> {
     let start = string.start + 1;
     let closed = string.end > start && row[string.end - 1] == b'"';
     start..string.end - usize::from(closed)
-}
-
-impl FromStr for Path {
-    type Err = PathError;
-
-    /// Reads `$`, then `.NAME`, `[0]`, `['NAME']` or `["NAME"]`, as often as needed. In quotes, a
-    /// backslash is an escape of JSON, or a quote follows it.
-    fn from_str(text: &str) -> Result<Path, PathError> {
-        let fail = |rest: &str, problem| {
-            let before = &text[..text.len() - rest.len()];
-            Err(PathError {
-                character: before.chars().count() + 1,
-                problem,
-            })
-        };
-        let Some(mut rest) = text.strip_prefix('$') else {
-            return fail(text, "a path begins with $; write $.NAME");
-        };
-        let mut steps = Vec::new();
-        while !rest.is_empty() {
-            let step = match rest.as_bytes() {
-                [b'.', ..] => name(&rest[1..]),
-                [b'[', b'\'' | b'"', ..] => quoted(&rest[1..]),
-                [b'[', ..] => number(&rest[1..]),
-                _ => Err("write .NAME, [0] or ['NAME'] here"),
-            };
-            match step {
-                Err(problem) => return fail(rest, problem),
-                Ok((step, behind)) => {
-                    steps.push(step);
-                    rest = behind;
-                }
-            }
-        }
-        Ok(Path { steps })
-    }
-}
-
-/// A step and the text behind it.
-type Read<'t> = Result<(Step, &'t str), &'static str>;
-
-fn name(text: &str) -> Read<'_> {
-    let end = text.find(['.', '[']).unwrap_or(text.len());
-    match &text[..end] {
-        "" => Err("a name is missing after the point"),
-        name => Ok((Step::Member(name.to_owned()), &text[end..])),
-    }
-}
-
-fn number(text: &str) -> Read<'_> {
-    let (digits, rest) = text.split_once(']').ok_or("\"[\" without \"]\"")?;
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number = digits.parse().ok().filter(|_| is_number);
-    let number = number.ok_or("write the number of an element from 0, or a name in quotes")?;
-    Ok((Step::Element(number), rest))
-}
-
-fn quoted(text: &str) -> Read<'_> {
-    let quote = text.as_bytes()[0];
-    let mut end = 1;
-    while text.as_bytes().get(end).is_some_and(|&byte| byte != quote) {
-        end += 1 + usize::from(text.as_bytes()[end] == b'\\');
-    }
-    let closed = text
-        .split_at_checked(end)
-        .filter(|(_, rest)| !rest.is_empty());
-    let (inside, rest) = closed.ok_or("a quote without its end")?;
-    let inside = &inside[1..];
-    let rest = rest[1..].strip_prefix(']');
-    let rest = rest.ok_or("write the quote and \"]\" behind the name")?;
-    // A string of JSON has no escape for a single quote, and needs one for a double quote.
-    let json = match quote {
-        b'\'' => inside.replace("\\'", "'").replace('"', "\\\""),
-        _ => inside.to_owned(),
-    };
-    let name = serde_json::from_str(&format!("\"{json}\""));
-    let name = name.map_err(|_| "the name is not a string of JSON; write \\\\ for a backslash")?;
-    Ok((Step::Member(name), rest))
-}
-
-impl fmt::Display for Path {
-    /// The path as it is read, without characters that end a line.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("$")?;
-        self.steps.iter().try_for_each(|step| match step {
-            Step::Element(before) => write!(f, "[{before}]"),
-            Step::Member(name) if is_plain(name) => write!(f, ".{name}"),
-            Step::Member(name) => write!(f, "[{}]", serde_json::Value::from(name.as_str())),
-        })
-    }
-}
-
-fn is_plain(name: &str) -> bool {
-    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    !name.is_empty() && name.bytes().all(belongs)
 }

@@ -1,4 +1,4 @@
-//! What an order reads of rows.
+//! Explanations of rows: the bytes of each key, and their reading.
 
 use record::rows::{Dialect, Header, RowOrder};
 use record::text::{Reading, TextTies};

@@ -1,4 +1,4 @@
-//! What users read of rows: mistakes in them, and in keys.
+//! Messages about mistakes in rows, and in keys.
 
 use record::rows::{Dialect, Header, RowCheck, RowOrder};
 use record::text::TextTies;
