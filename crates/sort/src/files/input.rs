@@ -233,7 +233,9 @@ impl Inputs {
 
     /// Delimiters that are missing at the ends of files, and are added when they are read.
     pub(crate) fn added(&self) -> u64 {
-        let ends = |input: &&Input| input.skipped + input.bytes == input.seen.length;
+        // A header without its delimiter gets one of its own.
+        let ends =
+            |input: &&Input| input.bytes > 0 && input.skipped + input.bytes == input.seen.length;
         let open = self.files.iter().filter(|input| input.is_open);
         open.filter(ends).count() as u64
     }

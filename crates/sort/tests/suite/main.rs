@@ -25,6 +25,7 @@ mod merge;
 mod output_set;
 mod resume;
 mod room;
+mod rows;
 mod schedules;
 mod set_faults;
 mod threads;
