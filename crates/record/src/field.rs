@@ -15,9 +15,15 @@
 //!
 //! One load serves bytes and numbers of either byte order: eight bytes of the record, shifted so
 //! that the wanted ones are on top. Integers of 16 bytes are two words. Keys were checked before.
+//!
+//! Text in the order of another alphabet is translated byte by byte (`collation`). A decimal number is
+//! encoded whole, one byte longer than it is (`decimal`); it alone has several encodings of one value,
+//! such as 0 and -0.
 
 use std::cmp::Ordering;
 
+use crate::collation::Collation;
+use crate::decimal::Decimal;
 use crate::key::{Endian, Key, Kind};
 
 /// Bytes in a word of the normalised key.
@@ -40,6 +46,10 @@ pub(crate) enum Code {
     Number { endian: Endian, flips: Flips },
     /// An integer of 16 bytes with bits flipped.
     Wide { endian: Endian, flip: u128 },
+    /// A decimal number; its encoding is exclusive-or'd with `flip`.
+    Decimal { decimal: Decimal, flip: u64 },
+    /// Bytes that are translated, and exclusive-or'd with `flip`.
+    Collated { collation: Collation, flip: u64 },
 }
 
 /// The bits of a left-aligned number to flip: always, and additionally if it is negative.
@@ -59,10 +69,11 @@ impl Flips {
 
 impl From<&Key> for Field {
     fn from(key: &Key) -> Field {
+        let flip = if key.descending { u64::MAX } else { 0 };
         let code = match key.kind {
-            Kind::Bytes => Code::Bytes {
-                flip: if key.descending { u64::MAX } else { 0 },
-            },
+            Kind::Bytes => Code::Bytes { flip },
+            Kind::Decimal(decimal) => Code::Decimal { decimal, flip },
+            Kind::Collated(collation) => Code::Collated { collation, flip },
             Kind::Unsigned(endian) | Kind::Signed(endian) | Kind::Float(endian) => {
                 number_code(key, endian)
             }
@@ -83,7 +94,7 @@ fn number_code(key: &Key, endian: Endian) -> Code {
     let (always, negative) = match key.kind {
         Kind::Float(_) => (sign, all ^ sign),
         Kind::Signed(_) => (sign, 0),
-        Kind::Unsigned(_) | Kind::Bytes => (0, 0),
+        _ => (0, 0),
     };
     let flip = if key.descending { always ^ all } else { always };
     let top = |bits: u128| (bits >> 64) as u64;
@@ -104,6 +115,14 @@ impl Field {
         self.code == Code::Bytes { flip: 0 }
     }
 
+    /// Bytes of the encoded field.
+    pub(crate) fn width(&self) -> usize {
+        match self.code {
+            Code::Decimal { .. } => Decimal::width(self.bytes),
+            _ => self.bytes,
+        }
+    }
+
     /// Bytes `from..from + count` of the encoded field (1 to 8), left-aligned, then zeros.
     #[inline]
     pub(crate) fn part(&self, record: &[u8], from: usize, count: usize) -> u64 {
@@ -112,6 +131,10 @@ impl Field {
             Code::Number { endian, flips } => self.number(record, endian, flips) << (8 * from),
             Code::Wide { endian, flip } => {
                 (self.wide(record, endian, flip) << (8 * from) >> 64) as u64
+            }
+            Code::Decimal { decimal, flip } => decimal.encode(self.raw(record)).word(from) ^ flip,
+            Code::Collated { collation, flip } => {
+                collation.word(&self.raw(record)[from..from + count]) ^ flip
             }
         };
         word & leading_bytes(count)
@@ -129,10 +152,24 @@ impl Field {
             Code::Wide { endian, flip } => {
                 self.wide(a, endian, flip).cmp(&self.wide(b, endian, flip))
             }
+            Code::Decimal { decimal, flip: 0 } => decimal.compare(self.raw(a), self.raw(b)),
+            Code::Decimal { decimal, .. } => decimal.compare(self.raw(b), self.raw(a)),
+            Code::Collated { collation, flip: 0 } => collation.compare(self.raw(a), self.raw(b)),
+            Code::Collated { collation, .. } => collation.compare(self.raw(b), self.raw(a)),
         }
     }
 
-    /// The field's bytes in the record. Encodings are one to one, so equal bytes are equal keys.
+    /// Whether two records are equal in this field. Every encoding is one to one, but for decimals.
+    #[inline]
+    pub(crate) fn equal(&self, a: &[u8], b: &[u8]) -> bool {
+        let (a, b) = (self.raw(a), self.raw(b));
+        match self.code {
+            Code::Decimal { decimal, .. } => a == b || decimal.compare(a, b).is_eq(),
+            _ => a == b,
+        }
+    }
+
+    /// The field's bytes in the record.
     #[inline]
     pub(crate) fn raw<'r>(&self, record: &'r [u8]) -> &'r [u8] {
         &record[self.offset..self.offset + self.bytes]

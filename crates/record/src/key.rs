@@ -1,12 +1,15 @@
 //! One key of a record: its place, its type, its direction.
 //!
 //! ```text
-//! OFFSET+LENGTH[:TYPE][:desc]      0+10   8+4:u32le   100+8:f64be:desc
+//! OFFSET+LENGTH[:TYPE][:desc]      0+10   8+4:u32le   100+8:f64be:desc   20+5:packed
 //! ```
 //!
 //! `TYPE` is `bytes` (the default, compared as unsigned bytes), or a number: `u` unsigned, `i`
 //! two's complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte
 //! order. Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
+//! Types of mainframes are decimal numbers of 1 to 32 bytes, `packed`, `zoned` and `zoned-ascii`
+//! ([`Decimal`]), and text in the order of another alphabet, `as-ebcdic` and `as-ascii`
+//! ([`Collation`]).
 //!
 //! A length must be the type's, and a byte order is never guessed. [`Order`](crate::Order) checks
 //! that a key lies inside the record.
@@ -15,6 +18,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+
+use crate::collation::Collation;
+use crate::decimal::{self, Decimal};
 
 /// The order of a number's bytes in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,13 +42,18 @@ pub enum Kind {
     Signed(Endian),
     /// An IEEE 754 number of 4 or 8 bytes.
     Float(Endian),
+    /// A decimal number of 1 to 32 bytes.
+    Decimal(Decimal),
+    /// Bytes in the order of another alphabet.
+    Collated(Collation),
 }
 
 impl Kind {
     /// Whether a key of this kind can be `bytes` long.
     pub(crate) fn fits(self, bytes: usize) -> bool {
         match self {
-            Kind::Bytes => bytes > 0,
+            Kind::Bytes | Kind::Collated(_) => bytes > 0,
+            Kind::Decimal(_) => (1..=decimal::MOST_BYTES).contains(&bytes),
             Kind::Unsigned(_) | Kind::Signed(_) => matches!(bytes, 1 | 2 | 4 | 8 | 16),
             Kind::Float(_) => matches!(bytes, 4 | 8),
         }
@@ -99,7 +110,7 @@ pub enum KeyProblem {
     Empty,
     #[error(
         "unknown type \"{0}\"; use bytes, u8, i8, or u16 to u128, i16 to i128, f32, f64 \
-         followed by le or be, such as u64le"
+         followed by le or be, such as u64le, or packed, zoned, zoned-ascii, as-ebcdic, as-ascii"
     )]
     UnknownType(String),
     #[error("the byte order of {0} is missing; write {0}le or {0}be")]
@@ -115,6 +126,8 @@ pub enum KeyProblem {
     },
     #[error("numbers are 1, 2, 4, 8 or 16 bytes long and floats 4 or 8, not {0}")]
     NoSuchNumber(usize),
+    #[error("a decimal number is 1 to {most} bytes long, not {0}", most = decimal::MOST_BYTES)]
+    DecimalLength(usize),
     #[error("\"{0}\" after the end; a key is OFFSET+LENGTH[:TYPE][:desc]")]
     Trailing(String),
     #[error(
@@ -197,10 +210,26 @@ const NUMBERS: [Number; 12] = [
     ("f64", 8, Kind::Float),
 ];
 
+/// The types of mainframes, which do not say their length.
+const DECIMALS: [(&str, Decimal); 3] = [
+    ("packed", Decimal::Packed),
+    ("zoned", Decimal::Zoned),
+    ("zoned-ascii", Decimal::ZonedAscii),
+];
+
+/// The types that do not say their length, with their names.
+fn of_any_length() -> impl Iterator<Item = (&'static str, Kind)> {
+    let decimals = DECIMALS.map(|(name, decimal)| (name, Kind::Decimal(decimal)));
+    let collated = Collation::NAMES.map(|(name, collation)| (name, Kind::Collated(collation)));
+    let bytes = [("bytes", Kind::Bytes)];
+    bytes.into_iter().chain(decimals).chain(collated)
+}
+
 /// The kind with the type's `name`, if the length of `key` is right for it.
 fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
-    if name == "bytes" {
-        return Ok(Kind::Bytes);
+    if let Some((_, kind)) = of_any_length().find(|(known, _)| *known == name) {
+        let fits = kind.fits(key.bytes).then_some(kind);
+        return fits.ok_or(KeyProblem::DecimalLength(key.bytes));
     }
     let (base, endian) = match (name.strip_suffix("le"), name.strip_suffix("be")) {
         (Some(base), _) => (base, Some(Endian::Little)),
@@ -230,24 +259,32 @@ fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}+{}", self.offset, self.bytes)?;
-        let (letter, endian) = match self.kind {
-            Kind::Bytes => ("", None),
-            Kind::Unsigned(endian) => ("u", Some(endian)),
-            Kind::Signed(endian) => ("i", Some(endian)),
-            Kind::Float(endian) => ("f", Some(endian)),
-        };
-        if let Some(endian) = endian {
-            let order = match endian {
-                _ if self.bytes == 1 => "",
-                Endian::Little => "le",
-                Endian::Big => "be",
-            };
-            write!(f, ":{letter}{}{order}", 8 * self.bytes)?;
-        }
+        match self.kind {
+            Kind::Bytes => Ok(()),
+            Kind::Unsigned(endian) => self.fmt_number(f, 'u', endian),
+            Kind::Signed(endian) => self.fmt_number(f, 'i', endian),
+            Kind::Float(endian) => self.fmt_number(f, 'f', endian),
+            Kind::Decimal(_) | Kind::Collated(_) => {
+                let named = of_any_length().find(|(_, kind)| *kind == self.kind);
+                write!(f, ":{}", named.expect("each has a name").0)
+            }
+        }?;
         if self.descending {
             f.write_str(":desc")
         } else {
             Ok(())
         }
+    }
+}
+
+impl Key {
+    /// Writes the type of a number: its letter, its bits, its byte order.
+    fn fmt_number(&self, f: &mut fmt::Formatter<'_>, letter: char, endian: Endian) -> fmt::Result {
+        let order = match endian {
+            _ if self.bytes == 1 => "",
+            Endian::Little => "le",
+            Endian::Big => "be",
+        };
+        write!(f, ":{letter}{}{order}", 8 * self.bytes)
     }
 }

@@ -8,7 +8,7 @@
 //! "--format fixed:64 --key 8+8:u64le"
 //!        |  format, key
 //!        v
-//!      Order ---- words, prefixes ----> sort        (order, normalised, field)
+//!      Order ---- words, prefixes ----> sort        (order, normalised, field, decimal, collation)
 //!        |
 //!        +------- compare ------------> Validator ----> Summary ----> "SUCCESS - all .."
 //!                                          ^          (validate, comparison, summary, checksum)
@@ -24,7 +24,9 @@
 //! workspace.
 
 mod checksum;
+mod collation;
 mod comparison;
+mod decimal;
 mod field;
 mod format;
 mod framing;
@@ -39,7 +41,9 @@ pub mod text;
 mod validate;
 
 pub use checksum::Checksum;
+pub use collation::Collation;
 pub use comparison::Comparison;
+pub use decimal::Decimal;
 pub use format::{Format, FormatError};
 pub use framing::{BadLength, Framing, Prefix, PrefixError, Quoting, Scanner};
 pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};

@@ -52,7 +52,7 @@ impl NormalisedKey {
 
     fn new(mut fields: Vec<Field>) -> NormalisedKey {
         join_adjacent(&mut fields);
-        let bytes: usize = fields.iter().map(|field| field.bytes).sum();
+        let bytes: usize = fields.iter().map(Field::width).sum();
         let words = u32::try_from(bytes.div_ceil(WORD_BYTES)).expect("bounded by Order");
         let lead = lead_of(&fields[0]);
         NormalisedKey {
@@ -83,11 +83,12 @@ impl NormalisedKey {
         let mut word = 0;
         let mut filled_bytes = 0;
         for field in &self.fields {
-            if from >= field.bytes {
-                from -= field.bytes;
+            let width = field.width();
+            if from >= width {
+                from -= width;
                 continue;
             }
-            let count = (field.bytes - from).min(WORD_BYTES - filled_bytes);
+            let count = (width - from).min(WORD_BYTES - filled_bytes);
             word |= field.part(record, from, count) >> (8 * filled_bytes);
             filled_bytes += count;
             from = 0;
@@ -119,14 +120,14 @@ impl NormalisedKey {
                 fill_with_numbers(records, prefixes, offset, (endian, flips));
             }
             [only] => {
-                let count = only.bytes.min(WORD_BYTES);
+                let count = only.width().min(WORD_BYTES);
                 fill(records, prefixes, |record| only.part(record, 0, count));
             }
-            [first, second, ..] if (1..=second.bytes).contains(&rest_of_word(first)) => {
+            [first, second, ..] if (1..=second.width()).contains(&rest_of_word(first)) => {
                 let rest = rest_of_word(first);
                 fill(records, prefixes, |record| {
-                    let top = first.part(record, 0, first.bytes);
-                    top | second.part(record, 0, rest) >> (8 * first.bytes)
+                    let top = first.part(record, 0, first.width());
+                    top | second.part(record, 0, rest) >> (8 * first.width())
                 });
             }
             _ => fill(records, prefixes, |record| self.gather(record, 0)),
@@ -151,7 +152,7 @@ impl NormalisedKey {
 
 /// The bytes of word 0 that `first` leaves for the next field.
 fn rest_of_word(first: &Field) -> usize {
-    WORD_BYTES.saturating_sub(first.bytes)
+    WORD_BYTES.saturating_sub(first.width())
 }
 
 /// The part of the record that ends a normalised key that starts with `first`: all of the record,
@@ -185,7 +186,7 @@ fn lead_of(first: &Field) -> Lead {
             bytes: first.bytes,
             flip,
         },
-        Code::Number { .. } | Code::Wide { .. } => Lead::default(),
+        _ => Lead::default(),
     }
 }
 

@@ -23,7 +23,7 @@ use std::cmp::Ordering;
 use crate::field::{Field, WORD_BYTES};
 use crate::format::FormatError;
 use crate::gensort;
-use crate::key::{Key, KeyError, KeyProblem};
+use crate::key::{Key, KeyError, KeyProblem, Kind};
 use crate::normalised::NormalisedKey;
 
 /// The most keys of an order. With records of at most 1 GiB, word numbers stay below 2^32.
@@ -160,7 +160,7 @@ impl Order {
     #[inline]
     #[must_use]
     pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
-        self.keys.iter().all(|key| key.raw(a) == key.raw(b))
+        self.keys.iter().all(|key| key.equal(a, b))
     }
 }
 
@@ -170,7 +170,10 @@ fn check(key: &Key, record_bytes: usize) -> Result<(), KeyError> {
     let problem = if key.bytes == 0 {
         KeyProblem::Empty
     } else if !key.kind.fits(key.bytes) {
-        KeyProblem::NoSuchNumber(key.bytes)
+        match key.kind {
+            Kind::Decimal(_) => KeyProblem::DecimalLength(key.bytes),
+            _ => KeyProblem::NoSuchNumber(key.bytes),
+        }
     } else if end > record_bytes {
         KeyProblem::PastEnd { end, record_bytes }
     } else {

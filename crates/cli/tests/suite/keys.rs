@@ -34,7 +34,7 @@ macro_rules! floats {
 }
 
 /// Options, and the order that they ask for.
-const ORDERS: [(&str, Compare); 20] = [
+const ORDERS: [(&str, Compare); 23] = [
     ("", |left, right| left.cmp(right)),
     ("--key 3+9", |left, right| left[3..12].cmp(&right[3..12])),
     ("--key 3+9:bytes:desc", |left, right| {
@@ -67,10 +67,54 @@ const ORDERS: [(&str, Compare); 20] = [
         let first = numbers!(i32, from_be_bytes, 6..10)(right, left);
         first.then(floats!(f32, from_le_bytes, 2..6)(left, right))
     }),
+    ("--key 3+2:packed", |left, right| {
+        packed(&left[3..5]).cmp(&packed(&right[3..5]))
+    }),
+    ("--key 3+2:packed:desc --key 9+3:as-ascii", |left, right| {
+        let first = packed(&right[3..5]).cmp(&packed(&left[3..5]));
+        let text = |record: &[u8]| [record[9], record[10], record[11]].map(ascii);
+        first.then(text(left).cmp(&text(right)))
+    }),
+    ("--key 7+1:zoned", |left, right| {
+        zoned(left[7]).cmp(&zoned(right[7]))
+    }),
     ("--key 2+2 --key 2+2:desc --key 1+1", |left, right| {
         left[2..4].cmp(&right[2..4]).then(left[1].cmp(&right[1]))
     }),
 ];
+
+/// Whether a packed field has a number, that, and bytes that are none.
+fn packed(field: &[u8]) -> (bool, i32, &[u8]) {
+    let word = i32::from(field[0]) << 8 | i32::from(field[1]);
+    let digits = [word >> 12, word >> 8 & 15, word >> 4 & 15];
+    let number = digits.iter().fold(0, |number, digit| 10 * number + digit);
+    match word & 15 {
+        sign if sign < 10 || digits.iter().any(|&digit| digit > 9) => (false, 0, field),
+        0xB | 0xD => (true, -number, &[]),
+        _ => (true, number, &[]),
+    }
+}
+
+/// Whether a byte is a zoned digit, its number, and the byte if it is none.
+fn zoned(byte: u8) -> (bool, i32, u8) {
+    match (byte >> 4, i32::from(byte & 15)) {
+        (0xA | 0xC | 0xE | 0xF, digit @ 0..=9) => (true, digit, 0),
+        (0xB | 0xD, digit @ 0..=9) => (true, -digit, 0),
+        _ => (false, 0, byte),
+    }
+}
+
+/// Letters of code page 037 in ISO 8859-1: those that are drawn.
+fn ascii(byte: u8) -> u8 {
+    match byte {
+        0x7F => b'"',
+        0x80 => 0xD8,
+        0xFF => 0x9F,
+        0xC0 => b'{',
+        0xF0 => b'0',
+        same => same,
+    }
+}
 
 /// Drawn records; the last bytes of each are its own, so that the position of a tie shows.
 fn drawn() -> Vec<u8> {

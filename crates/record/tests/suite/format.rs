@@ -58,6 +58,14 @@ fn every_type_is_read_and_written() {
         specs.push(format!("7+{bytes}:{name}le"));
         specs.push(format!("7+{bytes}:{name}be:desc"));
     }
+    for name in ["packed", "zoned", "zoned-ascii"] {
+        specs.push(format!("0+1:{name}"));
+        specs.push(format!("3+32:{name}:desc"));
+    }
+    for name in ["as-ebcdic", "as-ebcdic1047", "as-ascii", "as-ascii1047"] {
+        specs.push(format!("2+1:{name}:desc"));
+        specs.push(format!("0+40:{name}"));
+    }
     for spec in &specs {
         let key: Key = spec.parse().unwrap();
         assert_eq!(key.to_string(), *spec);
@@ -120,6 +128,8 @@ fn mistakes_in_keys_say_what_where_and_what_to_do() {
             "unknown type \"u63le\"; use bytes, u8",
         ),
         ("0+8:f128le", "character 5", "unknown type"),
+        ("0+8:packedle", "character 5", "unknown type \"packedle\""),
+        ("0+8:pd", "character 5", "or packed, zoned, zoned-ascii"),
         ("0+8:\u{fc}", "character 5", "unknown type \"\u{fc}\""),
         ("0+8:", "character 5", "unknown type \"\""),
         (

@@ -2,6 +2,7 @@
 
 mod format;
 mod gensort;
+mod mainframe;
 mod order;
 mod rows;
 mod text;

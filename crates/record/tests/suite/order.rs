@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 use record::{Endian, Format, Key, Kind, Order, Ties};
 
+use crate::mainframe::{COLLATIONS, DECIMALS, compare_collated, compare_decimals};
+
 // ---- the oracle ------------------------------------------------------------------------------
 
 fn oracle(keys: &[Key], ties: Ties, a: &[u8], b: &[u8]) -> Ordering {
@@ -29,6 +31,8 @@ fn oracle(keys: &[Key], ties: Ties, a: &[u8], b: &[u8]) -> Ordering {
 fn compare_values(kind: Kind, a: &[u8], b: &[u8]) -> Ordering {
     match kind {
         Kind::Bytes => a.cmp(b),
+        Kind::Decimal(decimal) => compare_decimals(decimal, a, b),
+        Kind::Collated(collation) => compare_collated(collation, a, b),
         Kind::Unsigned(endian) => unsigned(a, endian).cmp(&unsigned(b, endian)),
         Kind::Signed(endian) => signed(a, endian).cmp(&signed(b, endian)),
         Kind::Float(endian) if a.len() == 4 => {
@@ -67,7 +71,7 @@ fn words(order: &Order, record: &[u8]) -> Vec<u64> {
 }
 
 /// Compares all answers of an order about two records with the oracle.
-fn assert_agrees(order: &Order, keys: &[Key], a: &[u8], b: &[u8]) {
+pub fn assert_agrees(order: &Order, keys: &[Key], a: &[u8], b: &[u8]) {
     let expected = oracle(keys, order.ties(), a, b);
     let context = format!("{} {:?} {a:?} {b:?}", show(keys), order.ties());
     assert_eq!(order.compare(a, b), expected, "compare {context}");
@@ -95,7 +99,7 @@ fn show(keys: &[Key]) -> String {
 
 const BOTH_TIES: [Ties; 2] = [Ties::Record, Ties::Position];
 
-fn number_kinds() -> Vec<(usize, Kind)> {
+fn typed_kinds() -> Vec<(usize, Kind)> {
     let both = [Endian::Little, Endian::Big].into_iter();
     both.flat_map(|endian| {
         let whole = [1, 2, 4, 8, 16].into_iter();
@@ -107,15 +111,22 @@ fn number_kinds() -> Vec<(usize, Kind)> {
         });
         integers.chain([(4, Kind::Float(endian)), (8, Kind::Float(endian))])
     })
+    .chain([1, 2, 5, 7, 8, 9].into_iter().flat_map(of_mainframes))
     .collect()
 }
 
+fn of_mainframes(bytes: usize) -> impl Iterator<Item = (usize, Kind)> {
+    let decimals = DECIMALS.map(Kind::Decimal).into_iter();
+    let kinds = decimals.chain(COLLATIONS.map(Kind::Collated));
+    kinds.map(move |kind| (bytes, kind))
+}
+
 prop_compose! {
-    /// A key anywhere in the record: as often bytes as a number, if one fits.
+    /// A key anywhere in the record: as often bytes as another type, if one fits.
     fn a_key(record_bytes: usize)(
         offset in 0..record_bytes,
         bytes in any::<prop::sample::Index>(),
-        kind in prop::option::of(prop::sample::select(number_kinds())),
+        kind in prop::option::of(prop::sample::select(typed_kinds())),
         descending in any::<bool>(),
     ) -> Key {
         let room = record_bytes - offset;
@@ -135,6 +146,10 @@ fn a_byte() -> impl Strategy<Value = u8> {
         Just(0x80),
         Just(0x7F),
         Just(1),
+        // The last byte of a packed number, and of zoned ones.
+        Just(0x1D),
+        Just(0xF1),
+        Just(b'1'),
         any::<u8>()
     ]
 }

@@ -25,8 +25,10 @@ pub(in crate::sort) struct Order {
     /// before file10) or date. Missing values come first. Without a key, the whole row is compared.
     ///
     /// Of binary records: OFFSET+LENGTH[:TYPE][:desc], in bytes. TYPE is bytes (the default), u8,
-    /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be. With :desc the
-    /// largest comes first. Without a key, fixed:LEN compares the whole record.
+    /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be; packed, zoned or
+    /// zoned-ascii for decimals of mainframes; as-ebcdic, as-ebcdic1047, as-ascii or as-ascii1047 for
+    /// text in the order of another alphabet. With :desc the largest comes first. Without a key,
+    /// fixed:LEN compares the whole record.
     #[arg(short, long = "key", value_name = "KEY", allow_hyphen_values = true)]
     pub keys: Vec<String>,
     /// Byte between fields; '\0' is NUL [default: where blanks begin; of csv a comma]
