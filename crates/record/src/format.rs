@@ -14,6 +14,7 @@
 
 use thiserror::Error;
 
+use crate::framing::PrefixError;
 use crate::gensort::{KEY_BYTES, RECORD_BYTES};
 use crate::key::{Key, KeyError, number};
 use crate::order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
@@ -45,6 +46,9 @@ pub enum FormatError {
         /// The given text.
         given: String,
     },
+    /// The length of records with lengths has a mistake.
+    #[error(transparent)]
+    Prefix(#[from] PrefixError),
     /// A key has a mistake, or does not fit into the record.
     #[error(transparent)]
     Key(#[from] KeyError),

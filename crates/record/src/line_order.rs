@@ -7,10 +7,12 @@
 //! key:3,3n   key:1,1      as -k takes them
 //! salt:0123..ef           of a random order
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
+//! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
 //! ```
 
 use std::cmp::Ordering;
 
+use crate::field_order::FieldOrder;
 use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::order::Ties;
@@ -27,8 +29,19 @@ pub struct LineOrder {
     pub text: TextOrder,
     /// Where a line ends.
     pub framing: Framing,
-    /// The order of rows from which `text` was made, if the lines are rows.
-    pub rows: Option<RowOrder>,
+    /// The keys from which `text` was made.
+    pub keys: LineKeys,
+}
+
+/// The kind of keys, for a description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineKeys {
+    /// Keys of lines of text, which `text` knows.
+    Text,
+    /// Columns or members of rows.
+    Rows(RowOrder),
+    /// Bytes of records with lengths.
+    Fields(FieldOrder),
 }
 
 impl LineOrder {
@@ -38,7 +51,7 @@ impl LineOrder {
         LineOrder {
             text,
             framing: Framing::Delimited(delimiter),
-            rows: None,
+            keys: LineKeys::Text,
         }
     }
 
@@ -48,14 +61,27 @@ impl LineOrder {
         LineOrder {
             text: rows.text(),
             framing: rows.dialect().framing(),
-            rows: Some(rows),
+            keys: LineKeys::Rows(rows),
+        }
+    }
+
+    /// Records with lengths.
+    #[must_use]
+    pub fn fields(fields: FieldOrder) -> LineOrder {
+        LineOrder {
+            text: fields.text(),
+            framing: Framing::Prefixed(fields.prefix()),
+            keys: LineKeys::Fields(fields),
         }
     }
 
     /// The format of the rows, if the lines are rows.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
-        self.rows.as_ref().map(RowOrder::dialect)
+        match &self.keys {
+            LineKeys::Rows(rows) => Some(rows.dialect()),
+            LineKeys::Text | LineKeys::Fields(_) => None,
+        }
     }
 
     /// The line without its delimiter.
@@ -90,14 +116,14 @@ impl LineOrder {
     /// The format, and the keys with all that they depend on.
     #[must_use]
     pub fn describe(&self) -> (String, Vec<String>) {
-        if let Some(rows) = &self.rows {
-            return rows.describe();
+        match &self.keys {
+            LineKeys::Rows(rows) => return rows.describe(),
+            LineKeys::Fields(fields) => return fields.describe(),
+            LineKeys::Text => {}
         }
-        let format = match self.framing {
-            Framing::Delimited(b'\n') => LINES.to_owned(),
-            Framing::Delimited(other) => format!("{LINES}:{other:02x}"),
-            Framing::Prefixed(prefix) => prefix.to_string(),
-            Framing::Quoted(_) | Framing::Fixed(_) => unreachable!("described as rows or records"),
+        let format = match self.framing.delimiter() {
+            Some(other) if other != b'\n' => format!("{LINES}:{other:02x}"),
+            _ => LINES.to_owned(),
         };
         let mut keys = Vec::new();
         if let Some(separator) = self.text.separator() {
@@ -130,6 +156,9 @@ impl LineOrder {
         };
         if let Some(rows) = RowOrder::parse(format, keys, ties) {
             return Some(rows.map(LineOrder::rows));
+        }
+        if let Some(fields) = FieldOrder::parse(format, keys, ties) {
+            return Some(fields.map(LineOrder::fields));
         }
         let delimiter = match format.strip_prefix(LINES)? {
             "" => b'\n',

@@ -37,9 +37,12 @@ mod place;
 mod random;
 pub(crate) mod row;
 mod scan;
+mod stretch;
 mod version;
 
 pub use explain::{KeyView, Reading, Warning};
+pub(crate) use stretch::Stretch;
+
 pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
 pub use options::{KeyOptions, OptionError, TextKind};
 pub use order::{TextOrder, TextOrderError, TextTies};

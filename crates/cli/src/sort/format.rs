@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ::sort::{Bytes, Contents, Lines, Rows};
 use record::rows::{Dialect, RowKey, RowOrder};
 use record::text::TextTies;
-use record::{Comparison, Format, LineOrder, Ties};
+use record::{Comparison, FieldOrder, Format, LineOrder, Ties};
 
 use super::{Arguments, lines};
 use crate::ending::failure::CliFailure;
@@ -71,6 +71,23 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
             options.unique,
             Some(rows),
         ));
+    }
+    let ties = match is_stable {
+        true => TextTies::Position,
+        false => TextTies::Line,
+    };
+    if let Some(fields) = FieldOrder::parse(&options.format, &options.keys, ties) {
+        let fields = fields.map_err(|error| CliFailure::usage(error.to_string()))?;
+        let lines = Lines::fields(fields.clone());
+        let contents: Arc<dyn Contents> = match options.unique {
+            true => Arc::new(lines.unique()),
+            false => Arc::new(lines),
+        };
+        return Ok(Asked {
+            contents,
+            comparison: Comparison::Lines(LineOrder::fields(fields)),
+            rows: None,
+        });
     }
     let ties = match is_stable {
         true => Ties::Position,

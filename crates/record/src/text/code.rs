@@ -13,6 +13,8 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
+use crate::field::{Field, WORD_BYTES};
+
 use super::edit::{Edit, fold_eight};
 use super::general::{self, General};
 use super::groups::{Sink, Window, group, groups, mismatch, word_of};
@@ -47,6 +49,8 @@ pub(super) enum Code {
     Decimal,
     Natural,
     Date,
+    /// A number or translated text of a binary record; with its direction.
+    Field(Field),
 }
 
 /// How two keys differ.
@@ -206,6 +210,7 @@ impl Code {
             Code::Decimal => decimal::encode(key, out),
             Code::Natural => natural::encode(key, out),
             Code::Date => date::encode(key, out),
+            Code::Field(field) => encode_field(field, key, out),
         }
     }
 
@@ -221,6 +226,7 @@ impl Code {
             Code::Decimal => decimal::most_bytes(key),
             Code::Natural => natural::most_bytes(key),
             Code::Date => date::most_bytes(key),
+            Code::Field(field) => field.width(),
         })
     }
 }
@@ -262,6 +268,24 @@ fn difference_at(place: Option<usize>, shorter: usize) -> Difference {
     match place {
         Some(place) => Difference::At(word_of(place, shorter)),
         None => Difference::None(groups(shorter)),
+    }
+}
+
+/// Writes the encoding of a field; zeros stand for bytes that the record does not have.
+fn encode_field(field: Field, key: &[u8], out: &mut impl Sink) {
+    let mut padded = Vec::new();
+    let key = match key.len() < field.bytes {
+        true => {
+            padded.extend_from_slice(key);
+            padded.resize(field.bytes, 0);
+            &padded
+        }
+        false => key,
+    };
+    let width = field.width();
+    for from in (0..width).step_by(WORD_BYTES) {
+        let count = WORD_BYTES.min(width - from);
+        out.push_all(&field.part(key, from, count).to_be_bytes()[..count]);
     }
 }
 

@@ -61,6 +61,8 @@ pub enum Reading {
         /// Whether there was a date.
         found: bool,
     },
+    /// A number or text of a binary record.
+    Binary,
     /// A value of a row that is empty or missing, and so before all others.
     Missing,
 }
@@ -280,6 +282,7 @@ fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
         Code::Version(_) => return (0..key.len(), Reading::Version),
         Code::Random { .. } => return (0..key.len(), Reading::Random),
         Code::Natural => return (0..key.len(), Reading::Natural),
+        Code::Field(_) => return (0..key.len(), Reading::Binary),
         Code::Decimal => {
             let found = matches!(Decimal::read(key), Ok(Some(_)));
             return (trimmed(key, found), Reading::Number { found });

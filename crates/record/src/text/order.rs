@@ -24,6 +24,7 @@ use super::key::TextKey;
 use super::options::{KeyOptions, OptionError};
 use super::part::{Part, fill};
 use super::row::RowValue;
+use super::stretch::Stretch;
 
 /// The tie-breaker between lines with equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,6 +142,15 @@ impl TextOrder {
         }
         let parts = values.into_iter().map(Part::of_value).collect();
         TextOrder::of_parts(parts, global, ties)
+    }
+
+    /// The order of records with lengths by some of their bytes; without any, by all.
+    pub(crate) fn of_stretches(stretches: Vec<Stretch>, ties: TextTies) -> TextOrder {
+        let parts: Vec<Part> = stretches.into_iter().map(Part::of_stretch).collect();
+        match parts.is_empty() {
+            true => TextOrder::of_values(Vec::new(), ties),
+            false => TextOrder::of_parts(parts, KeyOptions::default(), ties),
+        }
     }
 
     fn of_parts(parts: Vec<Part>, global: KeyOptions, ties: TextTies) -> TextOrder {

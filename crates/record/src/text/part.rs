@@ -16,6 +16,7 @@ use super::groups::{Window, group};
 use super::key::TextKey;
 use super::place::Place;
 use super::row::{Found, RowPlace, RowValue};
+use super::stretch::{BytePlace, Stretch};
 
 /// A key, ready for use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ enum Source {
     Fields(Place),
     /// A value of a row.
     Row(RowPlace),
+    /// Bytes of a record with a length.
+    Bytes(BytePlace),
 }
 
 impl Source {
@@ -41,6 +44,7 @@ impl Source {
         match self {
             Source::Fields(place) => Found::Plain(place.key(line)),
             Source::Row(place) => place.find(line),
+            Source::Bytes(place) => Found::Plain(&line[place.range(line)]),
         }
     }
 }
@@ -77,6 +81,15 @@ impl Part {
         }
     }
 
+    /// The part for bytes of a record with a length.
+    pub(super) fn of_stretch(stretch: Stretch) -> Part {
+        Part {
+            source: Source::Bytes(stretch.place),
+            code: stretch.code,
+            flip: flip(stretch.reversed),
+        }
+    }
+
     /// Whether the part is all bytes of the line, so that nothing can follow it.
     pub(super) fn is_line(&self) -> bool {
         let is_whole = matches!(&self.source, Source::Fields(place) if place.is_line());
@@ -103,6 +116,10 @@ impl Part {
         match &self.source {
             Source::Row(place) => place.ranges(line),
             Source::Fields(place) => {
+                let range = place.range(line);
+                (range.clone(), range)
+            }
+            Source::Bytes(place) => {
                 let range = place.range(line);
                 (range.clone(), range)
             }
@@ -172,7 +189,9 @@ impl Part {
             (Source::Fields(place), _) => fill(lines, out, |line| {
                 code.word(place.key(line), 0).unwrap_or(0) ^ flip
             }),
-            (Source::Row(_), _) => fill(lines, out, |row| self.word(row, 0).unwrap_or(0)),
+            (Source::Row(_) | Source::Bytes(_), _) => {
+                fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
+            }
         }
     }
 }

@@ -162,8 +162,14 @@ impl Opener<'_> {
             let (part, bytes) = (part_of(&inputs, 0), inputs.bytes.unwrap_or(0));
             return Ok((inputs, part, bytes));
         }
+        let what = match framing.is_chained() {
+            true => {
+                "records with lengths, and rows whose quotes hold newlines, are read from front to back"
+            }
+            false => "an input is a pipe",
+        };
         let piped = || SortError::NotDivisible {
-            what: "an input is a pipe".to_owned(),
+            what: what.to_owned(),
         };
         let all = inputs.bytes.ok_or_else(piped)?;
         let ends = match job.resume.is_some() || job.shared {

@@ -39,13 +39,22 @@ pub struct Aside {
     pub rows: Vec<u8>,
 }
 
-/// A mistake in a record.
+/// A record with a mistake.
 #[derive(Clone, Debug)]
 pub struct Mistake {
     /// Position of the record.
     pub position: u64,
-    /// The mistake.
-    pub row: BadRow,
+    /// What is wrong with it.
+    pub cause: MistakeCause,
+}
+
+/// The mistake in a record.
+#[derive(Clone, Debug)]
+pub enum MistakeCause {
+    /// The record is no row of its format.
+    Row(BadRow),
+    /// The record ends before a key does: its bytes, and those that all keys need.
+    Short(usize, usize),
 }
 
 /// Operations of the stages on records.

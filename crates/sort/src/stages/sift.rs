@@ -16,7 +16,7 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
 use crate::records::block::Block;
-use crate::records::contents::{Contents, Mistake};
+use crate::records::contents::{Contents, Mistake, MistakeCause};
 
 /// Bytes that are read at once to count the lines before a mistake.
 const COUNTED_BYTES: usize = 1 << 20;
@@ -62,11 +62,19 @@ impl Sifter {
 impl FilePlace<'_> {
     async fn error(self, worker: &Worker, mistake: Mistake) -> SortError {
         let offset = mistake.position - self.position + self.offset;
-        SortError::BadRow {
-            file: self.file.path().to_owned(),
-            line: line_at(&worker.node, self.file, offset).await,
-            offset,
-            bad: mistake.row,
+        let file = self.file.path().to_owned();
+        match mistake.cause {
+            MistakeCause::Row(bad) => SortError::BadRow {
+                file,
+                line: line_at(&worker.node, self.file, offset).await,
+                offset,
+                bad,
+            },
+            MistakeCause::Short(bytes, needed) => SortError::BadRecord {
+                file,
+                offset,
+                what: format!("it has {bytes} bytes, and the keys need {needed}; shorten the keys"),
+            },
         }
     }
 }

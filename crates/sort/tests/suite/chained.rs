@@ -1,11 +1,13 @@
 //! Records whose ends follow from those before: rows with quotes, and records with lengths.
 
 use record::text::{KeyOptions, TextOrder, TextTies};
-use record::{Framing, LineOrder, Prefix, Quoting};
+use record::{FieldOrder, Framing, LineKeys, LineOrder, Prefix, Quoting};
+
+use std::sync::Arc;
 
 use node::Random;
 use pipeline::Failure;
-use sort::SortError;
+use sort::{Lines, SortError};
 
 use crate::common::lines::{LineSort, drawn_ties, seeds};
 
@@ -75,6 +77,19 @@ fn framing(format: &str) -> Framing {
     }
 }
 
+/// Keys that may lie behind the end of a record, where they are zeros.
+fn drawn_keys(random: &mut Random) -> Vec<&'static str> {
+    let all = [
+        "0+1",
+        "3+2:u16le:desc",
+        "8+4:packed",
+        "1+3:as-ebcdic",
+        "5+8:f64be",
+    ];
+    let count = random.below(3);
+    (0..count).map(|_| all[random.below(all.len())]).collect()
+}
+
 fn drawn(seed: u64) -> LineSort {
     let random = &mut Random::new(seed);
     let format = ["csv", "csv", "varlen:u32le", "kv:u16be", "rdw"][random.below(5)];
@@ -90,15 +105,16 @@ fn drawn(seed: u64) -> LineSort {
     if format == "csv" && random.below(3) == 0 {
         files[0].pop();
     }
-    let text = whole_records(drawn_ties(random));
-    let mut sort = LineSort::of(
-        files,
-        LineOrder {
-            text,
+    let (ties, keys) = (drawn_ties(random), drawn_keys(random));
+    let order = match FieldOrder::parse(format, &keys, ties) {
+        Some(fields) => LineOrder::fields(fields.unwrap()),
+        None => LineOrder {
+            text: whole_records(ties),
             framing: framing(format),
-            rows: None,
+            keys: LineKeys::Text,
         },
-    );
+    };
+    let mut sort = LineSort::of(files, order);
     sort.pipes
         .iter_mut()
         .for_each(|pipe| *pipe = random.below(4) == 0);
@@ -122,7 +138,7 @@ fn refusal(framing: Framing, file: &[u8]) -> String {
         LineOrder {
             text,
             framing,
-            rows: None,
+            keys: LineKeys::Text,
         },
     );
     match sort.failure(1) {
@@ -161,4 +177,20 @@ fn records_that_cannot_be_are_named() {
         said.starts_with("/in0: the record at byte 2500000: 6 is no"),
         "{said}"
     );
+}
+
+#[test]
+fn a_record_that_is_too_short_for_a_key_is_named() {
+    let records = b"\x03\0\0\0abc\x02\0\0\0ab";
+    let fields = FieldOrder::parse("varlen:u32le", &["1+2"], TextTies::Line);
+    let fields = fields.unwrap().unwrap();
+    let mut sort = LineSort::of(vec![records.to_vec()], LineOrder::fields(fields.clone()));
+    sort.job.contents = Arc::new(Lines::fields(fields));
+    let Failure::Program(error) = sort.failure(1) else {
+        panic!("a refusal")
+    };
+    let said = error.to_string();
+    let expected =
+        "/in0: the record at byte 7: it has 2 bytes, and the keys need 3; shorten the keys";
+    assert_eq!(said, expected);
 }

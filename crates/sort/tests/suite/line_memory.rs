@@ -47,7 +47,7 @@ fn sort_as_wished() {
     job.contents = Arc::new(Lines::new(LineOrder {
         text: text_order(false, ties),
         framing: record::Framing::Delimited(b'\n'),
-        rows: None,
+        keys: record::LineKeys::Text,
     }));
     job.plan = PLANS[plan];
     job.resources.memory_bytes = memory_mib << 20;

@@ -14,7 +14,7 @@
 //! they are.
 
 mod parts;
-mod rows;
+mod sifting;
 mod windows;
 mod words;
 
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within, row};
 
 use record::rows::RowCheck;
-use record::{Comparison, LineOrder, Ties};
+use record::{Comparison, FieldOrder, LineOrder, Ties};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
@@ -41,6 +41,7 @@ use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 
 use parts::parts_of;
+use sifting::{Check, sift};
 use windows::{WINDOW_BYTES, each, find_ends, first_end, line_at, windows};
 use words::LineWords;
 
@@ -50,14 +51,9 @@ pub struct Lines {
     framing: Framing,
     crc: Arc<LineCrc>,
     unique: bool,
-    rows: Option<Arc<RowRules>>,
-}
-
-/// The rules that rows keep, if lines are rows.
-struct RowRules {
-    check: RowCheck,
+    check: Option<Arc<Check>>,
     /// The row that names the columns.
-    header: Vec<u8>,
+    header: Arc<Vec<u8>>,
 }
 
 impl Lines {
@@ -70,7 +66,8 @@ impl Lines {
             framing,
             crc,
             unique: false,
-            rows: None,
+            check: None,
+            header: Arc::default(),
         }
     }
 
@@ -78,8 +75,18 @@ impl Lines {
     /// their columns, with its newline, or empty.
     pub fn rows(order: LineOrder, check: RowCheck, header: Vec<u8>) -> Lines {
         Lines {
-            rows: Some(Arc::new(RowRules { check, header })),
+            check: Some(Arc::new(Check::Rows(check))),
+            header: Arc::new(header),
             ..Lines::new(order)
+        }
+    }
+
+    /// Records with lengths in this order, which must have all keys.
+    pub fn fields(order: FieldOrder) -> Lines {
+        let check = Check::LeastBytes(order.least_bytes());
+        Lines {
+            check: Some(Arc::new(check)),
+            ..Lines::new(LineOrder::fields(order))
         }
     }
 
@@ -134,21 +141,22 @@ impl Contents for Lines {
             framing,
             crc: Arc::clone(&self.crc),
             unique: self.unique,
-            rows: self.rows.clone(),
+            check: self.check.clone(),
+            header: Arc::clone(&self.header),
         }))
     }
 
     fn header(&self) -> &[u8] {
-        self.rows.as_ref().map_or(&[], |rows| &rows.header)
+        &self.header
     }
 
     fn is_checked(&self) -> bool {
-        self.rows.is_some()
+        self.check.is_some()
     }
 
     fn sift(&self, block: &mut Block, aside: bool) -> Result<Aside, Mistake> {
-        match &self.rows {
-            Some(rows) => rows::sift(block, &rows.check, (self.order.framing, aside)),
+        match &self.check {
+            Some(check) => sift(block, check, (self.order.framing, aside)),
             None => Ok(Aside::default()),
         }
     }

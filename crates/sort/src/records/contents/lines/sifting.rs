@@ -1,29 +1,48 @@
-//! Checks rows, and removes those with mistakes from a block.
+//! Checks records, and removes those with mistakes from a block.
 
 use std::ops::Range;
 
 use record::Framing;
-use record::rows::{BadRow, RowCheck, RowProblem};
+use record::rows::{RowCheck, RowProblem};
 
 use super::windows::{each, windows};
 use crate::records::block::Block;
-use crate::records::contents::{Aside, Mistake};
+use crate::records::contents::{Aside, Mistake, MistakeCause};
 
-/// Checks the rows of a block. Those with mistakes are returned, if they are to be set `aside`.
+/// The rules that records keep.
+pub(super) enum Check {
+    Rows(RowCheck),
+    /// Every record has this many bytes, behind its header.
+    LeastBytes(usize),
+}
+
+impl Check {
+    fn check(&self, record: &[u8], framing: Framing) -> Result<(), MistakeCause> {
+        match self {
+            Check::Rows(rows) => rows.check(framing.body(record)).map_err(MistakeCause::Row),
+            Check::LeastBytes(least) => match record.len() - framing.shortest() {
+                bytes if bytes < *least => Err(MistakeCause::Short(bytes, *least)),
+                _ => Ok(()),
+            },
+        }
+    }
+}
+
+/// Checks the records of a block. Those with mistakes are returned, if they are to be set `aside`.
 ///
 /// # Errors
 /// The first mistake, if rows are not set aside; or a quote that is not closed in a line, because
 /// its row may go on in the next one.
 pub(super) fn sift(
     block: &mut Block,
-    check: &RowCheck,
+    check: &Check,
     (framing, aside): (Framing, bool),
 ) -> Result<Aside, Mistake> {
     let (mut wrong, mut mistake): (Vec<Range<usize>>, _) = (Vec::new(), None);
     let rows = &block.buffer.bytes()[block.range()];
     windows(rows, framing, |offset, rows, ends| {
         for (at, row) in each(rows, ends) {
-            if let Err(bad) = check.check(framing.body(row)) {
+            if let Err(bad) = check.check(row, framing) {
                 let begin = offset + at;
                 wrong.push(begin..begin + row.len());
                 if !aside || may_go_on(&bad, framing) {
@@ -32,18 +51,19 @@ pub(super) fn sift(
             }
         }
     });
-    if let Some((begin, row)) = mistake {
+    if let Some((begin, cause)) = mistake {
         return Err(Mistake {
             position: block.first + begin as u64,
-            row,
+            cause,
         });
     }
     Ok(remove(block, &wrong))
 }
 
 /// Whether the row may go on behind the newline that was taken for its end.
-fn may_go_on(bad: &BadRow, framing: Framing) -> bool {
-    bad.problem == RowProblem::OpenQuote && !framing.is_chained()
+fn may_go_on(cause: &MistakeCause, framing: Framing) -> bool {
+    let is_open = matches!(cause, MistakeCause::Row(bad) if bad.problem == RowProblem::OpenQuote);
+    is_open && !framing.is_chained()
 }
 
 fn remove(block: &mut Block, wrong: &[Range<usize>]) -> Aside {
