@@ -13,7 +13,8 @@ PATH="$place/bin:$PATH"
 export PATH
 # `make` has called this script, and the clone is here.
 awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$top/README.md" \
-    "$top/docs/sorting.md" "$top/docs/gnu-sort.md" "$top/docs/simulating.md" |
+    "$top/docs/sorting.md" "$top/docs/gnu-sort.md" "$top/docs/rows.md" "$top/docs/mainframe.md" \
+    "$top/docs/simulating.md" |
     grep -vE '^(make|git|cd) ' >"$place/commands"
 commands=$(grep -c . "$place/commands")
 [ "$commands" -ge 5 ] || { echo "the README has only $commands commands to try"; exit 1; }

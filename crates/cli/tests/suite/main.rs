@@ -26,6 +26,7 @@ mod output_set;
 mod reference;
 mod report;
 mod resume;
+mod rows;
 mod signals;
 mod sim;
 mod sim_machine;

@@ -13,16 +13,16 @@
 //! ```
 
 pub(crate) mod header;
+mod listed;
 mod opening;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use node::{File, FileKind, Metadata, Node};
 use pipeline::Failure;
-use record::Checksum;
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
@@ -30,6 +30,7 @@ use crate::job::{Behind, IoChoice, Source};
 use crate::records::framing::Framing;
 use crate::records::size::portion;
 use crate::report::Warning;
+use listed::Listed;
 use opening::{ends_open, open, set_of};
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
@@ -67,33 +68,6 @@ pub(crate) struct Inputs {
     pub base: u64,
     /// The lists of the sets, if every input is a set of files.
     pub listed: Option<Listed>,
-}
-
-/// The manifests' account of all records.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Listed {
-    /// Sum of the CRC-32 of all records.
-    pub checksum: Checksum,
-    /// The first manifest.
-    pub manifest: PathBuf,
-}
-
-impl Listed {
-    /// # Errors
-    /// When the records that were read are not those listed.
-    pub(crate) fn check(&self, read: Checksum) -> Result<(), SortError> {
-        if read == self.checksum {
-            return Ok(());
-        }
-        let what = format!(
-            "lists records with checksum {}, but those read have {read}; valsort tells which file differs",
-            self.checksum
-        );
-        Err(SortError::Manifest {
-            file: self.manifest.clone(),
-            what,
-        })
-    }
 }
 
 /// A range of one input: whole records of one length, or bytes in which lines begin.

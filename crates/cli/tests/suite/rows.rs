@@ -1,0 +1,194 @@
+//! The command with rows, and with records that have lengths in front.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use std::io::Write;
+
+fn sort_in(place: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
+    command.arg("sort").args(arguments).current_dir(place);
+    command.output().unwrap()
+}
+
+fn piped(arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
+    command.arg("sort").args(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const SALES: &str = "city,price\nOslo,9.5\n\"York, new\",10\n\"two\nlines\",-1\nRome,\n";
+const BY_PRICE: &str = "city,price\nRome,\n\"two\nlines\",-1\nOslo,9.5\n\"York, new\",10\n";
+
+#[test]
+fn rows_are_sorted_from_files_and_pipes() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("sales.csv"), SALES).unwrap();
+    let keys = ["--format", "csv", "--key", "price:num"];
+    let from_file = sort_in(place.path(), &[&keys[..], &["sales.csv"]].concat());
+    assert_eq!(
+        String::from_utf8(from_file.stdout.clone()).unwrap(),
+        BY_PRICE,
+        "{}",
+        said(&from_file)
+    );
+    let from_pipe = piped(&keys, SALES.as_bytes());
+    assert_eq!(
+        from_pipe.stdout,
+        BY_PRICE.as_bytes(),
+        "{}",
+        said(&from_pipe)
+    );
+    let verified = ["sales.csv", "-o", "sales.csv", "--verify"];
+    let in_place = sort_in(place.path(), &[&keys[..], &verified].concat());
+    assert!(in_place.status.success(), "{}", said(&in_place));
+    assert_eq!(
+        fs::read_to_string(place.path().join("sales.csv")).unwrap(),
+        BY_PRICE
+    );
+    let checked = sort_in(place.path(), &[&keys[..], &["-c", "sales.csv"]].concat());
+    assert_eq!(
+        (checked.status.code(), said(&checked)),
+        (Some(0), String::new())
+    );
+    let other = ["--format", "csv", "--key", "city", "-c", "sales.csv"];
+    let checked = sort_in(place.path(), &other);
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(
+        said(&checked).starts_with("gristmill: sales.csv:4: disorder: Oslo,9.5"),
+        "{}",
+        said(&checked)
+    );
+}
+
+#[test]
+fn mistakes_of_rows_have_one_line() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("a.csv"), "a,b\n2,x\n1\n3,y\n").unwrap();
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &["--key", "a:num"],
+            "gristmill: a.csv, line 3: 1 column, the header has 2\n",
+        ),
+        (
+            &["--key", "c"],
+            "gristmill: a.csv: key 1, \"c\": there is no column \"c\"; there are ",
+        ),
+        (
+            &["-n"],
+            "gristmill: -n is for lines, not for --format csv; give the type with the key",
+        ),
+        (&["-z"], "gristmill: -z is for lines"),
+        (
+            &["--resume", "-o", "out"],
+            "gristmill: rows have no --resume yet",
+        ),
+        (
+            &["-o", "out/"],
+            "gristmill: rows with a header are not written to sets",
+        ),
+        (
+            &["--quote", "ab"],
+            "gristmill: --quote ab: a quote is one byte",
+        ),
+    ];
+    for (options, expected) in cases {
+        let failed = sort_in(
+            place.path(),
+            &[&["--format", "csv", "a.csv"], options].concat(),
+        );
+        assert_eq!(failed.status.code(), Some(2), "{options:?}");
+        assert!(
+            said(&failed).starts_with(expected),
+            "{options:?}: {}",
+            said(&failed)
+        );
+        assert!(failed.stdout.is_empty());
+    }
+    let options = [
+        "--format",
+        "csv",
+        "--key",
+        "a:num",
+        "--bad-records",
+        "bad",
+        "a.csv",
+    ];
+    let aside = sort_in(place.path(), &options);
+    assert_eq!(aside.stdout, b"a,b\n2,x\n3,y\n");
+    assert!(
+        said(&aside).contains("bad: 1 row with mistakes was set aside here"),
+        "{}",
+        said(&aside)
+    );
+    assert_eq!(fs::read(place.path().join("bad")).unwrap(), b"1\n");
+    let other = sort_in(place.path(), &["--bad-records", "bad", "a.csv"]);
+    assert!(
+        said(&other).contains("--bad-records is for rows, not for --format lines"),
+        "{}",
+        said(&other)
+    );
+}
+
+#[test]
+fn json_is_sorted_by_a_path() {
+    let rows = b"{\"a\":{\"b\":10}}\n{\"a\":{\"b\":9}}\n{}\n";
+    let sorted = piped(&["--format", "jsonl", "--key", "$.a.b:num"], rows);
+    assert_eq!(
+        sorted.stdout,
+        b"{}\n{\"a\":{\"b\":9}}\n{\"a\":{\"b\":10}}\n"
+    );
+    let bad = piped(
+        &["--format", "jsonl", "--key", "a"],
+        b"{\"a\":1}\n{\"a\":\n",
+    );
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(
+        said(&bad).contains("the row at byte 8: column 5: "),
+        "{}",
+        said(&bad)
+    );
+}
+
+#[test]
+fn records_with_lengths_are_sorted() {
+    let place = tempfile::tempdir().unwrap();
+    let words = |all: &[&str]| -> Vec<u8> {
+        let word = |word: &&str| [&[0, word.len() as u8 + 4, 0, 0], word.as_bytes()].concat();
+        all.iter().flat_map(word).collect()
+    };
+    fs::write(place.path().join("in.vb"), words(&["Rome", "Oslo", "Ulm"])).unwrap();
+    let options = [
+        "--format", "rdw", "--key", "1+2:desc", "in.vb", "-o", "out.vb", "--verify",
+    ];
+    let sorted = sort_in(place.path(), &options);
+    assert!(sorted.status.success(), "{}", said(&sorted));
+    let expected = words(&["Oslo", "Rome", "Ulm"]);
+    assert_eq!(fs::read(place.path().join("out.vb")).unwrap(), expected);
+    let short = sort_in(place.path(), &["--format", "rdw", "--key", "0+4", "in.vb"]);
+    let message = "gristmill: in.vb: the record at byte 16: it has 3 bytes, and the keys need 4";
+    assert!(said(&short).starts_with(message), "{}", said(&short));
+    let cut = piped(&["--format", "varlen:u8"], b"\x04ab");
+    assert!(
+        said(&cut).contains("the record at byte 0: the file ends within"),
+        "{}",
+        said(&cut)
+    );
+    let unknown = piped(&["--format", "varlen:u24"], b"");
+    assert!(
+        said(&unknown).contains("\"u24\" is not a length"),
+        "{}",
+        said(&unknown)
+    );
+}
