@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'c')]
     checksum: bool,
     /// Number of the first record
-    #[arg(short = 'b', value_name = "STARTING_REC_NUM", default_value_t = 0)]
+    #[arg(short = 'b', value_name = "STARTING_REC_NUM", default_value_t = 0, value_parser = first)]
     begin: u128,
     /// Make skewed keys
     #[arg(short = 's')]
@@ -92,6 +92,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         say::err(checksum);
     }
     Ok(Exit::Done)
+}
+
+/// Reads the number of the first record.
+fn first(text: &str) -> Result<u128, String> {
+    text.parse()
+        .map_err(|_| format!("must be a whole number from 0 to {}", u128::MAX))
 }
 
 /// Splits the reference's I/O options from a file name. Only direct and buffered have an effect:

@@ -1,4 +1,5 @@
-//! Sizes as people write them: K M G T are powers of 1024, KB MB GB TB of 1000.
+//! Sizes as people write them, in any case: K M G T and KiB MiB GiB TiB are powers of 1024, KB MB GB
+//! TB of 1000, B is bytes.
 
 pub use lab::units::count;
 use lab::units::{parted, units};
@@ -31,6 +32,9 @@ pub fn memory(text: &str) -> Result<Memory, String> {
 /// # Errors
 /// No number, no unit, or an unknown one.
 pub fn size(text: &str) -> Result<u64, String> {
+    if text.ends_with('%') {
+        return Err("a percentage is one of the memory; give a size like 512M or 2GB".to_owned());
+    }
     let (digits, unit) = parted(text);
     let number: f64 = digits
         .parse()
@@ -40,7 +44,11 @@ pub fn size(text: &str) -> Result<u64, String> {
             "the unit is missing; write {text}K, {text}M or {text}G"
         ));
     }
-    let bytes = number * units(unit)? as f64;
+    let factor = match unit {
+        "b" | "B" => 1,
+        unit => units(unit)?,
+    };
+    let bytes = number * factor as f64;
     if bytes < 0.0 {
         return Err("must not be negative".to_owned());
     }
@@ -71,6 +79,15 @@ pub fn threads(text: &str) -> Result<u16, String> {
     threads.ok_or_else(|| "must be a whole number from 1 to 1024".to_owned())
 }
 
+/// Reads a number of records, of which there must be at least one.
+///
+/// # Errors
+/// A text that is no whole number above zero, told in a sentence.
+pub fn positive(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| "must be a whole number from 1".to_owned())
+}
+
 /// More threads than a machine has today.
 const MOST_THREADS: u16 = 1024;
 
@@ -97,6 +114,16 @@ pub fn binary(bytes: u64) -> String {
     }
 }
 
+/// What records are called.
+pub fn records_of(lines: bool, number: u64) -> &'static str {
+    match (lines, number) {
+        (true, 1) => "line",
+        (true, _) => "lines",
+        (false, 1) => "record",
+        (false, _) => "records",
+    }
+}
+
 /// A number with its thousands separated by commas.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -119,6 +146,14 @@ mod tests {
         assert_eq!(size("512M"), Ok(512 << 20));
         assert_eq!(size("2GB"), Ok(2_000_000_000));
         assert_eq!(size("1.5K"), Ok(1536));
+        assert_eq!(size("100b"), Ok(100));
+        for gibi in ["1G", "1g", "1Gi", "1GiB", "1gib"] {
+            assert_eq!(size(gibi), Ok(1 << 30), "{gibi}");
+        }
+        for giga in ["1GB", "1gb", "1gB"] {
+            assert_eq!(size(giga), Ok(1_000_000_000), "{giga}");
+        }
+        assert!(size("10%").unwrap_err().contains("percentage"));
         assert_eq!(memory("50%"), Ok(Memory::Percent(50)));
         assert!(size("512").unwrap_err().contains("512M"));
         for wrong in ["", "M", "12X", "-1M", "1e30T", "nanK", "12 M"] {
@@ -132,7 +167,7 @@ mod tests {
         let cases = [
             ("abc", "not a number"),
             ("", "not a number"),
-            ("4k", "capitals"),
+            ("4q", "K M G T or KiB"),
             ("-4", "negative"),
             ("1.5", "whole"),
             ("15e-1", "whole"),
@@ -154,6 +189,10 @@ mod tests {
                     .contains("from 0 to 18446744073709551615"),
                 "{wrong}"
             );
+        }
+        assert_eq!((positive("1"), positive("20")), (Ok(1), Ok(20)));
+        for wrong in ["0", "-1", "x", "1.5", "", "18446744073709551616"] {
+            assert!(positive(wrong).unwrap_err().contains("from 1"), "{wrong}");
         }
         assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
         assert!(threads("0").is_err() && threads("1025").is_err() && threads("-1").is_err());

@@ -1,4 +1,5 @@
-//! Numbers with units: K M G T are powers of 1024, KB MB GB TB of 1000.
+//! Numbers with units, in any case: K M G T and KiB MiB GiB TiB are powers of 1024, KB MB GB TB of
+//! 1000.
 
 /// Parses a count, with or without a unit: `64`, `4K`, `1MB`.
 ///
@@ -46,23 +47,23 @@ pub fn parted(text: &str) -> (&str, &str) {
     text.split_at(digits.len())
 }
 
-/// The factor of a unit.
+/// The factor of a unit. Capital and small letters mean the same.
 ///
 /// # Errors
 /// If there is no such unit.
 pub fn units(name: &str) -> Result<u64, String> {
-    Ok(match name {
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
-        "T" => 1 << 40,
+    Ok(match name.to_ascii_uppercase().as_str() {
+        "K" | "KI" | "KIB" => 1 << 10,
+        "M" | "MI" | "MIB" => 1 << 20,
+        "G" | "GI" | "GIB" => 1 << 30,
+        "T" | "TI" | "TIB" => 1 << 40,
         "KB" => 1_000,
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
         "TB" => 1_000_000_000_000,
-        other => {
-            let known = "the units are K M G T (1024) and KB MB GB TB (1000), in capitals";
-            return Err(format!("'{other}' is not a unit; {known}"));
+        _ => {
+            let known = "the units are K M G T or KiB MiB GiB TiB (1024) and KB MB GB TB (1000)";
+            return Err(format!("'{name}' is not a unit; {known}"));
         }
     })
 }
@@ -77,6 +78,10 @@ mod tests {
         assert_eq!(count("4K"), Ok(4096));
         assert_eq!(count("1.5K"), Ok(1536));
         assert_eq!(count("1MB"), Ok(1_000_000));
+        assert_eq!(count("4k"), Ok(4096));
+        assert_eq!(count("2kB"), Ok(2000));
+        assert_eq!(count("3MiB"), Ok(3 << 20));
+        assert_eq!(count("1gi"), Ok(1 << 30));
         assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
         assert!(count("-4").unwrap_err().contains("negative"));
         for wrong in [
@@ -84,6 +89,8 @@ mod tests {
             "K",
             "1.5",
             "12X",
+            "12KBB",
+            "12B",
             "1e30T",
             "nanK",
             "infK",

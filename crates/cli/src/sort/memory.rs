@@ -2,7 +2,7 @@
 
 use crate::ending::failure::CliFailure;
 use crate::machine::memory_limit;
-use crate::size::{Memory, memory, size};
+use crate::size::{Memory, memory};
 
 /// A memory limit as it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +19,7 @@ pub(super) fn asked(text: &str) -> Result<Asked, String> {
         let number = text.parse().ok().filter(|&number| number < 1 << 53);
         return number.map(Asked::Bare).ok_or("too large".to_owned());
     }
-    if let Some(Ok(bytes)) = text.strip_suffix('b').map(str::parse) {
-        return Ok(Asked::Sized(Memory::Bytes(bytes)));
-    }
-    let text = text.strip_suffix("iB").unwrap_or(text);
-    let sized = match text.strip_suffix(['k', 'm', 'g', 't']) {
-        Some(number) => {
-            let unit = text[number.len()..].to_ascii_uppercase();
-            size(&format!("{number}{unit}")).map(Memory::Bytes)
-        }
-        None => memory(text),
-    };
-    sized.map(Asked::Sized)
+    memory(text).map(Asked::Sized)
 }
 
 /// The memory limit in bytes: the largest of those asked for, as with GNU, so that their order does

@@ -524,7 +524,7 @@ fn a_wrong_value_is_told_in_one_line() {
     let cases = [
         ("sim merge-min --cores -4", "must not be negative"),
         ("sim merge-min --cores 4Q", "'Q' is not a unit"),
-        ("sim merge-min --cores 4k", "in capitals"),
+        ("sim merge-min --cores 4kk", "KiB MiB GiB TiB"),
         ("sim merge-min --cores 1.5", "must be a whole number"),
         ("sim merge-min --cores 20000000T", "too large"),
         ("sim merge-min --cores abc", "not a number"),
