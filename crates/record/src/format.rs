@@ -32,7 +32,9 @@ pub struct Format {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FormatError {
     /// No format has this name.
-    #[error("unknown format \"{given}\"; use gensort, or fixed:LEN for records of LEN bytes")]
+    #[error(
+        "unknown format \"{given}\"; use lines, gensort, or fixed:LEN for records of LEN bytes"
+    )]
     Unknown {
         /// The given name.
         given: String,

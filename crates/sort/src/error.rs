@@ -125,11 +125,17 @@ pub enum SortError {
     },
     /// A line is longer than the buffers of this run.
     #[error(
-        "the line at byte {position} of the input is longer than {limit}, for which buffers have room; \
-         give a larger size with --max-line",
+        "{place} is longer than the buffers ({limit}); set --max-line to at least its length, and a \
+         larger -S if that is refused",
+        place = match file {
+            Some(file) => format!("{}: the line at byte {position}", file.display()),
+            None => format!("the line at byte {position} of the input"),
+        },
         limit = amount(*limit)
     )]
     LongLine {
+        /// The input, if there is only one.
+        file: Option<PathBuf>,
         /// Bytes of the input before the line.
         position: u64,
         /// The longest line that fits.

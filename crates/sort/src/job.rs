@@ -4,11 +4,12 @@ use node::{File, Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pipeline::Control;
+use pipeline::{Control, Failure};
 use record::rows::{Dialect, RowKey};
 use record::text::TextTies;
 use serde::{Deserialize, Serialize};
 
+use crate::error::SortError;
 use crate::records::contents::Contents;
 
 /// Where records come from.
@@ -77,6 +78,28 @@ impl Source {
             Source::Behind(behind) => behind.bytes,
             _ => 0,
         }
+    }
+}
+
+/// The failure with the name of the input, if a line of the only one is too long. A position in
+/// several inputs names none.
+pub(crate) fn naming_source(failure: Failure, sources: &[Source]) -> Failure {
+    let Failure::Program(error) = failure else {
+        return failure;
+    };
+    match (error.downcast_ref(), sources) {
+        (
+            Some(SortError::LongLine {
+                position, limit, ..
+            }),
+            [source],
+        ) => SortError::LongLine {
+            file: source.path().map(Path::to_owned),
+            position: *position,
+            limit: *limit,
+        }
+        .into(),
+        _ => Failure::Program(error),
     }
 }
 

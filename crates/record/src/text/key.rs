@@ -93,9 +93,18 @@ pub enum SeparatorError {
     Empty,
     /// There are several bytes.
     #[error(
-        "the separator \"{0}\" has more than one byte; give one, such as -t, or -t '\\0' for NUL"
+        "the separator \"{0}\" has more than one byte; give one, such as -t, or {escape}",
+        escape = escape_of(.0)
     )]
     Long(String),
+}
+
+/// How to write a byte that has no key, as far as the given text shows which one is meant.
+fn escape_of(given: &str) -> &'static str {
+    match given {
+        "\\t" => "-t $'\\t' for a tab",
+        _ => "-t '\\0' for NUL",
+    }
 }
 
 /// Reads the separator of fields of `-t`: a byte, or `\0` for NUL.

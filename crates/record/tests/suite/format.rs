@@ -91,7 +91,7 @@ fn unknown_formats_and_lengths_are_refused_with_a_hint() {
     for (format, hint) in [
         (
             "gensorts",
-            "unknown format \"gensorts\"; use gensort, or fixed:LEN",
+            "unknown format \"gensorts\"; use lines, gensort, or fixed:LEN",
         ),
         ("fixed", "use gensort, or fixed:LEN"),
         (

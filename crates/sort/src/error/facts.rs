@@ -63,6 +63,7 @@ impl SortError {
             | SortError::NotTogether { file, .. }
             | SortError::SameOutput { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
+            SortError::LongLine { file, .. } => file.as_ref(),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),
             _ => None,
         }
@@ -71,6 +72,11 @@ impl SortError {
     /// Byte offset in that file, if the error has one.
     pub fn offset(&self) -> Option<u64> {
         match self {
+            SortError::LongLine {
+                file: Some(_),
+                position,
+                ..
+            } => Some(*position),
             SortError::TruncatedRecord { offset, .. }
             | SortError::BadRecord { offset, .. }
             | SortError::BadRow { offset, .. }

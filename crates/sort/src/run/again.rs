@@ -15,7 +15,7 @@ use record::rows::RowProblem;
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
-use crate::job::{Job, Target};
+use crate::job::{Job, Target, naming_source};
 use crate::report::{Report, Warning};
 
 use super::rows::{Resolved, resolve};
@@ -52,7 +52,11 @@ pub(super) async fn sort_any_lines(
             Cause::OpenQuote => !goes_on,
         });
         let Some(cause) = found.filter(|_| may_begin_again && job.control.begin_again()) else {
-            return Err(failure);
+            // Positions of rows are counted without their headers.
+            return Err(match job.rows {
+                None => naming_source(failure, &job.sources),
+                Some(_) => failure,
+            });
         };
         if let Some(spill) = unfinished.spill.take() {
             spill.remove(node).await;

@@ -202,8 +202,13 @@ impl Stream<'_> {
         let (line, first) = (open.bytes()[open.line..].to_vec(), open.line_position());
         let limit = self.reader.framing.longest();
         if line.len() + more > limit {
-            let (position, limit) = (first, limit as u64);
-            return Err(SortError::LongLine { position, limit }.into());
+            let (file, position, limit) = (None, first, limit as u64);
+            return Err(SortError::LongLine {
+                file,
+                position,
+                limit,
+            }
+            .into());
         }
         open.end = open.start + open.line;
         let scanner = open.scanner.clone();

@@ -214,6 +214,7 @@ impl Rest {
         };
         if end as u64 > most {
             return Err(SortError::LongLine {
+                file: None,
                 position: self.position,
                 limit: most,
             }

@@ -15,7 +15,7 @@ use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Rows, Source};
+use crate::job::{IoChoice, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Block};
 use crate::records::contents::Contents;
@@ -123,7 +123,8 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     match pipeline.join(node).await {
         Ok(_) => Ok(()),
         Err(Failure::Program(error)) if error.is::<Found>() => Ok(()),
-        Err(failure) => Err(failure),
+        Err(failure) if job.rows.is_some() => Err(failure),
+        Err(failure) => Err(naming_source(failure, std::slice::from_ref(&job.source))),
     }?;
     let joined = joined.lock();
     assert!(

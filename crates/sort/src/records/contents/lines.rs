@@ -193,6 +193,7 @@ impl Contents for Lines {
         match long {
             None => Ok(sum),
             Some(at) => Err(SortError::LongLine {
+                file: None,
                 position: block.first + at as u64,
                 limit: limit as u64,
             }),

@@ -304,7 +304,9 @@ pub fn is_long_line(failure: &Failure) -> bool {
 pub fn long_line(failure: &Failure) -> Option<(u64, u64)> {
     match failure {
         Failure::Program(error) => match error.downcast_ref() {
-            Some(SortError::LongLine { position, limit }) => Some((*position, *limit)),
+            Some(SortError::LongLine {
+                position, limit, ..
+            }) => Some((*position, *limit)),
             _ => None,
         },
         _ => None,
