@@ -150,6 +150,7 @@ impl HeaperMerger {
             sources: vec![Source::Path(input)],
             shared: false,
             temporary: vec![self.place.path().to_owned()],
+            temporary_limit: None,
             plan: Choice::Merge,
             target: Target::Path(self.place.path().join(OUTPUT)),
             contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),

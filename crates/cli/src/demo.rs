@@ -201,6 +201,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         },
         shared: false,
         temporary: Vec::new(),
+        temporary_limit: None,
         plan: Choice::Auto,
         exchange: ExchangeKind::default(),
         tuning: Tuning::default(),

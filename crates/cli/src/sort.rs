@@ -253,6 +253,7 @@ fn job(
         resources: resources(arguments)?,
         shared: false,
         temporary: arguments.temporary.clone(),
+        temporary_limit: None,
         plan: arguments.plan.into(),
         exchange: arguments.exchange.into(),
         tuning: Tuning {

@@ -173,6 +173,22 @@ pub enum SortError {
         /// Free bytes on their disks.
         free: u64,
     },
+    /// The temporary files would be, or are, larger than their limit.
+    #[error(
+        "temporary files {excess} --tmp-limit, which is {limit}; give a larger one, or a larger -S, \
+         which needs less of them",
+        excess = match needed {
+            Some(needed) => format!("need about {}, more than", amount(*needed)),
+            None => "have reached".to_owned(),
+        },
+        limit = amount(*limit)
+    )]
+    TemporaryLimit {
+        /// Bytes needed, estimated before the sort; `None` if the limit was met while sorting.
+        needed: Option<u64>,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The output would not hold the records of the input.
     #[error(
         "records were lost or changed while sorting: {records_in} in with checksum {sum_in:x}, \

@@ -279,6 +279,9 @@ pub struct Job {
     pub shared: bool,
     /// Directories for spill files; if there are none, the output's.
     pub temporary: Vec<PathBuf>,
+    /// The most bytes of spill files on disk at any time, if there is a limit. Each rank has its own.
+    /// Saved progress is not limited.
+    pub temporary_limit: Option<u64>,
     /// How to sort.
     pub plan: Choice,
     /// The output; may be one of the inputs.

@@ -173,6 +173,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         shared: false,
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
+        temporary_limit: None,
         tuning: Tuning { tune, ..tuning },
         resume: None,
         listing: None,

@@ -289,7 +289,8 @@ impl<'a> RankSort<'a> {
 
     /// Spill files that are removed at the end of the run.
     pub(crate) fn spill(&mut self, places: Vec<PathBuf>, bytes: u64) -> Spill {
-        let spill = Spill::new(self.node, places, self.job.resources.io, bytes);
+        let mut spill = Spill::new(self.node, places, self.job.resources.io, bytes);
+        spill.limit = self.job.temporary_limit;
         self.unfinished.spill = Some(spill.clone());
         spill
     }

@@ -18,6 +18,7 @@ impl SortError {
             | SortError::LongLine { .. } => "memory_limit",
             SortError::Header { .. } => "header",
             SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => "no_space",
+            SortError::TemporaryLimit { .. } => "temporary_limit",
             SortError::Lost { .. } => "records_lost",
             SortError::Disorder { .. } => "disorder",
             SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",

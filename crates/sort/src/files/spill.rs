@@ -45,6 +45,8 @@ pub(crate) struct Spill {
     how: Open,
     /// Bytes that will be spilled, estimated.
     expected: u64,
+    /// The most bytes on disk at any time.
+    pub(crate) limit: Option<u64>,
     shared: Arc<Guarded<State>>,
 }
 
@@ -114,6 +116,7 @@ impl Spill {
             directories: Arc::new(directories),
             how,
             expected,
+            limit: None,
             shared,
         }
     }
@@ -146,7 +149,7 @@ impl Spill {
         }
         self.shared
             .change(node, |state| {
-                state.logs = Logs::new(&kinds, self.expected);
+                state.logs = Logs::new(&kinds, self.expected).with_limit(self.limit);
                 (state.files, state.kinds, state.making) = (files, kinds, false);
             })
             .await;
@@ -203,7 +206,7 @@ impl Spill {
     /// Space for `bytes` bytes.
     ///
     /// # Errors
-    /// When every directory is full, with the error of the last one.
+    /// When every directory is full, with the error of the last one, or the limit is reached.
     pub(crate) async fn extent(
         &self,
         node: &Node,
@@ -219,6 +222,7 @@ impl Spill {
             match self.shared.wait_for(node, step).await? {
                 Taken::Now(extent) => return Ok(extent),
                 Taken::Full => return Err(self.all_full()),
+                Taken::Beyond(limit) => return Err(limit.into()),
                 Taken::Reserve(extent, range) => match self.reserve(node, extent, range).await {
                     Ok(()) => return Ok(extent),
                     Err(error) => self.is_full(node, extent, error).await?,

@@ -139,6 +139,7 @@ impl Planning<'_> {
         let Some(output) = self.output else {
             return Ok(());
         };
+        self.keeps_to_limit(temporary_bytes)?;
         let own = plan.input_bytes.unwrap_or(0);
         let (output_bytes, beside) = output.due(self.node, own, temporary_bytes);
         let (outputs, temporary) = (output.directories(), self.temporary.clone());
@@ -155,5 +156,20 @@ impl Planning<'_> {
         };
         demand.check(self.node).await?;
         output.reserve(self.node, output_bytes).await
+    }
+
+    /// # Errors
+    /// When spill files of about that size are more than the job may have. The size supposes that no
+    /// record is dropped, so a sort that drops some is not refused before it meets the limit.
+    fn keeps_to_limit(&self, temporary_bytes: u64) -> Result<(), SortError> {
+        let drops = self.job.contents.is_unique() || self.job.top.is_some();
+        let limit = self.job.temporary_limit.filter(|_| !drops);
+        match limit.filter(|&limit| limit < temporary_bytes) {
+            None => Ok(()),
+            Some(limit) => Err(SortError::TemporaryLimit {
+                needed: Some(temporary_bytes),
+                limit,
+            }),
+        }
     }
 }

@@ -28,6 +28,7 @@ mod room;
 mod rows;
 mod schedules;
 mod set_faults;
+mod temporary_limit;
 mod threads;
 mod tuning;
 mod two_pass;

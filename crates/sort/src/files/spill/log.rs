@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::error::SortError;
 use crate::files::spill::Extent;
 
 /// Space is reserved in steps: writes within the length of a file do not lock all of it, so several
@@ -14,6 +15,10 @@ const GROWTH: u64 = 16;
 const STEP_SHARE: u64 = 128;
 const LEAST_STEP_BYTES: u64 = 256 << 10;
 const MOST_STEP_BYTES: u64 = 64 << 20;
+
+/// Under a limit, a step is at most this part of the bytes that are left: space that one file
+/// reserves is lost to the others.
+const LIMIT_SHARE: u64 = 16;
 
 /// A spill file, to which runs are appended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +61,8 @@ pub(super) struct Logs {
     written: Vec<u64>,
     /// Bytes still expected in all logs.
     expected: u64,
+    /// The most bytes on disk.
+    limit: Option<u64>,
     peak_bytes: u64,
 }
 
@@ -64,6 +71,8 @@ pub(super) enum Taken {
     /// At this extent, once the range is reserved.
     Reserve(Extent, Range<u64>),
     Full,
+    /// Not taken: the files would be larger than their limit.
+    Beyond(SortError),
 }
 
 impl Logs {
@@ -78,6 +87,21 @@ impl Logs {
         };
         logs.next_generation(directories);
         logs
+    }
+
+    /// With at most `limit` bytes on disk.
+    pub(super) fn with_limit(self, limit: Option<u64>) -> Logs {
+        Logs { limit, ..self }
+    }
+
+    /// Bytes that may still come to the disk once `bytes` more are in the file; `None` if those are
+    /// too many.
+    fn left(&self, file: usize, bytes: u64) -> Option<u64> {
+        let log = &self.logs[file];
+        // They may be reserved already.
+        let more = bytes.saturating_sub(log.reserved.saturating_sub(log.end));
+        let taken: u64 = self.logs.iter().map(Log::taken).sum();
+        self.limit.unwrap_or(u64::MAX).checked_sub(taken + more)
     }
 
     /// Drops all logs but the first `count`. The next generation must be begun before
@@ -119,10 +143,16 @@ impl Logs {
             };
             file = other;
         }
-        let log = &mut self.logs[file];
-        if log.emptying {
+        if self.logs[file].emptying {
             return None;
         }
+        let Some(left) = self.left(file, bytes) else {
+            return Some(Taken::Beyond(SortError::TemporaryLimit {
+                needed: None,
+                limit: self.limit.unwrap_or(u64::MAX),
+            }));
+        };
+        let log = &mut self.logs[file];
         self.expected = self.expected.saturating_sub(bytes);
         let found = self.of.iter().position(|files| files.contains(&file));
         self.written[found.expect("every file is in a directory")] += bytes;
@@ -137,6 +167,7 @@ impl Logs {
             .clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES)
             .max(expected);
         let step = step.min(log.most_step.unwrap_or(step));
+        let step = step.min(left / LIMIT_SHARE);
         let reserve = (log.end > log.reserved).then(|| log.reserved..log.end + step);
         self.measure();
         Some(reserve.map_or(Taken::Now(extent), |range| Taken::Reserve(extent, range)))
@@ -229,7 +260,7 @@ mod tests {
     fn take(logs: &mut Logs, directory: usize, position: f64) -> Option<Extent> {
         match logs.take(directory, position, 4096).unwrap() {
             Taken::Now(extent) | Taken::Reserve(extent, _) => Some(extent),
-            Taken::Full => None,
+            Taken::Full | Taken::Beyond(_) => None,
         }
     }
 
@@ -257,6 +288,42 @@ mod tests {
         let rest = (range.end - 4096) / 4096;
         assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(Taken::Now(_)))));
         assert!(matches!(logs.take(0, 0.0, 4096), Some(Taken::Reserve(..))));
+    }
+
+    /// Nearly all of the limit can be used, reserved space never exceeds it, and released space can
+    /// be used again.
+    #[test]
+    fn a_limit_is_kept() {
+        const BLOCK: u64 = 4096;
+        for (expected, limit) in [(0, 40 * BLOCK), (1 << 30, 3 << 20), (1 << 30, 4095)] {
+            let mut logs = Logs::new(&[(1, true), (1, true)], expected).with_limit(Some(limit));
+            let mut extents = Vec::new();
+            let beyond = loop {
+                match logs.take(extents.len() % 2, 0.0, BLOCK).unwrap() {
+                    Taken::Now(extent) => extents.push(extent),
+                    Taken::Reserve(extent, range) => {
+                        logs.reserved(extent.file, range.end);
+                        extents.push(extent);
+                    }
+                    Taken::Beyond(error) => break error,
+                    Taken::Full => panic!("no directory is full"),
+                }
+            };
+            let used = extents.len() as u64 * BLOCK;
+            let needed = None;
+            assert_eq!(beyond, SortError::TemporaryLimit { needed, limit });
+            assert!(used >= limit / BLOCK * BLOCK * 3 / 4, "{used} of {limit}");
+            assert!(
+                logs.peak_bytes() <= limit,
+                "{} of {limit}",
+                logs.peak_bytes()
+            );
+            let Some(first) = extents.first() else {
+                continue;
+            };
+            logs.release(*first);
+            assert!(!matches!(logs.take(0, 0.0, BLOCK), Some(Taken::Beyond(_))));
+        }
     }
 
     #[test]

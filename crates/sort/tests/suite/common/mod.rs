@@ -36,6 +36,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         },
         shared: false,
         temporary: Vec::new(),
+        temporary_limit: None,
         plan: Choice::Auto,
         exchange: ExchangeKind::default(),
         tuning: Tuning::default(),
