@@ -94,7 +94,7 @@ impl Common {
 fn main() -> ExitCode {
     match Arguments::try_parse() {
         Ok(arguments) => cli::end(run(&arguments.bench)),
-        Err(error) => usage::tell(error),
+        Err(error) => usage::tell(error, &Arguments::command()),
     }
 }
 

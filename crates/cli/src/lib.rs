@@ -96,7 +96,7 @@ fn words() -> Vec<OsString> {
 pub fn main() -> ExitCode {
     match Arguments::try_parse_from(words()) {
         Ok(arguments) => end(arguments.command.run()),
-        Err(error) => usage::tell(error),
+        Err(error) => usage::tell(error, &Arguments::command()),
     }
 }
 

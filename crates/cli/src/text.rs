@@ -6,6 +6,16 @@ pub(crate) const COLUMNS: usize = 80;
 /// Columns of a label.
 const LABEL: usize = 10;
 
+/// A text without control characters, which names of files may have: a terminal would obey them, and
+/// a message is one line.
+pub(crate) fn printable(text: &str) -> String {
+    let shown = |letter: char| match letter.is_control() {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
 /// A label and its text, in lines of at most [`COLUMNS`] columns. Lines break between `parts`.
 pub(crate) fn labelled<'a>(label: &str, parts: impl IntoIterator<Item = &'a str>) -> String {
     let lines = lines(parts, COLUMNS - LABEL);
@@ -125,6 +135,12 @@ pub(crate) fn time(us: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable("a\nb\x1b[2J\u{9b}"), "a\\nb\\u{1b}[2J\\u{9b}");
+        assert_eq!(printable("caf\u{e9} 'x' \\"), "caf\u{e9} 'x' \\");
+    }
 
     #[test]
     fn lines_end_between_parts() {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::codes::{FAILED, READER_GONE_CODE};
 use crate::files::{compression, is_standard_output};
+use crate::text::printable;
 
 /// How a command ends that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,11 @@ impl CliFailure {
         )
     }
 
+    /// The message as one line, whatever the names of files in it are.
+    pub fn line(&self) -> String {
+        printable(&self.message)
+    }
+
     /// The failure as a JSON object with the key `error`.
     pub fn to_json(&self) -> Value {
         json!({
@@ -90,7 +96,7 @@ impl CliFailure {
                 "kind": self.kind,
                 "file": self.file.as_ref().map(|file| file.display().to_string()),
                 "offset": self.offset,
-                "message": self.message,
+                "message": self.line(),
             }
         })
     }

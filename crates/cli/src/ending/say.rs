@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::codes::READER_GONE_CODE;
 use super::failure::{CliFailure, READER_GONE, TOLD};
+use crate::text::printable;
 
 /// Prints a line on standard output.
 ///
@@ -35,6 +36,11 @@ pub fn unwritten(cause: &std::io::Error) -> CliFailure {
 /// Prints a line on standard error.
 pub fn err(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints a warning on standard error.
+pub fn warn(text: impl std::fmt::Display) {
+    err(format!("WARNING {}", printable(&text.to_string())));
 }
 
 /// Completes the last line of this process. A rank of a job adds the silent rank, or leaves the
@@ -98,7 +104,7 @@ impl CliFailure {
         if self.kind == READER_GONE || self.kind == TOLD {
             return ExitCode::from(self.code);
         }
-        if last(format!("gristmill: {}", self.message)) && self.json {
+        if last(format!("gristmill: {}", self.line())) && self.json {
             // If that fails, too, the line above and the exit code must do.
             let _ = out(self.to_json());
         }

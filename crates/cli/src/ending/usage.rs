@@ -9,6 +9,10 @@ use super::codes::FAILED;
 use super::failure::CliFailure;
 use super::say;
 use crate::launcher;
+use crate::text::printable;
+
+/// The commands with the options of sort.
+pub const OF_SORT: [&str; 1] = ["sort"];
 
 /// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
 const GNU: [(&str, &str); 2] = [
@@ -43,7 +47,7 @@ const FOR_RECORDS: [(&str, &str); 4] = [
 pub fn for_records(option: &str) -> &'static str {
     let found = FOR_RECORDS.iter().find(|(name, _)| *name == option);
     found.map_or(
-        "it compares the bytes of a key, or a number of a type, as in --key 8+8:u64le",
+        "records are compared by the bytes of a key, or by a number, as in --key 8+8:u64le",
         |(_, instead)| instead,
     )
 }
@@ -60,9 +64,9 @@ pub fn for_rows(option: &str) -> &'static str {
     }
 }
 
-/// Reports the mistake in a command line. The exit code is that of the reference: 1 for gensort and
-/// valsort, else 2.
-pub fn tell(mut error: clap::Error) -> ExitCode {
+/// Reports the mistake in a command line of `program`. The exit code is that of the reference: 1 for
+/// gensort and valsort, else 2.
+pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
@@ -71,9 +75,11 @@ pub fn tell(mut error: clap::Error) -> ExitCode {
         return ExitCode::from(FAILED);
     }
     without_far_guess(&mut error);
-    let hint = hint(&error);
+    // To write -- before an option is rarely what to do.
+    error.remove(ContextKind::Suggested);
+    let hint = hint(&error).or_else(|| ambiguous(&error, program));
     match &hint {
-        Some(hint) => say::err(format!("gristmill: {hint}")),
+        Some(hint) => say::err(format!("gristmill: {}", printable(hint))),
         None => say::err(told(&error)),
     }
     if std::env::args_os().any(|argument| argument == "--json") {
@@ -95,15 +101,46 @@ fn is_of_reference() -> bool {
 
 /// The hint for an option of GNU sort.
 fn hint(error: &clap::Error) -> Option<String> {
-    if command() != "sort" || error.kind() != ErrorKind::UnknownArgument {
-        return None;
-    }
-    let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else {
-        return None;
-    };
-    let given = given.split('=').next()?;
+    command().to_str().filter(is_of_sort)?;
+    let given = unknown_option(error)?;
     let (_, instead) = GNU.iter().find(|(name, _)| *name == given)?;
     Some(format!("sort has no {given}; {instead}"))
+}
+
+/// Whether a command has the options of sort.
+fn is_of_sort(command: &&str) -> bool {
+    OF_SORT.contains(command)
+}
+
+/// The option that is not known, without a value.
+fn unknown_option(error: &clap::Error) -> Option<&str> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(given) => given.split('=').next(),
+        _ => None,
+    }
+}
+
+/// The message about the beginning of several options.
+fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
+    let given = unknown_option(error)?.strip_prefix("--")?;
+    let found = program.find_subcommand(command().to_str().filter(is_of_sort)?)?;
+    let begins = |name: &&str| name.starts_with(given);
+    // Names of one option are one possibility.
+    let names = found.get_arguments().filter(|arg| !arg.is_hide_set());
+    let names = names.filter_map(|arg| {
+        let others = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long().into_iter().chain(others).find(begins)
+    });
+    let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
+    (names.len() > 1).then(|| {
+        format!(
+            "--{given} is the beginning of several options: {}; write more of it",
+            names.join(", ")
+        )
+    })
 }
 
 /// The first paragraph of an error, which says what is wrong, in one line.
@@ -129,7 +166,8 @@ fn told(error: &clap::Error) -> String {
         ErrorKind::ValueValidation if !is_of_reference() => told.lines().next().unwrap_or(told),
         _ => told,
     };
-    format!("gristmill: {told}")
+    let told: Vec<String> = told.lines().map(printable).collect();
+    format!("gristmill: {}", told.join("\n"))
 }
 
 /// Drops a suggestion whose first letter differs: `--incast` for `--list` is no help.

@@ -41,7 +41,9 @@ fn names(list: &Path) -> Result<Vec<PathBuf>, CliFailure> {
     read.map_err(|cause| refused(format!("cannot be read: {cause}; check the name")))?;
     let names = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
     if bytes.is_empty() {
-        return Err(refused("it names no input".to_owned()));
+        return Err(refused(
+            "it names no input; write each name with a NUL after it".to_owned(),
+        ));
     }
     let mut found = Vec::new();
     for (number, name) in names.split(|&byte| byte == 0).enumerate() {

@@ -58,8 +58,8 @@ fn key(text: &str) -> Result<TextKey, CliFailure> {
     key.map_err(|error| {
         let message = match is_binary(text) {
             true => format!(
-                "key \"{text}\" is one of binary records, which need --format gensort or fixed:LEN; of \
-                 lines a key is FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n"
+                "key \"{text}\" is one of binary records, which need --format gensort or fixed:LEN; a \
+                 key of lines is FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n"
             ),
             false => error.to_string(),
         };

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::size::positive;
+
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Order")]
 pub(in crate::sort) struct Order {
@@ -31,7 +33,8 @@ pub(in crate::sort) struct Order {
     /// fixed:LEN compares the whole record.
     #[arg(short, long = "key", value_name = "KEY", allow_hyphen_values = true)]
     pub keys: Vec<String>,
-    /// Byte between fields; '\0' is NUL [default: where blanks begin; of csv a comma]
+    /// Byte between fields, such as , or $'\t'; '\0' is NUL [default: where blanks begin; of csv a
+    /// comma]
     #[arg(
         short = 't',
         long = "field-separator",
@@ -69,16 +72,16 @@ pub(in crate::sort) struct Order {
     /// Compare as an option does: general-numeric, human-numeric, month, numeric, random, version
     #[arg(long, value_name = "WORD", value_parser = letter)]
     pub sort: Vec<char>,
-    /// Do not count blanks at the start of keys
+    /// Ignore blanks at the start of keys
     #[arg(short = 'b', long = "ignore-leading-blanks")]
     pub blanks: bool,
-    /// Count blanks, letters and digits alone
+    /// Compare only blanks, letters and digits
     #[arg(short, long = "dictionary-order")]
     pub dictionary: bool,
-    /// Count small letters as capital ones
+    /// Compare small letters as capital ones
     #[arg(short, long = "ignore-case")]
     pub fold: bool,
-    /// Count printable characters alone
+    /// Compare only printable characters
     #[arg(short = 'i', long = "ignore-nonprinting")]
     pub printable: bool,
     /// Keep the input order of records with equal keys
@@ -90,7 +93,7 @@ pub(in crate::sort) struct Order {
     #[arg(short, long)]
     pub unique: bool,
     /// Keep only the first N of the sorted records, in little memory
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = positive)]
     pub top: Option<u64>,
     /// File whose first 16 bytes decide how -R shuffles [default: another order each time]
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
