@@ -71,4 +71,4 @@ pub(crate) fn compression(path: &Path) -> Option<(&'static str, &'static str)> {
 }
 
 /// How failures name standard input.
-const STANDARD_INPUT: &str = "standard input";
+pub(crate) const STANDARD_INPUT: &str = "standard input";

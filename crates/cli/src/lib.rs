@@ -8,6 +8,7 @@ mod doctor;
 pub mod ending;
 mod files;
 mod gensort;
+mod glance;
 pub mod job;
 mod lab;
 pub mod launcher;
@@ -37,7 +38,7 @@ Examples:
   gristmill sort -t, -k3,3nr sales.csv  # lines, with the options of GNU sort
   gristmill gensort 100000 input.dat    # records to try it with
   gristmill sort --format gensort input.dat -o output.dat
-  gristmill valsort output.dat          # is it in order?
+  gristmill check --format gensort output.dat   # is it in order?
   gristmill sim nano-sort --cores 256   # NanoSort on simulated cores
   gristmill doctor                      # what this machine offers a sort";
 
@@ -53,6 +54,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Sort(Box<sort::Arguments>),
+    Check(Box<sort::checking::Arguments>),
     Gensort(gensort::Arguments),
     Valsort(valsort::Arguments),
     Sim(Box<sim::Arguments>),
@@ -68,6 +70,7 @@ impl Command {
     fn run(self) -> Result<Exit, CliFailure> {
         match self {
             Command::Sort(arguments) => sort::run(&arguments),
+            Command::Check(arguments) => sort::checking::run(&arguments),
             Command::Gensort(arguments) => gensort::run(&arguments),
             Command::Valsort(arguments) => valsort::run(&arguments),
             Command::Sim(arguments) => sim::run(&arguments),
@@ -81,15 +84,17 @@ impl Command {
     }
 }
 
-/// The words of this process's command line; those of `sort` as getopt reads them.
+/// The words of this process's command line; those of commands with the options of sort as getopt
+/// reads them.
 fn words() -> Vec<OsString> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    if words.get(1).is_none_or(|command| command != "sort") {
+    let name = words.get(1).and_then(|word| word.to_str());
+    let Some(name) = name.filter(|name| usage::OF_SORT.contains(name)) else {
         return words;
-    }
+    };
     let command = Arguments::command();
-    let sort = command.find_subcommand("sort").expect("a subcommand");
-    sort::of_getopt(words, sort)
+    let found = command.find_subcommand(name).expect("a subcommand");
+    sort::of_getopt(words, found)
 }
 
 /// Runs the command line of this process, and returns its exit code.

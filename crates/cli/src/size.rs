@@ -114,16 +114,6 @@ pub fn binary(bytes: u64) -> String {
     }
 }
 
-/// What records are called.
-pub fn records_of(lines: bool, number: u64) -> &'static str {
-    match (lines, number) {
-        (true, 1) => "line",
-        (true, _) => "lines",
-        (false, 1) => "record",
-        (false, _) => "records",
-    }
-}
-
 /// A number with its thousands separated by commas.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -14,8 +14,10 @@ mod memory;
 mod options;
 mod part;
 mod resume;
+mod screen;
 mod target;
 mod tell;
+mod temporary;
 mod verify;
 mod words;
 
@@ -25,10 +27,12 @@ use std::sync::Arc;
 use ::sort::{Choice, Contents, Job, Manifest, Report, Resources, Source, Target, Tuning};
 use node::Node;
 use pipeline::{Control, Failure};
-use record::Comparison;
+use record::{Comparison, Format, Ties};
 
 use crate::ending::failure::{CliFailure, Exit};
-use crate::files::{directory_of, is_same, is_standard_output};
+use crate::ending::say;
+use crate::files::{STANDARD_INPUT, directory_of, is_same, is_standard_output};
+use crate::glance::Glance;
 use crate::machine;
 use choices::PlanName;
 use part::Together;
@@ -36,10 +40,12 @@ use target::Named;
 use tell::tell;
 use verify::check_output;
 
+pub(crate) use check::command as checking;
 pub(crate) use options::Arguments;
 pub(crate) use words::of_getopt;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let arguments = &arguments.hushed();
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
     match cluster::RankJob::join(arguments.json)? {
         None => sort(arguments).map_err(with_json),
@@ -73,6 +79,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         listing,
         ..job
     };
+    warn_of_cut_lines(arguments);
     let view = debug::View::of(arguments)?;
     let job = match &view {
         Some(view) => view.takes(job),
@@ -102,10 +109,11 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
     conflicts::check(arguments)?;
     check_standard_output(arguments)?;
     check_report_path(arguments)?;
-    check_temporary(arguments)?;
+    temporary::check(arguments)?;
     check_verify(arguments)?;
     let named = Named::new(&arguments.outputs)?;
     let asked = format::of(arguments)?;
+    screen::check(arguments)?;
     let job = job(arguments, asked.contents, named.target.clone())?;
     Ok(Prepared {
         job: Job {
@@ -134,18 +142,38 @@ async fn sort_and_verify(
 fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
     let is_stdout = |path: &PathBuf| is_standard_output(path);
     let records = arguments.outputs.is_empty() || arguments.outputs.iter().any(is_stdout);
-    let report = arguments.json || arguments.report.as_ref().is_some_and(is_stdout);
-    if records && report {
-        return Err(CliFailure::usage(
-            "--json writes the report to standard output, where the records go; name an output file with -o",
-        ));
+    let report = arguments.report_is_printed() || arguments.report.as_ref().is_some_and(is_stdout);
+    let option = match (arguments.json, report) {
+        (true, _) => "--json",
+        (false, true) => "--report",
+        (false, false) => return Ok(()),
+    };
+    match records {
+        true => Err(CliFailure::usage(format!(
+            "{option} writes the report to standard output, where the records go; name an output file with -o"
+        ))),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// Warns of records of one length that cut the lines of a text.
+fn warn_of_cut_lines(arguments: &Arguments) {
+    if arguments.order.is_of_text() || arguments.quiet {
+        return;
+    }
+    let format = Format::parse(&arguments.order.format, &[""; 0], Ties::Record);
+    let input = first_input(arguments);
+    let cut = format
+        .ok()
+        .and_then(|format| Glance::at(input)?.cut_lines(format.record_bytes));
+    if let Some(cut) = cut {
+        say::warn(format!("{} {cut}", input.display()));
+    }
 }
 
 /// Refuses a report that would overwrite an input or output.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
-    let Some(report) = &arguments.report else {
+    let Some(report) = arguments.report_file() else {
         return Ok(());
     };
     if !directory_of(report).is_dir() {
@@ -154,7 +182,7 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
             report.display()
         );
         return Err(CliFailure {
-            file: Some(report.clone()),
+            file: Some(report.to_owned()),
             ..CliFailure::usage(message)
         });
     }
@@ -164,7 +192,7 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
             report.display()
         );
         return Err(CliFailure {
-            file: Some(report.clone()),
+            file: Some(report.to_owned()),
             ..CliFailure::usage(message)
         });
     }
@@ -180,26 +208,7 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
             path.display()
         );
         Err(CliFailure {
-            file: Some(report.clone()),
-            ..CliFailure::usage(message)
-        })
-    })
-}
-
-/// Refuses temporary directories that do not exist.
-fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
-    let wrong = arguments
-        .temporary
-        .iter()
-        .find(|directory| !directory.is_dir());
-    wrong.map_or(Ok(()), |directory| {
-        let what = match directory.exists() {
-            true => "not a directory",
-            false => "no such directory; make it first",
-        };
-        let message = format!("--tmp {}: {what}", directory.display());
-        Err(CliFailure {
-            file: Some(directory.clone()),
+            file: Some(report.to_owned()),
             ..CliFailure::usage(message)
         })
     })
@@ -218,6 +227,17 @@ fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
         ));
     }
     Ok(())
+}
+
+/// The first input, as messages name it.
+fn first_input(arguments: &Arguments) -> &Path {
+    let stdin = Path::new(STANDARD_INPUT);
+    let named = arguments.inputs.first().map_or(stdin, PathBuf::as_path);
+    if named == Path::new("-") {
+        stdin
+    } else {
+        named
+    }
 }
 
 /// The inputs, or standard input.
@@ -252,8 +272,8 @@ fn job(
         contents,
         resources: resources(arguments)?,
         shared: false,
-        temporary: arguments.temporary.clone(),
-        temporary_limit: None,
+        temporary: temporary::directories(arguments),
+        temporary_limit: arguments.tmp_limit,
         plan: arguments.plan.into(),
         exchange: arguments.exchange.into(),
         tuning: Tuning {

@@ -11,12 +11,13 @@ use ::sort::{
 };
 use clap::Args;
 use pipeline::{Control, Failure};
-use record::{Comparison, SUMMARY_BYTES, Summary};
+use record::{Comparison, RECORD_BYTES, SUMMARY_BYTES, Summary};
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::gensort::split_options;
 use crate::size::threads;
+use crate::text::printable;
 use crate::{machine, progress};
 
 /// The summaries of hundreds of thousands of parts fit. They may come through a pipe, and a pipe
@@ -32,7 +33,7 @@ Examples:
 
 /// Check that gensort records are in order, as valsort 1.5 does.
 ///
-/// A file is taken as 100-byte records with a 10-byte key. A directory with a manifest.json, or
+/// A file is taken as 100-byte records with a 10-byte key; gristmill check takes any format. A directory with a manifest.json, or
 /// that file, is a set: all files that it lists are checked in its order and by its format and
 /// keys, and each against its entry.
 ///
@@ -181,17 +182,25 @@ fn validated(
         cores: arguments.threads.map_or_else(machine::cores, usize::from),
         control: control.clone(),
     };
+    let file = PathBuf::from(path);
     machine::run(&control, progress_of(arguments), move |node| {
-        let job = job.clone();
+        let (job, file) = (job.clone(), file.clone());
         async move {
             match validate(&node, &job).await {
-                Err(failure) if is_truncated(&failure) => {
-                    Ok(Err("partial record found at end".to_owned()))
-                }
+                Err(failure) if is_truncated(&failure) => Ok(Err(partial_record(&file))),
                 validated => validated.map(Ok),
             }
         }
     })
+}
+
+/// The words of the reference, and what to do with records of another format.
+fn partial_record(file: &Path) -> String {
+    let file = printable(&file.display().to_string());
+    format!(
+        "partial record found at end\ngristmill: valsort takes {file} as gensort's records of {RECORD_BYTES} bytes; \
+         check other formats with `gristmill check --format FORMAT --key KEY {file}`"
+    )
 }
 
 fn is_truncated(failure: &Failure) -> bool {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::codes::{FAILED, READER_GONE_CODE};
 use crate::files::{compression, is_standard_output};
+use crate::glance;
 use crate::text::printable;
 
 /// How a command ends that did its work.
@@ -128,7 +129,7 @@ impl From<Failure> for CliFailure {
                 Ok(error) => CliFailure {
                     file: error.file().cloned(),
                     offset: error.offset(),
-                    ..CliFailure::new(error.kind(), compressed(&error).unwrap_or(message))
+                    ..CliFailure::new(error.kind(), with_advice(&error).unwrap_or(message))
                 },
                 Err(error) if error.is::<NetworkError>() => CliFailure::new("network", message),
                 Err(_) => CliFailure::new("program", message),
@@ -139,6 +140,11 @@ impl From<Failure> for CliFailure {
             Failure::Panic { .. } => CliFailure::new("bug", message),
         }
     }
+}
+
+/// The message of an error with advice that the first bytes of the input suggest.
+fn with_advice(error: &SortError) -> Option<String> {
+    compressed(error).or_else(|| glance::truncated(error))
 }
 
 /// The hint for an input that ends inside a record because it is compressed.

@@ -41,15 +41,26 @@ pub(super) fn table(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// The table in one line, for a terminal.
-pub(super) fn line(report: &Report) -> String {
+/// The result in one line, for a terminal.
+pub(super) fn line(report: &Report, records: &str) -> String {
+    let seconds = match report.seconds {
+        ..1.0 => format!("{:.3}", report.seconds),
+        _ => format!("{:.1}", report.seconds),
+    };
+    let rate = report.bytes as f64 / 1e6 / report.seconds;
+    // A slower one is that of a few bytes.
+    let rate = match rate.is_finite() && rate >= 0.05 {
+        true => format!(", {} MB/s", figure(rate, if rate < 10.0 { 1 } else { 0 })),
+        false => String::new(),
+    };
+    let dropped = match report.dropped {
+        0 => String::new(),
+        dropped => format!(", dropped {} with equal keys", grouped(dropped)),
+    };
     format!(
-        "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
+        "sorted {} {records} ({}) in {seconds} s{rate}{dropped}",
         grouped(report.records),
         readable(report.bytes),
-        report.seconds,
-        readable((report.bytes as f64 / report.seconds) as u64),
-        report.bottleneck,
     )
 }
 

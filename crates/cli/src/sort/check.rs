@@ -1,7 +1,10 @@
-//! `-c` and `-C`: whether the input is in order. Nothing is sorted.
+//! `-c`, `-C` and `gristmill check`: whether the input is in order. Nothing is sorted.
+
+pub(crate) mod command;
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use ::sort::{CheckResult, Checked, Source, check};
 use pipeline::Control;
@@ -10,7 +13,11 @@ use record::Framing;
 use super::choices::CheckName;
 use super::{Arguments, conflicts, format, resources, sources};
 use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
+use crate::files::STANDARD_INPUT;
 use crate::machine;
+use crate::size::grouped;
+use crate::text::printable;
 
 /// Checks the input, and prints the first record that is out of order unless `how` says otherwise.
 pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFailure> {
@@ -35,10 +42,16 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         let job = job.clone();
         async move { check(&node, &job).await }
     })?;
-    let CheckResult::Broken { number, record } = found else {
-        return Ok(Exit::Done);
+    let (number, record) = match found {
+        CheckResult::Broken { number, record } => (number, record),
+        CheckResult::Kept { records, .. } => {
+            if how == CheckName::Verdict {
+                say_kept(&source, records, arguments.order.noun(records));
+            }
+            return Ok(Exit::Done);
+        }
     };
-    if how == CheckName::DiagnoseFirst {
+    if how != CheckName::Quiet {
         let text = match contents.framing().records() {
             Framing::Delimited(_) | Framing::Quoted(_) => record,
             Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
@@ -46,6 +59,13 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         tell(&source, header + number, &text);
     }
     Ok(Exit::CheckFailed)
+}
+
+/// Says that all records are in order.
+fn say_kept(source: &Source, records: u64, noun: &str) {
+    let file = source.path().unwrap_or(Path::new(STANDARD_INPUT)).display();
+    let text = format!("{file}: {} {noun}, in order", grouped(records));
+    say::err(printable(&text));
 }
 
 /// A binary record, as a line.

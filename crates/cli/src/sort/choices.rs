@@ -57,6 +57,8 @@ pub enum CheckName {
     DiagnoseFirst,
     /// By the exit code alone.
     Quiet,
+    /// As the first does, and by a line if all is in order.
+    Verdict,
 }
 
 impl CheckName {

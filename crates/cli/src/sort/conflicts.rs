@@ -5,6 +5,7 @@ use super::choices::{CheckName, PlanName};
 use super::target::is_directory;
 use crate::ending::failure::CliFailure;
 use crate::ending::usage::{for_records, for_rows};
+use crate::progress::Mode;
 
 /// Formats of text, as people may call them.
 const TEXT: [(&str, &str); 5] = [
@@ -22,6 +23,11 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_debug(arguments)?;
     check_unique(arguments)?;
     check_top(arguments)?;
+    if arguments.quiet && arguments.progress == Mode::Json {
+        return Err(CliFailure::usage(
+            "-q shows no progress; leave -q or --progress json out",
+        ));
+    }
     if arguments.resume && arguments.max_line.is_some() {
         return Err(CliFailure::usage(
             "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
@@ -125,11 +131,13 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
     };
     let refused = |what: String| Err(CliFailure::usage(what));
     if arguments.check == Some(CheckName::DiagnoseFirst) && arguments.check_quietly {
-        return refused("-c tells of disorder and -C does not; give one of them".to_owned());
+        let both = "-c reports the first line out of order and -C reports nothing; give only one";
+        return refused(both.to_owned());
     }
     let option = match how {
         CheckName::DiagnoseFirst => "-c",
         CheckName::Quiet => "-C",
+        CheckName::Verdict => "check",
     };
     let others = [
         (!arguments.outputs.is_empty(), "-o"),
@@ -138,6 +146,7 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
         (arguments.report.is_some(), "--report"),
         (arguments.resume, "--resume"),
         (arguments.debug, "--debug"),
+        (arguments.order.top.is_some(), "--top"),
     ];
     if let Some((_, other)) = others.into_iter().find(|(given, _)| *given) {
         return refused(format!(

@@ -11,6 +11,7 @@
 //! many there are.
 
 use std::io::{self, BufRead, BufReader, BufWriter, PipeReader, PipeWriter, Write};
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
@@ -29,7 +30,7 @@ pub(super) struct View {
     printer: JoinHandle<io::Result<()>>,
 }
 
-/// Where temporary files go without -T, as if the output were standard output.
+/// Where temporary files go without -T and TMPDIR, as if the output were standard output.
 const TEMPORARY: &str = ".";
 
 impl View {
@@ -93,13 +94,19 @@ fn show(line: &[u8], order: &TextOrder, out: &mut impl Write) -> io::Result<()> 
     let text: Vec<u8> = line.iter().map(shown).chain([b'\n']).collect();
     out.write_all(&text)?;
     for view in order.explain(line) {
-        let before = columns(&line[..view.read.start]);
-        match columns(&line[view.read]) {
-            0 => writeln!(out, "{:before$}^ no match for key", "")?,
-            width => writeln!(out, "{:before$}{:_<width$}", "", "")?,
-        }
+        writeln!(out, "{}", mark(line, view.read, "^ no match for key"))?;
     }
     Ok(())
+}
+
+/// A line under the bytes that count, or `none` where there are no such bytes. It may be longer than
+/// a width in a format.
+pub(super) fn mark(line: &[u8], read: Range<usize>, none: &str) -> String {
+    let before = " ".repeat(columns(&line[..read.start]));
+    match columns(&line[read]) {
+        0 => before + none,
+        width => before + &"_".repeat(width),
+    }
 }
 
 /// Columns that bytes take on a terminal, a tab as one.
@@ -112,6 +119,24 @@ fn columns(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
     use record::text::{KeyOptions, TextTies};
+
+    /// A width in a format has 16 bits.
+    #[test]
+    fn long_keys_are_underlined() {
+        let order = TextOrder::new(
+            Vec::new(),
+            KeyOptions::default(),
+            None,
+            TextTies::Line,
+            None,
+        );
+        let (line, mut out) = (vec![b'x'; 100_000], Vec::new());
+        show(&line, &order.unwrap(), &mut out).unwrap();
+        assert_eq!(
+            out[100_001..],
+            [vec![b'_'; 100_000], b"\n".to_vec()].concat()
+        );
+    }
 
     #[test]
     fn keys_are_underlined() {

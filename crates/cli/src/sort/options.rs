@@ -2,16 +2,19 @@
 
 mod order;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, Command, FromArgMatches};
 
 use super::choices::{CheckName, ExchangeName, IoName, PlanName, StartName, TuneName};
 use super::memory::{Asked, asked};
-use crate::progress;
+use crate::progress::{self, Mode};
 use crate::size::{size, threads};
 
 pub(super) use order::Order;
+
+/// The name of standard output, as a file of reports.
+const STANDARD: &str = "-";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +42,11 @@ Examples:
 /// ranks name. Each rank writes one range of the keys, to its own output or to its part of one file
 /// that all hosts see. -S applies to each rank.
 ///
-/// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000. For lines a number alone counts KiB.
+/// Sizes: K M G T and KiB MiB GiB TiB are powers of 1024, KB MB GB TB of 1000; small letters mean
+/// the same. For -S a number alone counts KiB, if records are lines.
+///
+/// If standard error is a terminal, sort shows progress there, and after a sort into a file a line
+/// with its records and seconds.
 #[derive(Args, Clone)]
 #[command(before_long_help = EXAMPLES, args_override_self = true, infer_long_args = true)]
 #[command(disable_help_flag = true, version = crate::VERSION, disable_version_flag = true)]
@@ -74,7 +81,7 @@ pub(crate) struct Arguments {
     /// Set rows with mistakes aside in FILE, instead of ending the sort at the first
     #[arg(long, value_name = "FILE", help_heading = "Input and output")]
     pub(super) bad_records: Option<PathBuf>,
-    /// The inputs are sorted: merge them
+    /// Merge the inputs; faster if each is sorted already
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) merge: bool,
 
@@ -87,7 +94,8 @@ pub(crate) struct Arguments {
     )]
     #[arg(value_parser = asked, allow_hyphen_values = true, help_heading = "Memory and disks")]
     pub(super) memory: Vec<Asked>,
-    /// Directory for data that does not fit in memory [default: that of the output]
+    /// Directory for data that does not fit in memory [default: directory of the output; without
+    /// -o, $TMPDIR or the current directory]
     ///
     /// Repeat it to spread the data over several disks.
     #[arg(
@@ -98,6 +106,11 @@ pub(crate) struct Arguments {
     )]
     #[arg(allow_hyphen_values = true, help_heading = "Memory and disks")]
     pub(super) temporary: Vec<PathBuf>,
+    /// Most bytes of temporary files at any time, such as 100G; a sort that needs more fails
+    ///
+    /// If the sizes of the inputs show that it needs more, it fails before it begins.
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Memory and disks")]
+    pub(super) tmp_limit: Option<u64>,
     /// Cores to use [default: all]
     #[arg(long, value_name = "N", value_parser = threads, help_heading = "Memory and disks")]
     pub(super) parallel: Option<u16>,
@@ -115,16 +128,18 @@ pub(crate) struct Arguments {
     #[arg(value_parser = CheckName::read, default_missing_value = "diagnose-first")]
     #[arg(help_heading = "Checks")]
     pub(super) check: Option<CheckName>,
-    /// The same, and do not say where it is out of order
+    /// Check like -c, but print nothing
     #[arg(short = 'C', help_heading = "Checks")]
     pub(super) check_quietly: bool,
     /// Read the output again and check its order and checksum
     #[arg(long, help_heading = "Checks")]
     pub(super) verify: bool,
-    /// Underline what the keys are in each line of the output, and warn of doubtful options
+    /// Underline the keys in each line of the output, and warn of doubtful options
     #[arg(long, help_heading = "Checks")]
     pub(super) debug: bool,
     /// Write a report as JSON to FILE, and print a table of the stages on standard error
+    ///
+    /// If FILE is -, the report goes to standard output.
     #[arg(long, value_name = "FILE", help_heading = "Checks")]
     pub(super) report: Option<PathBuf>,
     /// Print the report as JSON on standard output
@@ -133,6 +148,9 @@ pub(crate) struct Arguments {
     /// Show progress on standard error
     #[arg(long, value_enum, default_value_t, help_heading = "Checks")]
     pub(super) progress: progress::Mode,
+    /// Show no progress, print no warnings and no line at the end
+    #[arg(short, long, help_heading = "Checks")]
+    pub(super) quiet: bool,
 
     /// How ranks exchange records
     #[arg(long, value_enum, default_value_t, help_heading = "Cluster")]
@@ -160,4 +178,38 @@ pub(crate) struct Arguments {
     /// Print the version
     #[arg(long, action = ArgAction::Version, help_heading = "Help")]
     pub(super) version: Option<bool>,
+}
+
+impl Arguments {
+    /// A command line without words.
+    pub(super) fn plain() -> Arguments {
+        let command = Arguments::augment_args(Command::new("sort").no_binary_name(true));
+        let no_words: [&str; 0] = [];
+        let found = command.try_get_matches_from(no_words);
+        let plain = found.and_then(|found| Arguments::from_arg_matches(&found));
+        plain.expect("no option is required")
+    }
+
+    /// The command line without progress, if it asks for quiet.
+    pub(super) fn hushed(&self) -> Arguments {
+        let progress = match (self.quiet, self.progress) {
+            (true, Mode::Auto) => Mode::Never,
+            (_, progress) => progress,
+        };
+        Arguments {
+            progress,
+            ..self.clone()
+        }
+    }
+
+    /// Whether the report goes to standard output.
+    pub(super) fn report_is_printed(&self) -> bool {
+        self.json || self.report.as_deref() == Some(Path::new(STANDARD))
+    }
+
+    /// The file of the report.
+    pub(super) fn report_file(&self) -> Option<&Path> {
+        let report = self.report.as_deref();
+        report.filter(|path| *path != Path::new(STANDARD))
+    }
 }

@@ -1,5 +1,7 @@
 //! Output after a sort: warnings, the report, tables for people.
 
+use std::path::PathBuf;
+
 use ::sort::Report;
 use serde_json::Value;
 
@@ -8,6 +10,7 @@ use super::part::{Noticed, Together};
 use super::{Arguments, json};
 use crate::ending::failure::CliFailure;
 use crate::ending::say;
+use crate::files::is_standard_output;
 use crate::progress::{Mode, Terminal};
 
 /// Prints the warnings of a sort, and its report in all forms that were asked for.
@@ -16,15 +19,17 @@ pub(super) fn tell(
     report: &Report,
     together: &Together,
 ) -> Result<(), CliFailure> {
-    for warning in &report.warnings {
-        say::err(format!("WARNING {warning}"));
-    }
-    for (rank, Noticed { message, .. }) in together.warnings() {
-        say::err(format!("WARNING rank {rank}: {message}"));
+    if !arguments.quiet {
+        report.warnings.iter().for_each(say::warn);
+        for (rank, Noticed { message, .. }) in together.warnings() {
+            say::warn(format!("rank {rank}: {message}"));
+        }
     }
     let value = write_report(arguments, report, together)?;
-    tell_people(arguments, report, together);
-    if arguments.json {
+    if !arguments.quiet {
+        tell_people(arguments, report, together);
+    }
+    if arguments.report_is_printed() {
         say::out(format!("{value:#}"))?;
     }
     Ok(())
@@ -37,7 +42,7 @@ pub(super) fn write_report(
     together: &Together,
 ) -> Result<Value, CliFailure> {
     let value = json::report(report, together, node_real::peak_rss_bytes());
-    if let Some(path) = &arguments.report {
+    if let Some(path) = arguments.report_file() {
         let text = format!("{value:#}\n");
         std::fs::write(path, text).map_err(|cause| {
             let message = format!(
@@ -45,7 +50,7 @@ pub(super) fn write_report(
                 path.display()
             );
             CliFailure {
-                file: Some(path.clone()),
+                file: Some(path.to_owned()),
                 ..CliFailure::new("io", message)
             }
         })?;
@@ -69,14 +74,18 @@ fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
         } else {
             balance::table(report)
         });
-    } else if !arguments.json
-        && arguments.progress == Mode::Auto
-        && Terminal::find(is_job).is_some()
-    {
+    } else if is_followed(arguments) && Terminal::find(is_job).is_some() {
         say::err(if is_job {
             ranks::line(report, together)
         } else {
-            balance::line(report)
+            balance::line(report, arguments.order.noun(report.records))
         });
     }
+}
+
+/// Whether people may like to read how it went: the output is not what they read.
+fn is_followed(arguments: &Arguments) -> bool {
+    let to_file = |path: &PathBuf| !is_standard_output(path);
+    let is_written = !arguments.outputs.is_empty() && arguments.outputs.iter().all(to_file);
+    is_written && !arguments.json && arguments.progress == Mode::Auto
 }

@@ -5,9 +5,10 @@ use std::fs;
 
 use crate::common::{Place, RECORD_BYTES, Ran};
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "",
     "sort",
+    "check",
     "gensort",
     "valsort",
     "lab",
@@ -38,6 +39,7 @@ fn place_of_examples() -> Place {
         r#"set -e
         "$GRISTMILL" gensort 2000 input.dat
         head -c 16000 input.dat > pairs.bin
+        "$GRISTMILL" sort --format fixed:16 --key 8+8:u64le:desc pairs.bin -o sorted.bin
         seq 100 | sed 's/./& name,&,&/' | tee names.txt sales.csv > day.log
         "$GRISTMILL" sort --format gensort input.dat -o output.dat
         "$GRISTMILL" sort --format gensort input.dat -o sorted/

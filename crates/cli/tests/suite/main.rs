@@ -20,6 +20,7 @@ mod lab;
 mod lab_report;
 mod leftovers;
 mod limits;
+mod manners;
 mod memory;
 mod named_texts;
 mod output_set;

@@ -128,6 +128,23 @@ impl Order {
         matches!(self.format.as_str(), "csv" | "tsv" | "jsonl")
     }
 
+    /// Whether people can read the records.
+    pub fn is_of_text(&self) -> bool {
+        self.is_of_lines() || self.is_of_rows()
+    }
+
+    /// What that number of records is called.
+    pub fn noun(&self, number: u64) -> &'static str {
+        match (self.is_of_lines(), self.is_of_rows(), number) {
+            (true, _, 1) => "line",
+            (true, ..) => "lines",
+            (_, true, 1) => "row",
+            (_, true, _) => "rows",
+            (.., 1) => "record",
+            _ => "records",
+        }
+    }
+
     /// Whether keys are shuffled in an order of their own each time.
     pub fn draws_salt(&self) -> bool {
         let is_random = |key: &String| key.contains('R');

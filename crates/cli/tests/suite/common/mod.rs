@@ -160,6 +160,8 @@ impl Place {
 
     fn prepared(&self, mut command: Command) -> Command {
         command.current_dir(self.directory.path());
+        // Temporary files of what goes to standard output are expected here.
+        command.env("TMPDIR", "");
         if self.copy.is_some() {
             command.uid(NOBODY).gid(NOBODY);
         }

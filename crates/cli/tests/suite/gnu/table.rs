@@ -247,7 +247,7 @@ fn messages_say_what_to_do() {
         ("-t a -t b a", "give -t once"),
         ("-c a b", "checks one input"),
         ("-C a -o b", "-o has nothing to do"),
-        ("-c -C a", "give one of them"),
+        ("-c -C a", "give only one"),
         ("--debug -o x a", "leave -o or --debug out"),
         ("--compress-program=gzip a", "several -T"),
         ("--batch-size 4 a", "more with -S"),
