@@ -55,6 +55,7 @@ struct Arguments {
 enum Command {
     Sort(Box<sort::Arguments>),
     Check(Box<sort::checking::Arguments>),
+    Explain(Box<sort::ExplainArguments>),
     Gensort(gensort::Arguments),
     Valsort(valsort::Arguments),
     Sim(Box<sim::Arguments>),
@@ -71,6 +72,7 @@ impl Command {
         match self {
             Command::Sort(arguments) => sort::run(&arguments),
             Command::Check(arguments) => sort::checking::run(&arguments),
+            Command::Explain(arguments) => sort::explain(&arguments),
             Command::Gensort(arguments) => gensort::run(&arguments),
             Command::Valsort(arguments) => valsort::run(&arguments),
             Command::Sim(arguments) => sim::run(&arguments),

@@ -6,6 +6,7 @@ mod choices;
 mod cluster;
 mod conflicts;
 mod debug;
+mod explain;
 mod files0;
 mod format;
 mod json;
@@ -41,6 +42,7 @@ use tell::tell;
 use verify::check_output;
 
 pub(crate) use check::command as checking;
+pub(crate) use explain::{Arguments as ExplainArguments, run as explain};
 pub(crate) use options::Arguments;
 pub(crate) use words::of_getopt;
 

@@ -12,7 +12,7 @@ use crate::launcher;
 use crate::text::printable;
 
 /// The commands with the options of sort.
-pub const OF_SORT: [&str; 2] = ["sort", "check"];
+pub const OF_SORT: [&str; 3] = ["sort", "check", "explain"];
 
 /// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
 const GNU: [(&str, &str); 2] = [

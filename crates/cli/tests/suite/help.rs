@@ -5,10 +5,11 @@ use std::fs;
 
 use crate::common::{Place, RECORD_BYTES, Ran};
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "",
     "sort",
     "check",
+    "explain",
     "gensort",
     "valsort",
     "lab",

@@ -1,0 +1,235 @@
+//! Keys in words: the order in short, and a line with the bytes of each key underlined.
+
+use record::text::{KeyOptions, KeyView, Reading, TextKey, TextKind, TextOrder, TextTies};
+
+use crate::sort::debug::mark;
+use crate::text::printable;
+
+/// Names of months, as they are read.
+const MONTHS: [&str; 12] = [
+    "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC",
+];
+
+/// A line for each key of the order, which says where it is and how it is read, and one for lines
+/// with equal keys.
+pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
+    let is_keyed = !order.given().is_empty();
+    let keys = order.keys().iter().zip(1..).map(|(key, number)| {
+        let place = match is_keyed {
+            true => format!("-k {key}"),
+            false => "the whole line".to_owned(),
+        };
+        format!("key {number}, {place}: {}", reads(&key.options))
+    });
+    let direction = if order.ties_reverse() {
+        ", the largest first"
+    } else {
+        ""
+    };
+    let has_last_resort = order.explain(b"").iter().any(|view| view.key.is_none());
+    let equal = match order.ties() {
+        _ if unique => Some("only the first is kept".to_owned()),
+        TextTies::Position => Some("in the order of the input".to_owned()),
+        TextTies::Line if has_last_resort => Some(format!("compared as bytes{direction}")),
+        TextTies::Line => None,
+    };
+    let equal = equal.map(|equal| format!("lines with equal keys: {equal}"));
+    keys.chain(equal).collect()
+}
+
+/// How a key is read.
+fn reads(options: &KeyOptions) -> String {
+    let kind = match options.kind() {
+        TextKind::Text => "bytes",
+        TextKind::Numeric => "a decimal number",
+        TextKind::General => "a floating-point number",
+        TextKind::Human => "a number with a unit, such as 2K",
+        TextKind::Month => "the name of a month",
+        TextKind::Version => "a name with a version number",
+        TextKind::Random => "shuffled, equal keys together",
+    };
+    let others = [
+        (options.dictionary, "only blanks, letters and digits"),
+        (
+            options.printable && !options.dictionary,
+            "only printable characters",
+        ),
+        (options.fold, "small letters as capital ones"),
+        (
+            options.blanks_start || options.blanks_end,
+            "without blanks before it",
+        ),
+        (options.reverse, "the largest first"),
+    ];
+    let others = others.into_iter().filter(|(given, _)| *given);
+    let parts: Vec<&str> = [kind]
+        .into_iter()
+        .chain(others.map(|(_, part)| part))
+        .collect();
+    parts.join(", ")
+}
+
+/// A line, and below it the bytes of each key, underlined, with what they were read as.
+pub(super) fn explained(order: &TextOrder, number: u64, line: &[u8]) -> Vec<String> {
+    let begin = format!("line {number}: ");
+    let indent = begin.len();
+    let views = order.explain(line);
+    let mark_of = |view: &KeyView| mark(line, view.read.clone(), "^");
+    let marks: Vec<String> = views.iter().map(mark_of).collect();
+    let widest = marks.iter().map(String::len).max();
+    let width = widest.unwrap_or(0).min(MOST_COLUMNS);
+    let shown = views.iter().zip(marks).map(|(view, mark)| {
+        let name = view
+            .key
+            .map_or("equal keys".to_owned(), |key| format!("key {key}"));
+        format!(
+            "{:indent$}{mark:<width$}  {name}: {}",
+            "",
+            read_as(line, view)
+        )
+    });
+    [format!("{begin}{}", text(line))]
+        .into_iter()
+        .chain(shown)
+        .collect()
+}
+
+/// Words stand right of the marks, unless those are wider.
+const MOST_COLUMNS: usize = 48;
+
+/// What the bytes of a key were read as.
+fn read_as(line: &[u8], view: &KeyView) -> String {
+    let read = quoted(&line[view.read.clone()]);
+    let whole = quoted(&line[view.range.clone()]);
+    match view.reading {
+        Reading::Text if view.key.is_none() => "the whole line".to_owned(),
+        Reading::Text => format!("the bytes {whole}"),
+        Reading::Number { found: true } => format!("the number {read}"),
+        Reading::Number { found: false } => format!("no number in {whole}"),
+        Reading::Month(Some(month)) => {
+            let name = MONTHS
+                .get(usize::from(month).wrapping_sub(1))
+                .unwrap_or(&"?");
+            format!("the month {name}")
+        }
+        Reading::Month(None) => format!("no month in {whole}"),
+        Reading::Version => format!("the version {whole}"),
+        Reading::Random => format!("a hash of {whole}"),
+    }
+}
+
+/// Warnings of keys that have no number or month in this line. A blank field is one left out on
+/// purpose.
+pub(super) fn missing(order: &TextOrder, line: &[u8]) -> Vec<String> {
+    let has_text = |view: &KeyView| !line[view.range.clone()].trim_ascii().is_empty();
+    let views = order.explain(line).into_iter();
+    let warned = views.filter(has_text).filter_map(|view| {
+        let key = view.key?;
+        let part = quoted(&line[view.range.clone()]);
+        let general = order.keys().get(key - 1).is_some_and(is_general);
+        match view.reading {
+            Reading::Number { found: false } if general => Some(format!(
+                "key {key} finds no number in {part}, which is less than any"
+            )),
+            Reading::Number { found: false } => Some(format!(
+                "key {key} finds no number in {part}, which counts as 0"
+            )),
+            Reading::Month(None) => Some(format!(
+                "key {key} finds no month in {part}, which comes before JAN"
+            )),
+            _ => None,
+        }
+    });
+    warned.collect()
+}
+
+fn is_general(key: &TextKey) -> bool {
+    key.options.kind() == TextKind::General
+}
+
+/// Bytes in quotation marks, shortened.
+fn quoted(bytes: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(bytes);
+    let mut shown: String = text.chars().take(MOST).collect();
+    if text.chars().count() > MOST {
+        shown += "...";
+    }
+    format!("\"{}\"", printable(&shown))
+}
+
+/// A line as it is shown: each byte that takes a column takes one here, a tab as >.
+fn text(line: &[u8]) -> String {
+    let shown = |&byte: &u8| match byte {
+        b'\t' => Some(b'>'),
+        byte if byte.is_ascii_control() => None,
+        byte => Some(byte),
+    };
+    let bytes: Vec<u8> = line.iter().filter_map(shown).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(keys: &[&str], global: &str, separator: Option<u8>) -> TextOrder {
+        let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
+        let global = global.parse().unwrap();
+        TextOrder::new(keys, global, separator, TextTies::Line, None).unwrap()
+    }
+
+    #[test]
+    fn keys_are_underlined_and_named() {
+        let order = order(&["2,2nr", "1,1f"], "", Some(b','));
+        assert_eq!(
+            summary(&order, false),
+            [
+                "key 1, -k 2nr,2: a decimal number, the largest first",
+                "key 2, -k 1f,1: bytes, small letters as capital ones",
+                "lines with equal keys: compared as bytes",
+            ]
+        );
+        assert_eq!(
+            explained(&order, 7, b"pears,-12.5x,7"),
+            [
+                "line 7: pears,-12.5x,7",
+                "              _____     key 1: the number \"-12.5\"",
+                "        _____           key 2: the bytes \"pears\"",
+                "        ______________  equal keys: the whole line",
+            ]
+        );
+    }
+
+    #[test]
+    fn missing_numbers_are_warned_of() {
+        let numeric = order(&["2,2n"], "", Some(b','));
+        let warned = missing(&numeric, b"a,b\x1b\n,c");
+        assert_eq!(
+            warned,
+            ["key 1 finds no number in \"b\\u{1b}\\n\", which counts as 0"]
+        );
+        for line in ["a,1", "a,", "a, ", "a", ""] {
+            assert!(missing(&numeric, line.as_bytes()).is_empty(), "{line}");
+        }
+        let general = order(&["1,1g"], "", Some(b','));
+        assert!(missing(&general, b"x,1")[0].contains("less than any"));
+        let month = order(&["1,1M"], "", Some(b','));
+        assert!(missing(&month, b"xyz,1")[0].contains("before JAN"));
+        assert!(missing(&month, b"feb,1").is_empty());
+        let line = &explained(&month, 1, b"february")[1];
+        assert!(line.ends_with("key 1: the month FEB"), "{line}");
+    }
+
+    #[test]
+    fn the_whole_line_is_explained_without_keys() {
+        let plain = order(&[], "", None);
+        assert_eq!(summary(&plain, false), ["key 1, the whole line: bytes"]);
+        let kept = summary(&plain, true);
+        assert_eq!(kept[1], "lines with equal keys: only the first is kept");
+        assert_eq!(
+            explained(&plain, 1, b"a\tb"),
+            ["line 1: a>b", "        ___  key 1: the bytes \"a\\tb\""]
+        );
+    }
+}
