@@ -18,7 +18,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
-use record::text::TextOrder;
+use record::text::{TextOrder, Warning};
 
 use super::options::Order;
 use super::{Arguments as SortArguments, conflicts, lines};
@@ -82,9 +82,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     }
     conflicts::check(&sort)?;
     let (order, delimiter) = (lines::order(&sort)?, lines::delimiter(&sort));
-    for warning in order.warnings() {
-        say::warn(warning);
-    }
+    // The summary names decimal numbers.
+    let warnings = order.warnings().into_iter();
+    warnings
+        .filter(|warning| *warning != Warning::DecimalPoint)
+        .for_each(say::warn);
     for line in keys::summary(&order, sort.order.unique) {
         say::out(line)?;
     }

@@ -93,7 +93,7 @@ fn unknown_formats_and_lengths_are_refused_with_a_hint() {
             "gensorts",
             "unknown format \"gensorts\"; use lines, gensort, or fixed:LEN",
         ),
-        ("fixed", "use gensort, or fixed:LEN"),
+        ("fixed", "use lines, gensort, or fixed:LEN"),
         (
             "fixed:",
             "\"\" is not a record length; give a plain number of bytes from 1",
