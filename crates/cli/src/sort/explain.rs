@@ -74,6 +74,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         zero_terminated: arguments.zero_terminated,
         ..SortArguments::plain()
     };
+    if sort.order.is_of_rows() {
+        return Err(CliFailure::usage(
+            "explain does not read rows yet; leave --format out, and name the fields with -t and -k",
+        ));
+    }
     if !sort.order.is_of_lines() {
         return Err(CliFailure::usage(format!(
             "explain shows the keys of lines, not of --format {}; the keys of its records are where --key says",

@@ -154,6 +154,7 @@ fn what_cannot_be_explained_is_refused() {
     let place = Place::with_records(1);
     for (line, part) in [
         ("explain --format gensort in", "the keys of its records"),
+        ("explain --format csv in", "explain does not read rows yet"),
         ("explain missing", "cannot read missing"),
         ("explain .", "directory"),
         ("explain --lines 0 in", "from 1"),

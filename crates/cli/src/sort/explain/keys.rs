@@ -103,7 +103,10 @@ fn read_as(line: &[u8], view: &KeyView) -> String {
     let whole = quoted(&line[view.range.clone()]);
     match view.reading {
         Reading::Text if view.key.is_none() => "the whole line".to_owned(),
-        Reading::Text => format!("the bytes {whole}"),
+        Reading::Text | Reading::Natural | Reading::Binary => format!("the bytes {whole}"),
+        Reading::Date { found: true } => format!("the date {read}"),
+        Reading::Date { found: false } => format!("no date in {whole}"),
+        Reading::Missing => "no value".to_owned(),
         Reading::Number { found: true } => format!("the number {read}"),
         Reading::Number { found: false } => format!("no number in {whole}"),
         Reading::Month(Some(month)) => {
