@@ -86,6 +86,8 @@ named! {
         Loads = "loads",
         /// Sorts buckets, its units; or loads.
         Sorter = "sorter",
+        /// Counts lines with equal keys.
+        Counter = "counter",
         /// Writes the output.
         Writer = "writer",
         /// Writes sorted runs.

@@ -1,5 +1,6 @@
 //! The stages of the sorts, one file each: what a worker does with a unit.
 
+mod counter;
 mod cursor;
 mod distributor;
 mod line_quota;
@@ -32,6 +33,7 @@ mod unit_read;
 mod write_size;
 mod writer;
 
+pub(crate) use counter::{Counter, count};
 pub(crate) use cursor::Cursor;
 pub(crate) use distributor::{Distributor, distribute};
 pub(crate) use load_sorter::{LoadSorter, sort_loads};

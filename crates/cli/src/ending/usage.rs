@@ -27,7 +27,7 @@ const GNU: [(&str, &str); 2] = [
 ];
 
 /// Options for lines, and what to do instead with binary records.
-const FOR_RECORDS: [(&str, &str); 4] = [
+const FOR_RECORDS: [(&str, &str); 5] = [
     (
         "-r",
         "for the largest first add :desc to a key, as in --key 0+10:desc",
@@ -39,6 +39,10 @@ const FOR_RECORDS: [(&str, &str); 4] = [
     (
         "-z",
         "records have no end marker; every record has the length that --format gives",
+    ),
+    (
+        "--count",
+        "leave it out: with --report, -u says how many records it drops in all",
     ),
     ("--debug", "the keys are where --key says, in every record"),
 ];

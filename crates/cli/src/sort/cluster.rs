@@ -194,6 +194,8 @@ fn check_alone(arguments: &Arguments) -> Result<(), CliFailure> {
         ("--debug", "try the keys on a few lines first")
     } else if arguments.order.top.is_some() {
         ("--top", "sort all records, and take the first ones")
+    } else if arguments.order.count {
+        ("--count", "sort without it, and count with uniq -c")
     } else if arguments.files0_from.is_some() {
         ("--files0-from", "name the inputs")
     } else if arguments.order.draws_salt() {

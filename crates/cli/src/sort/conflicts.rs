@@ -1,5 +1,7 @@
 //! Options that do not go together, and options of lines with other records.
 
+use ::sort::names_rank;
+
 use super::Arguments;
 use super::choices::{CheckName, PlanName};
 use super::target::is_directory;
@@ -28,6 +30,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
             "-q shows no progress; leave -q or --progress json out",
         ));
     }
+    check_count(arguments)?;
     if arguments.resume && arguments.max_line.is_some() {
         return Err(CliFailure::usage(
             "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
@@ -74,6 +77,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         (!order.sort.is_empty(), "--sort".to_owned()),
         (arguments.zero_terminated, "-z".to_owned()),
         (arguments.debug, "--debug".to_owned()),
+        (order.count, "--count".to_owned()),
     ];
     let letters = order.letters();
     // -rn is about the direction first: a type is of little help with that.
@@ -147,6 +151,7 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
         (arguments.resume, "--resume"),
         (arguments.debug, "--debug"),
         (arguments.order.top.is_some(), "--top"),
+        (arguments.order.count, "--count"),
     ];
     if let Some((_, other)) = others.into_iter().find(|(given, _)| *given) {
         return refused(format!(
@@ -184,6 +189,26 @@ fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
         Some(_) if is_set => "--top does not write sets of files; name one file with -o",
         Some(_) if arguments.resume => "--top has no --resume; leave one of them out",
         Some(_) => return Ok(()),
+    };
+    Err(CliFailure::usage(refused))
+}
+
+/// Refuses `--count` where no lines are dropped, and where counts stand in the way.
+fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
+    let order = &arguments.order;
+    let names_rank = arguments.outputs.iter().any(|path| names_rank(path));
+    let refused = match () {
+        () if !order.count => return Ok(()),
+        () if !order.unique => "--count counts the lines of which -u keeps the first; add -u",
+        () if order.top.is_some() => {
+            "--count needs all lines, and --top drops some; leave --top out, and take the first lines with head"
+        }
+        () if arguments.debug => "--debug shows lines without counts; leave one of them out",
+        () if arguments.verify => {
+            "--verify reads lines again and expects no counts before them; leave one of them out"
+        }
+        () if names_rank => "--count needs one output without {rank} in its name",
+        () => return Ok(()),
     };
     Err(CliFailure::usage(refused))
 }

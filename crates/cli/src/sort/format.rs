@@ -44,7 +44,14 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
     let options = &arguments.order;
     if options.is_of_lines() {
         let order = LineOrder::lines(lines::order(arguments)?, lines::delimiter(arguments));
-        return Ok(Asked::lines(order, options.unique, None));
+        return Ok(match options.unique && options.count {
+            true => Asked {
+                contents: Arc::new(Lines::new(order.clone()).counted()),
+                comparison: Comparison::Lines(order),
+                rows: None,
+            },
+            false => Asked::lines(order, options.unique, None),
+        });
     }
     let is_stable = options.stable || options.unique;
     if let Some(dialect) = dialect(arguments)? {

@@ -1,6 +1,6 @@
 //! `gristmill sort` beside GNU sort in the C locale: the same bytes, the same exit codes.
 
-mod draw;
+pub mod draw;
 mod table;
 
 use std::ffi::{OsStr, OsString};

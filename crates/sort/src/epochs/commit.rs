@@ -73,16 +73,16 @@ impl RankSort<'_> {
     ) -> Result<Vec<ListedFile>, Failure> {
         let (node, contents) = (self.node, &*self.job.contents);
         if let Some(output) = &range.run.output {
-            let (header, size) = (contents.header(), sorted.settled.sum.size);
+            let (header, settled) = (contents.header(), &sorted.settled);
             let is_empty = match output.is_shared() {
                 true => self.parts.total_out() == 0,
-                false => size.records == 0,
+                false => settled.sum.size.records == 0,
             };
             if is_empty && !header.is_empty() {
                 output.write_header(node, header).await?;
             }
             output
-                .finish(node, header.len() as u64 + size.bytes)
+                .finish(node, header.len() as u64 + settled.bytes())
                 .await?;
             return Ok(output.list(node, contents, &sorted.spans).await);
         }

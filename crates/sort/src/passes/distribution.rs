@@ -395,7 +395,7 @@ impl DistributionSort<'_> {
             .stage(StageName::Loader, 1, 0)
             .dial("depth", &run.dials.loader);
         pipeline.start(node, stage, sharing(loader, load));
-        run.start_output(&mut pipeline, &buckets, memory, seams);
+        run.start_output(&mut pipeline, &buckets, memory, seams)?;
         pipeline.join(node).await
     }
 }

@@ -268,13 +268,14 @@ impl MergeSort<'_> {
             unit_bytes: plan.unit_bytes,
             pool: units,
             output: Arc::clone(run.output()),
-            sequential: run.output().is_sequential(),
+            sequential: run.is_sequential(),
             out: pieces.clone(),
             tally: run.tally.clone(),
         };
         pipeline.stage(node, StageName::Merger, 1, async move |worker| {
             crate::stages::merge(worker, &merger).await
         });
+        let pieces = run.start_counter(&mut pipeline, pieces)?;
         let writer = Writer {
             output: Arc::clone(run.output()),
             pieces,

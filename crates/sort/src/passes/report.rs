@@ -35,7 +35,7 @@ impl RunContext<'_> {
         let is_sorter = |stage| stage == StageName::Sorter;
         Report {
             records: settled.sum.size.records,
-            bytes: settled.sum.size.bytes,
+            bytes: settled.bytes(),
             dropped: settled.dropped.size.records,
             passes: outcome.passes,
             plan: outcome.plan,

@@ -22,11 +22,11 @@ use crate::passes::dials::Dials;
 use crate::passes::exchange::Exchange;
 use crate::plan::Plan;
 use crate::records::block::BLOCK_BYTES;
-use crate::records::block::{Block, Bucket, Chunk};
+use crate::records::block::{Block, Bucket, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Cursor, Distributor, PipeSampler, Places, Placing, Reader, Sampler, Seams, Sifter, Sorter,
-    Tally, Turn, Writer, distribute, read, sample, sort, write,
+    Counter, Cursor, Distributor, PipeSampler, Places, Placing, Reader, Sampler, Seams, Sifter,
+    Sorter, Tally, Turn, Writer, count, distribute, read, sample, sort, write,
 };
 
 #[derive(Clone)]
@@ -276,7 +276,7 @@ impl<'a> RunContext<'a> {
         buckets: &Queue<Bucket>,
         memory: &Pools,
         seams: &Seams,
-    ) {
+    ) -> Result<(), Failure> {
         let (node, plan) = (self.node, &self.plan);
         let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
         let sorter = Sorter {
@@ -286,16 +286,14 @@ impl<'a> RunContext<'a> {
             unit_bytes: plan.unit_bytes,
             pool: memory.units.clone(),
             seams: seams.clone(),
-            turn: self
-                .output()
-                .is_sequential()
-                .then(|| pipeline.owns(Turn::new(node))),
+            turn: (self.is_sequential()).then(|| pipeline.owns(Turn::new(node))),
             placing: (self.job.contents.is_unique()).then(|| pipeline.owns(Placing::new(node))),
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
         let stage = self.dials.stage(StageName::Sorter, plan.sorters, 0);
         pipeline.start(node, stage, sharing(sorter, sort));
+        let pieces = self.start_counter(pipeline, pieces)?;
         let depth = self.dials.writers.clone();
         let stage = self
             .dials
@@ -311,6 +309,34 @@ impl<'a> RunContext<'a> {
             depth,
         };
         pipeline.start(node, stage, sharing(writer, write));
+        Ok(())
+    }
+
+    /// Whether sorted records leave front to back: to a pipe, or to be counted.
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.output().is_sequential() || self.job.contents.counts()
+    }
+
+    /// Starts the counter of sorted `pieces`, if they are counted. Returns the pieces to write.
+    pub(crate) fn start_counter(
+        &self,
+        pipeline: &mut Pipeline,
+        pieces: Queue<Piece>,
+    ) -> Result<Queue<Piece>, Failure> {
+        if !self.job.contents.counts() {
+            return Ok(pieces);
+        }
+        let counted = pipeline.owns(Queue::new(self.node, "counted pieces", 1, 1));
+        let counter = Counter {
+            contents: Arc::clone(&self.job.contents),
+            pieces,
+            pool: self.pool(pipeline, "counted lines", Counter::POOL)?,
+            sequential: self.output().is_sequential(),
+            out: counted.clone(),
+            tally: self.tally.clone(),
+        };
+        pipeline.stage(self.node, StageName::Counter, 1, sharing(counter, count));
+        Ok(counted)
     }
 
     pub(crate) fn pool(

@@ -15,6 +15,7 @@ use crate::job::{Job, Resources, Tuning};
 use crate::passes::choice::choose;
 use crate::plan::{Exchanging, Plan, Shape};
 use crate::ranks::division::Division;
+use crate::stages::Counter;
 
 /// Everything that a plan depends on, except the size of the input.
 pub(crate) struct Planning<'a> {
@@ -49,11 +50,39 @@ impl Planning<'_> {
         inputs: &Arc<Inputs>,
     ) -> Result<(Plan, Option<String>), Failure> {
         let shape = self.shape(inputs.bytes);
-        let chosen = choose(self.node, self.job, &shape, inputs).await?;
+        let chosen = match self.job.contents.counts() {
+            true => self.choose_beside_counter(&shape, inputs).await?,
+            false => choose(self.node, self.job, &shape, inputs).await?,
+        };
         if chosen.0.input_bytes.is_some() {
             self.demand(&chosen.0, chosen.0.temporary_bytes()).await?;
         }
         Ok(chosen)
+    }
+
+    /// The plan of a sort whose lines are counted, in the memory that the counter leaves.
+    async fn choose_beside_counter(
+        &self,
+        shape: &Shape,
+        inputs: &Arc<Inputs>,
+    ) -> Result<(Plan, Option<String>), Failure> {
+        let (taken, given) = (Counter::bytes(shape.framing), self.job.resources);
+        let resources = Resources {
+            memory_bytes: given.memory_bytes.saturating_sub(taken),
+            ..given
+        };
+        let job = Job {
+            resources,
+            ..self.job.clone()
+        };
+        let chosen = choose(self.node, &job, shape, inputs).await;
+        chosen.map_err(|failure| match failure {
+            Failure::Program(error) => match error.downcast::<SortError>() {
+                Ok(refused) => with_memory(*refused, taken, given.memory_bytes).into(),
+                Err(error) => Failure::Program(error),
+            },
+            failure => failure,
+        })
     }
 
     /// The plan for this rank's range of `bytes` bytes, in the memory that the exchange leaves.
@@ -74,24 +103,12 @@ impl Planning<'_> {
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });
-        Plan::two_pass_of_about(&self.shape(Some(bytes)), &given, &tuning).map_err(|refused| {
-            match refused {
-                SortError::TooLittleMemory {
-                    bytes,
-                    needed,
-                    passes,
-                    ..
-                } => {
-                    let needed = Exchanging::with_rest(needed);
-                    SortError::TooLittleMemory {
-                        bytes,
-                        needed,
-                        limit,
-                        passes,
-                    }
-                }
-                refused => refused,
-            }
+        let plan = Plan::two_pass_of_about(&self.shape(Some(bytes)), &given, &tuning);
+        plan.map_err(|refused| {
+            let SortError::TooLittleMemory { needed, .. } = refused else {
+                return refused;
+            };
+            with_memory(refused, Exchanging::with_rest(needed) - needed, limit)
         })
     }
 
@@ -171,5 +188,23 @@ impl Planning<'_> {
                 limit,
             }),
         }
+    }
+}
+
+/// A refusal of a plan in a part of the `limit`: `more` memory is needed beside it.
+fn with_memory(refused: SortError, more: u64, limit: u64) -> SortError {
+    match refused {
+        SortError::TooLittleMemory {
+            bytes,
+            needed,
+            passes,
+            ..
+        } => SortError::TooLittleMemory {
+            bytes,
+            needed: needed + more,
+            limit,
+            passes,
+        },
+        refused => refused,
     }
 }

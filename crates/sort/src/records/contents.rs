@@ -70,6 +70,11 @@ pub trait Contents: Send + Sync + 'static {
         false
     }
 
+    /// Whether the output has the first of the records with equal keys, behind their number.
+    fn counts(&self) -> bool {
+        false
+    }
+
     /// Whether all keys of two records are equal.
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool;
 

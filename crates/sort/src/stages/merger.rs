@@ -185,7 +185,7 @@ async fn merge_part(
 
 /// Pads the buffer to whole disk blocks, unless the output is sequential, and returns its length. The
 /// padding is cut off when the file gets its length.
-fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) -> usize {
+pub(super) fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) -> usize {
     let whole = if sequential {
         bytes
     } else {

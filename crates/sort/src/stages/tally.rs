@@ -23,6 +23,8 @@ struct Counts {
     records_out: Sum,
     dropped: Sum,
     left_out: u64,
+    /// Bytes of the output that are in no record.
+    added: u64,
     largest: u64,
     buckets: u64,
     /// By the records before them; neighbours in one file are joined.
@@ -37,6 +39,8 @@ pub(crate) struct Settled {
     pub sum: Sum,
     /// Records that were dropped, because they had the keys of another.
     pub dropped: Sum,
+    /// Bytes of the counts before records.
+    pub added: u64,
     /// Records of the largest bucket.
     pub largest: u64,
     /// Buckets with records.
@@ -49,9 +53,15 @@ impl Settled {
     pub(crate) fn add(&mut self, other: &Settled) {
         self.sum += other.sum;
         self.dropped += other.dropped;
+        self.added += other.added;
         self.largest = self.largest.max(other.largest);
         self.buckets += other.buckets;
         self.sample.add(other.sample);
+    }
+
+    /// Bytes of the output.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.sum.size.bytes + self.added
     }
 
     /// Records of the largest bucket over the mean.
@@ -75,6 +85,15 @@ impl Tally {
 
     pub(crate) fn add_dropped(&self, dropped: Sum) {
         self.change(|counts| counts.dropped += dropped);
+    }
+
+    /// Drops sorted records behind the first one with their keys; `added` bytes say how many.
+    pub(crate) fn count(&self, dropped: Sum, added: u64) {
+        self.change(|counts| {
+            counts.records_out = counts.records_out - dropped;
+            counts.dropped += dropped;
+            counts.added += added;
+        });
     }
 
     /// Leaves out records that no merge reads, because enough others come before them.
@@ -113,6 +132,7 @@ impl Tally {
             counts.records_in += part.records_in;
             counts.records_out += part.records_out;
             counts.dropped += part.dropped;
+            counts.added += part.added;
             counts.largest = counts.largest.max(part.largest);
             counts.buckets += part.buckets;
             counts.sample.add(part.sample);
@@ -141,6 +161,7 @@ impl Tally {
         let settled = Settled {
             sum: counts.records_out,
             dropped: counts.dropped,
+            added: counts.added,
             largest: counts.largest,
             buckets: counts.buckets,
             sample: counts.sample,

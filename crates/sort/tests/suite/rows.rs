@@ -145,6 +145,7 @@ fn sort_like(other: &LineSort) -> LineSort {
         files: other.files.clone(),
         order: other.order.clone(),
         pipes: other.pipes.clone(),
+        equal: other.equal,
     }
 }
 

@@ -92,6 +92,9 @@ pub(in crate::sort) struct Order {
     /// Keep only the first of records with equal keys
     #[arg(short, long)]
     pub unique: bool,
+    /// With -u: before each line, write how many lines have its keys, as uniq -c does
+    #[arg(long)]
+    pub count: bool,
     /// Keep only the first N of the sorted records, in little memory
     #[arg(long, value_name = "N", value_parser = positive)]
     pub top: Option<u64>,

@@ -51,6 +51,7 @@ pub struct Lines {
     framing: Framing,
     crc: Arc<LineCrc>,
     unique: bool,
+    counts: bool,
     check: Option<Arc<Check>>,
     /// The row that names the columns.
     header: Arc<Vec<u8>>,
@@ -66,6 +67,7 @@ impl Lines {
             framing,
             crc,
             unique: false,
+            counts: false,
             check: None,
             header: Arc::default(),
         }
@@ -95,6 +97,16 @@ impl Lines {
     pub fn unique(self) -> Lines {
         Lines {
             unique: true,
+            ..self
+        }
+    }
+
+    /// Keeps only the first of the lines with equal keys, behind their number. Lines are no rows here:
+    /// each ends with its delimiter, and there is no header.
+    #[must_use]
+    pub fn counted(self) -> Lines {
+        Lines {
+            counts: true,
             ..self
         }
     }
@@ -141,6 +153,7 @@ impl Contents for Lines {
             framing,
             crc: Arc::clone(&self.crc),
             unique: self.unique,
+            counts: self.counts,
             check: self.check.clone(),
             header: Arc::clone(&self.header),
         }))
@@ -273,6 +286,10 @@ impl Contents for Lines {
 
     fn is_unique(&self) -> bool {
         self.unique
+    }
+
+    fn counts(&self) -> bool {
+        self.counts
     }
 
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {

@@ -136,6 +136,16 @@ pub fn sorted_lines(files: &[Vec<u8>], order: &LineOrder) -> Vec<u8> {
     all.concat()
 }
 
+/// The lines with equal keys that an output has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equal {
+    All,
+    /// The first one.
+    First,
+    /// The first one, behind their number.
+    Counted,
+}
+
 /// A sort of lines.
 pub struct LineSort {
     pub job: Job,
@@ -143,6 +153,7 @@ pub struct LineSort {
     pub order: LineOrder,
     /// Whether the file of that number is a pipe.
     pub pipes: Vec<bool>,
+    pub equal: Equal,
 }
 
 impl LineSort {
@@ -165,7 +176,26 @@ impl LineSort {
             files,
             order,
             pipes,
+            equal: Equal::All,
         }
+    }
+
+    /// Drops or counts lines with equal keys, by the same keys. The number of chunks is not kept: a
+    /// stable sort needs more.
+    pub fn keep(&mut self, equal: Equal) {
+        let text = &self.order.text;
+        let (keys, separator) = (text.given().to_vec(), text.separator());
+        let ties = TextTies::Position;
+        self.order.text = TextOrder::new(keys, text.options(), separator, ties, None).unwrap();
+        self.equal = equal;
+        let lines = Lines::new(self.order.clone());
+        self.job.contents = Arc::new(match equal {
+            Equal::All => lines,
+            Equal::First => lines.unique(),
+            Equal::Counted => lines.counted(),
+        });
+        self.job.tuning.chunks = None;
+        self.job.resources.memory_bytes = self.memory_from(self.job.resources.memory_bytes);
     }
 
     pub fn job(&self) -> Job {
@@ -191,7 +221,28 @@ impl LineSort {
     }
 
     pub fn expected(&self) -> Vec<u8> {
-        sorted_lines(&self.files, &self.order)
+        let sorted = sorted_lines(&self.files, &self.order);
+        let mut groups: Vec<(usize, &[u8])> = Vec::new();
+        for line in self.order.framing.split(&sorted) {
+            match groups.last_mut() {
+                Some((count, first)) if self.order.keys_equal(first, line) => *count += 1,
+                _ => groups.push((1, line)),
+            }
+        }
+        match self.equal {
+            Equal::All => sorted,
+            Equal::First => groups
+                .iter()
+                .flat_map(|(_, first)| *first)
+                .copied()
+                .collect(),
+            Equal::Counted => {
+                let written = |(count, first): &(usize, &[u8])| {
+                    [format!("{count:7} ").as_bytes(), first].concat()
+                };
+                groups.iter().flat_map(written).collect()
+            }
+        }
     }
 
     /// Sorts, and checks the output and that no other file is left.

@@ -1,0 +1,98 @@
+//! `sort -u --count` beside `sort | uniq -c`, and by keys beside a naive count.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::common::{Place, skip};
+use crate::gnu::draw::Draw;
+
+/// Lines of few words, so that many are equal.
+fn lines(draw: &mut Draw, end: u8) -> Vec<u8> {
+    let (count, words) = (draw.below(3000), 1 + draw.below(400));
+    let mut text = Vec::new();
+    for _ in 0..count {
+        text.extend(format!("{} {}", draw.below(words), draw.below(3)).bytes());
+        text.push(end);
+    }
+    if draw.one_in(3) {
+        text.pop();
+    }
+    text
+}
+
+#[test]
+fn counts_are_those_of_uniq() {
+    if Command::new("uniq").arg("--version").output().is_err() {
+        skip("no uniq");
+        return;
+    }
+    let (place, draw) = (Place::new(), &mut Draw(7));
+    for case in 0..60 {
+        let (letter, end) = [("", b'\n'), ("-z", 0)][draw.below(2)];
+        let plan = draw.of(&["auto", "one-pass", "two-pass", "merge"]);
+        place.write("a", lines(draw, end));
+        place.write("b", lines(draw, end));
+        let piped = format!("export LC_ALL=C; sort {letter} a b | uniq -c {letter}");
+        let expected = place.run_shell(&piped).succeeded().out;
+        let to_file = format!("sort -u --count {letter} --plan {plan} a b -o out");
+        place.run(&to_file).succeeded();
+        assert!(place.read("out") == expected, "case {case}: {to_file}");
+        let to_pipe = format!("sort -u --count {letter} --plan {plan} a b");
+        let ran = place.run(&to_pipe).succeeded();
+        assert!(ran.out == expected, "case {case}: {to_pipe}");
+    }
+}
+
+#[test]
+fn by_keys_the_first_line_is_shown() {
+    let (place, draw) = (Place::new(), &mut Draw(8));
+    for case in 0..30 {
+        let input = lines(draw, b'\n');
+        place.write("a", &input);
+        let mut groups: BTreeMap<u32, (u32, &str)> = BTreeMap::new();
+        let text = std::str::from_utf8(&input).unwrap();
+        for line in text.lines() {
+            let key = line.split(' ').next().unwrap().parse().unwrap();
+            groups.entry(key).or_insert((0, line)).0 += 1;
+        }
+        let expected: String = groups
+            .values()
+            .rev()
+            .map(|(count, line)| format!("{count:7} {line}\n"))
+            .collect();
+        place.run("sort -u --count -k1,1nr a -o out").succeeded();
+        assert_eq!(place.read("out"), expected.as_bytes(), "case {case}");
+    }
+}
+
+#[test]
+fn the_report_tells_of_counted_lines() {
+    let place = Place::new();
+    place.write("in", "b\na\nb\nb\n");
+    let ran = place.run("sort -u --count in -o out --json").succeeded();
+    let report = ran.json();
+    assert_eq!(place.read("out"), b"      1 a\n      3 b\n");
+    assert_eq!(report["records"], 2);
+    assert_eq!(report["bytes"], 20);
+}
+
+#[test]
+fn counts_are_refused_where_they_stand_in_the_way() {
+    let place = Place::new();
+    place.write("in", "a\n");
+    for (options, hint) in [
+        ("in", "add -u"),
+        ("-u --top 3 in", "leave --top out"),
+        ("-u --debug in", "--debug shows lines without counts"),
+        ("-u --verify in -o out", "--verify reads lines again"),
+        ("-u in -o out/", "name one file with -o"),
+        ("-u in -o out --resume", "-u has no --resume yet"),
+        ("-u in -o out-{rank}", "{rank}"),
+        ("-u -c in", "--count has nothing to do"),
+        ("-u --format fixed:1 in", "--count is for lines"),
+    ] {
+        let ran = place.run(&format!("sort --count {options}"));
+        assert_eq!(ran.code, 2, "{options}: {}", ran.err);
+        assert!(ran.err.contains(hint), "{options}: {}", ran.err);
+    }
+}

@@ -1,0 +1,70 @@
+//! Lines with equal keys, dropped or counted in every way under hundreds of schedules.
+
+use crate::common::lines::{Equal, drawn_sort, seeds, text_order};
+use record::text::TextTies;
+use sort::Choice;
+
+fn check(equal: Equal, from: u64) {
+    let (mut spilled, mut merged, mut dropped) = (0, 0, 0);
+    for seed in from..from + seeds(150, 3000) {
+        let (shape, mut sort) = drawn_sort(seed, 200_000);
+        sort.keep(equal);
+        if seed % 3 > 0 && sort.job.plan != Choice::OnePass {
+            sort.with_few_chunks(seed as usize % 5);
+        }
+        println!("seed {seed}, {shape:?}, {:?}", sort.job.tuning);
+        let report = sort.check(seed);
+        let all = sort.files.iter().filter(|file| !file.is_empty());
+        let delimiter = sort.order.framing.delimiter().unwrap();
+        let lines = |file: &Vec<u8>| {
+            let whole = file.strip_suffix(&[delimiter]).unwrap_or(file);
+            whole.split(|&byte| byte == delimiter).count() as u64
+        };
+        let all: u64 = all.map(lines).sum();
+        assert_eq!(report.records + report.dropped, all, "seed {seed}");
+        spilled += u64::from(report.passes > 1);
+        merged += u64::from(report.plan == "merge");
+        dropped += u64::from(report.dropped > 0);
+    }
+    assert!(
+        spilled > 25 && merged > 25 && dropped > 50,
+        "{spilled} spilled, {merged} merged, {dropped} dropped"
+    );
+}
+
+#[test]
+fn hundreds_of_schedules_keep_the_first_of_equal_lines() {
+    check(Equal::First, 2_000_000);
+}
+
+#[test]
+fn hundreds_of_schedules_count_equal_lines() {
+    check(Equal::Counted, 3_000_000);
+}
+
+/// Each count is of lines that lie in all parts of the input, and a line that is longer than a unit
+/// of the output is written over several of them.
+#[test]
+fn counts_reach_over_loads_and_partitions() {
+    for seed in 0..20 {
+        let (_, mut sort) = drawn_sort(seed, 100_000);
+        let long = vec![b'x'; 700_000];
+        let end = [sort.order.framing.delimiter().unwrap()];
+        let lines = |count: usize| -> Vec<u8> {
+            let short = [b"often", &end[..]].concat().repeat(count);
+            [&short[..], &long, &end, &short].concat()
+        };
+        sort.files = vec![lines(20_000), lines(1), lines(3_000)];
+        sort.pipes = vec![false; 3];
+        sort.job.sources = (0..3)
+            .map(|number| sort::Source::Path(format!("/in{number}").into()))
+            .collect();
+        sort.job.tuning = sort::Tuning::default();
+        sort.job.longest_line = Some(800_000);
+        sort.job.resources.memory_bytes = 64 << 20;
+        sort.order.text = text_order(false, TextTies::Position);
+        sort.keep(Equal::Counted);
+        let report = sort.check(seed);
+        assert_eq!((report.records, report.dropped), (2, 46_003));
+    }
+}
