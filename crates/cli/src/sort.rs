@@ -69,9 +69,8 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         named,
         comparison,
     } = prepare(arguments)?;
-    // Sorted inputs are runs, which a merge leaves as they are.
-    let plan = match arguments.merge && resume.is_none() && job.plan == Choice::Auto {
-        true => Choice::Merge,
+    let plan = match arguments.merge && resume.is_none() {
+        true => Choice::MergeInputs,
         false => job.plan,
     };
     let job = Job {
@@ -281,6 +280,7 @@ fn job(
         tuning: Tuning {
             tune: arguments.tune.into(),
             start: arguments.start.into(),
+            fan_in: arguments.batch_size,
             ..Tuning::default()
         },
         control: Control::default(),

@@ -214,6 +214,21 @@ pub enum SortError {
         /// Number of the first record out of order, from 0.
         record: u64,
     },
+    /// An input of a merge is not sorted.
+    #[error(
+        "{file}: {what} {record} is out of order, and -m only merges inputs that are in order; leave -m \
+         out to sort it",
+        file = file.display(),
+        what = if *is_line { "line" } else { "record" }
+    )]
+    Unsorted {
+        /// The input.
+        file: PathBuf,
+        /// Number of the first record out of order, from 1.
+        record: u64,
+        /// Whether records are lines.
+        is_line: bool,
+    },
     /// The output was correct in memory, but the disk returned other bytes.
     #[error(
         "{file} does not read back as it was written: {what}; sort again to another disk, and test \

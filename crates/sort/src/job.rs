@@ -143,6 +143,10 @@ pub enum Choice {
     TwoPass,
     /// Sorted runs, then a merge of them.
     Merge,
+    /// A merge of the inputs, which are sorted. Where a merge cannot stream them, they are sorted like
+    /// any others: if only the first records are wanted, if pipes become a set of files, rows, and
+    /// records with lengths.
+    MergeInputs,
 }
 
 /// How ranks exchange records.
@@ -222,6 +226,8 @@ pub struct Tuning {
     pub chunks: Option<usize>,
     /// Chunks in a load of a merge sort.
     pub load_chunks: Option<usize>,
+    /// Runs that are merged at once, at most.
+    pub fan_in: Option<usize>,
     /// Steps of each phase of a resumable sort: epochs of the first, groups of the second.
     pub steps: Option<u32>,
     /// Settings with which tuning starts.

@@ -48,6 +48,8 @@ named! {
         MergeRuns = "merge runs",
         /// Merges runs into the output.
         Merge = "merge",
+        /// Merges sorted inputs into the output.
+        MergeInputs = "merge inputs",
         /// Makes records.
         Generate = "generating",
         /// Checks records.

@@ -5,6 +5,8 @@ pub(crate) mod dials;
 pub(crate) mod distribution;
 pub(crate) mod exchange;
 pub(crate) mod merge;
+pub(crate) mod merge_inputs;
+pub(crate) mod output_parts;
 pub(crate) mod presorted;
 pub(crate) mod report;
 pub(crate) mod survey;

@@ -3,6 +3,7 @@
 mod counter;
 mod cursor;
 mod distributor;
+mod input_run;
 mod line_quota;
 mod load_sorter;
 mod loader;
@@ -36,6 +37,7 @@ mod writer;
 pub(crate) use counter::{Counter, count};
 pub(crate) use cursor::Cursor;
 pub(crate) use distributor::{Distributor, distribute};
+pub(crate) use input_run::{SortedInputs, unit_beside};
 pub(crate) use load_sorter::{LoadSorter, sort_loads};
 pub(crate) use loader::{Loader, load};
 pub(crate) use loads::{Load, Loads, gather_loads};

@@ -15,16 +15,10 @@ use crate::text::printable;
 pub const OF_SORT: [&str; 3] = ["sort", "check", "explain"];
 
 /// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
-const GNU: [(&str, &str); 2] = [
-    (
-        "--compress-program",
-        "temporary data is not compressed: leave it out, or spread the data with several -T",
-    ),
-    (
-        "--batch-size",
-        "the memory decides how many runs are merged at once: leave it out, or give more with -S",
-    ),
-];
+const GNU: [(&str, &str); 1] = [(
+    "--compress-program",
+    "temporary data is not compressed: leave it out, or spread the data with several -T",
+)];
 
 /// Options for lines, and what to do instead with binary records.
 const FOR_RECORDS: [(&str, &str); 5] = [

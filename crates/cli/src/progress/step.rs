@@ -57,6 +57,8 @@ impl Step {
             Some(Phase::SortPartitions | Phase::Merge) => {
                 (state.phase, total + written.min(total), 2 * total)
             }
+            // What is read is written at once.
+            Some(Phase::MergeInputs) => (state.phase, written.min(total), total),
             _ => {
                 let again = bytes(StageName::Reloader);
                 (state.phase, read + written + again, total)

@@ -31,6 +31,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         ));
     }
     check_count(arguments)?;
+    check_merge(arguments)?;
     if arguments.resume && arguments.max_line.is_some() {
         return Err(CliFailure::usage(
             "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
@@ -211,6 +212,17 @@ fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
         () => return Ok(()),
     };
     Err(CliFailure::usage(refused))
+}
+
+/// Refuses plans that sort with `-m`.
+fn check_merge(arguments: &Arguments) -> Result<(), CliFailure> {
+    let sorts = matches!(arguments.plan, PlanName::OnePass | PlanName::TwoPass);
+    match arguments.merge && sorts {
+        true => Err(CliFailure::usage(
+            "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Refuses `--debug` where the output is for programs.

@@ -16,6 +16,14 @@ pub(super) use order::Order;
 /// The name of standard output, as a file of reports.
 const STANDARD: &str = "-";
 
+/// The value of `--batch-size`.
+fn batch(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count >= 2 => Ok(count),
+        _ => Err("give a number from 2 on".to_owned()),
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   gristmill sort names.txt -o sorted.txt
@@ -81,7 +89,7 @@ pub(crate) struct Arguments {
     /// Set rows with mistakes aside in FILE, instead of ending the sort at the first
     #[arg(long, value_name = "FILE", help_heading = "Input and output")]
     pub(super) bad_records: Option<PathBuf>,
-    /// Merge the inputs; faster if each is sorted already
+    /// Merge inputs that are sorted: each must be in order, as -c tells
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) merge: bool,
 
@@ -111,6 +119,9 @@ pub(crate) struct Arguments {
     /// If the sizes of the inputs show that it needs more, it fails before it begins.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Memory and disks")]
     pub(super) tmp_limit: Option<u64>,
+    /// Merge at most N inputs or temporary files at once [default: as many as memory has room for]
+    #[arg(long, value_name = "N", value_parser = batch, help_heading = "Memory and disks")]
+    pub(super) batch_size: Option<usize>,
     /// Cores to use [default: all]
     #[arg(long, value_name = "N", value_parser = threads, help_heading = "Memory and disks")]
     pub(super) parallel: Option<u16>,

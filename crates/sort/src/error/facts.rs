@@ -21,6 +21,7 @@ impl SortError {
             SortError::TemporaryLimit { .. } => "temporary_limit",
             SortError::Lost { .. } => "records_lost",
             SortError::Disorder { .. } => "disorder",
+            SortError::Unsorted { .. } => "unsorted_input",
             SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
             SortError::NoMemory { .. } => "no_memory",
             SortError::Garbled { .. } => "garbled",
@@ -55,6 +56,7 @@ impl SortError {
             | SortError::BadRow { file, .. }
             | SortError::Shrunk { file, .. }
             | SortError::Replaced { file }
+            | SortError::Unsorted { file, .. }
             | SortError::ReadBack { file, .. }
             | SortError::Spoilt { file, .. }
             | SortError::Header { file, .. }

@@ -295,6 +295,11 @@ impl Input {
         self.seen.kind == FileKind::Sequential || self.is_chained
     }
 
+    /// Whether its last line has no delimiter.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Its records as units of at most `most` bytes each. It is input `number`, and its first
     /// record has position `position`.
     pub(crate) fn units(

@@ -315,6 +315,11 @@ impl Output {
         matches!(self.commit, Commit::Together(_))
     }
 
+    /// Whether the output is one file, or a pipe, of this node alone.
+    pub(crate) fn is_one(&self) -> bool {
+        matches!(self.commit, Commit::One)
+    }
+
     /// Whether the output is written front to back only.
     pub(crate) fn is_sequential(&self) -> bool {
         let is_sequential = |draft: &Draft| draft.file.is_sequential();

@@ -17,6 +17,8 @@
 //!    of all runs with a loser tree (merger; Knuth 5.4.1).
 //! 6. Write the merged records (writer).
 //!
+//! Inputs that are sorted already are the runs, and steps 1 to 3 are left out (`merge_inputs`).
+//!
 //! Loads in memory at the end of the input stay there as far as the merge has room: input that fits
 //! in memory is not spilled.
 
@@ -29,20 +31,21 @@ use crate::error::amount;
 use crate::files::input::Input;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
+use crate::passes::merge_inputs::{inputs_at_once, merges_inputs, runs_of, sorted_inputs};
+use crate::passes::output_parts::output_parts;
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
 use crate::plan::Merging;
 use crate::plan::READS_AHEAD;
-use crate::records::block::Bucket;
 use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, Load, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunReader,
-    RunWriter, Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs,
-    sort_loads, write, write_runs,
+    Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunReader, RunWriter, Runs,
+    Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs, sort_loads, write,
+    write_runs,
 };
 
 pub(crate) async fn merge(
@@ -73,9 +76,16 @@ struct MergeSort<'a> {
 
 impl MergeSort<'_> {
     async fn sort(&self) -> Result<(Vec<StageReport>, Outcome), Failure> {
-        let (mut runs, mut stages, memory) = self.form_runs().await?;
+        let (mut runs, mut stages, memory) = match self.merges_inputs() {
+            true => (
+                runs_of(self.run),
+                Vec::new(),
+                self.memory(&self.run.pipeline())?,
+            ),
+            false => self.form_runs().await?,
+        };
         let formed = runs.len();
-        while runs.len() > self.merging.fan_in {
+        while runs.len() > self.fan_in() {
             runs = self.merge_groups(runs, &memory, &mut stages).await?;
         }
         let passes = 1 + runs.iter().map(|run| run.writes).max().unwrap_or(0);
@@ -93,6 +103,9 @@ impl MergeSort<'_> {
     }
 
     fn reason(&self, runs: usize, passes: u32) -> String {
+        if self.merges_inputs() {
+            return format!("-m merges {runs} sorted inputs");
+        }
         let limit = amount(self.run.job.resources.memory_bytes);
         let made = match runs {
             1 => "one sorted run".to_owned(),
@@ -104,17 +117,35 @@ impl MergeSort<'_> {
         }
     }
 
+    /// Whether the inputs are the runs.
+    fn merges_inputs(&self) -> bool {
+        let run = self.run;
+        merges_inputs(run.job, &run.inputs, run.output.as_deref())
+    }
+
+    /// Runs that are merged at once.
+    fn fan_in(&self) -> usize {
+        let asked = self.run.job.tuning.fan_in.unwrap_or(usize::MAX);
+        match self.merges_inputs() {
+            true => inputs_at_once(self.run.job, &self.run.plan),
+            false => self.merging.fan_in.min(asked.max(2)),
+        }
+    }
+
+    fn memory(&self, pipeline: &Pipeline) -> Result<Memory, Failure> {
+        let (run, plan) = (self.run, &self.run.plan);
+        let pool = |name, chunks| run.pool(pipeline, name, (chunks, plan.chunk_bytes));
+        Ok(Memory {
+            loaded: pool("memory for records", plan.chunks_loaded())?,
+            written: pool("chunks of runs", plan.chunks_written())?,
+        })
+    }
+
     /// reader > loads > sorter > run writer
     async fn form_runs(&self) -> Result<(Vec<SortedRun>, Vec<StageReport>, Memory), Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let mut pipeline = Pipeline::new(&run.job.control);
-        let bytes = plan.chunk_bytes;
-        let loaded = run.pool(
-            &pipeline,
-            "memory for records",
-            (plan.chunks_loaded(), bytes),
-        )?;
-        let written = run.pool(&pipeline, "chunks of runs", (plan.chunks_written(), bytes))?;
+        let Memory { loaded, written } = self.memory(&pipeline)?;
         let shelf = pipeline.owns(Shelf::new(node));
         let sorter = LoadSorter {
             contents: Arc::clone(&run.job.contents),
@@ -199,7 +230,7 @@ impl MergeSort<'_> {
         stages: &mut Vec<StageReport>,
     ) -> Result<Vec<SortedRun>, Failure> {
         let mut left = runs.into_iter();
-        let sizes = groups(left.len(), self.merging.fan_in);
+        let sizes = groups(left.len(), self.fan_in());
         let mut merged = Vec::new();
         for size in sizes {
             let mut group: Vec<SortedRun> = left.by_ref().take(size).collect();
@@ -251,12 +282,13 @@ impl MergeSort<'_> {
         memory: &Memory,
     ) -> Result<Vec<StageReport>, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-        let size: Size = runs.iter().map(SortedRun::size).sum();
-        if plan.input_bytes.is_none() {
-            run.output().reserve(node, size.bytes).await?;
-        }
-        let parts = self.parts(size).await?;
-        run.job.control.enter(Phase::Merge.name(), size.bytes);
+        let parts = output_parts(run, &self.spill, &runs).await?;
+        let phase = match self.merges_inputs() {
+            true => Phase::MergeInputs,
+            false => Phase::Merge,
+        };
+        let bytes = runs.iter().map(|run| run.size().bytes).sum();
+        run.job.control.enter(phase.name(), bytes);
         let mut pipeline = Pipeline::new(&run.job.control);
         let units = (plan.write_units(), plan.buffer_bytes());
         let units = run.pool(&pipeline, "unit buffers", units)?;
@@ -286,34 +318,6 @@ impl MergeSort<'_> {
         pipeline.join(node).await
     }
 
-    /// The files of the output, and the records of each.
-    async fn parts(&self, size: Size) -> Result<Vec<OutputPart>, Failure> {
-        let (node, output) = (self.run.node, self.run.output());
-        let slices = size.records.clamp(1, SLICES);
-        let upto = |slice| size.upto(slice, slices);
-        let sizes: Vec<Size> = (0..slices)
-            .map(|slice| upto(slice + 1) - upto(slice))
-            .collect();
-        let header = self.run.job.contents.header().len() as u64;
-        let rates = self.spill.rates();
-        let layout = output.lay_out(node, (&sizes, header), &rates).await?;
-        let mut parts: Vec<OutputPart> = Vec::new();
-        for slice in (0..sizes.len()).filter(|&slice| sizes[slice].records > 0) {
-            let Bucket {
-                first, size, to, ..
-            } = layout.bucket(slice, Vec::new());
-            match parts.last_mut().filter(|part| part.file == to.file) {
-                Some(part) => part.size += size,
-                None => parts.push(OutputPart {
-                    file: to.file,
-                    first,
-                    size,
-                }),
-            }
-        }
-        Ok(parts)
-    }
-
     /// Starts the readers of runs, for a merge of their first `most` records. Each run on disk gets an
     /// equal share of memory for its reads.
     fn start_reading(
@@ -326,7 +330,10 @@ impl MergeSort<'_> {
         let (node, merging) = (self.run.node, self.merging);
         let pool = pipeline.owns(memory.loaded.clone());
         let on_disk = runs.iter().filter(|run| run.is_on_disk()).count();
-        let free = pool.idle() - READS_AHEAD * (runs.len() - on_disk);
+        let inputs = runs.iter().filter(|run| run.input().is_some()).count();
+        let beside =
+            READS_AHEAD * (runs.len() - on_disk) + inputs * self.run.plan.chunks_beside_input();
+        let free = pool.idle().saturating_sub(beside);
         let read = (free / (READS_AHEAD * on_disk.max(1))).clamp(1, merging.chain);
         let needed = READS_AHEAD * (on_disk * read + runs.len() - on_disk);
         assert!(
@@ -358,6 +365,10 @@ impl MergeSort<'_> {
                 least_released: 0,
             },
             runs: Runs::new(runs),
+            inputs: self
+                .merges_inputs()
+                .then(|| sorted_inputs(self.run))
+                .flatten(),
             wants: sources.wants.clone(),
             arrivals: sources.arrivals.clone(),
             room: merging.chunk_room,
@@ -372,9 +383,6 @@ impl MergeSort<'_> {
         sources
     }
 }
-
-/// Slices of a set of output files: fine enough for the shares of directories.
-const SLICES: u64 = 1024;
 
 /// Requests for runs in flight: as many as a node's disk threads serve at once.
 const MOST_IN_FLIGHT: usize = 16;

@@ -263,6 +263,17 @@ impl Plan {
         if fits { 0 } else { written }
     }
 
+    /// Sorted inputs that are merged at once: beside its chunks, each keeps its last record and the
+    /// start of the next one. Two always are.
+    pub(crate) fn inputs_at_once(&self) -> usize {
+        (self.chunks_loaded() / (READS_AHEAD + self.chunks_beside_input())).max(2)
+    }
+
+    /// Chunks that take as much memory as an input needs beside its reads.
+    pub(crate) fn chunks_beside_input(&self) -> usize {
+        (2 * self.framing.longest()).div_ceil(self.chunk_bytes)
+    }
+
     /// Merges that a record goes through, however random the input is.
     pub(super) fn merges(&self, merging: &Merging) -> u32 {
         let fewer = |&runs: &u64| Some(runs.div_ceil(merging.fan_in as u64));

@@ -13,6 +13,7 @@ use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::job::{Job, Resources, Tuning};
 use crate::passes::choice::choose;
+use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
 use crate::plan::{Exchanging, Plan, Shape};
 use crate::ranks::division::Division;
 use crate::stages::Counter;
@@ -54,8 +55,14 @@ impl Planning<'_> {
             true => self.choose_beside_counter(&shape, inputs).await?,
             false => choose(self.node, self.job, &shape, inputs).await?,
         };
-        if chosen.0.input_bytes.is_some() {
-            self.demand(&chosen.0, chosen.0.temporary_bytes()).await?;
+        if let Some(bytes) = chosen.0.input_bytes {
+            let temporary_bytes = match merges_inputs(self.job, inputs, self.output) {
+                // Some inputs are merged into runs first.
+                true if inputs.files.len() > inputs_at_once(self.job, &chosen.0) => bytes,
+                true => 0,
+                false => chosen.0.temporary_bytes(),
+            };
+            self.demand(&chosen.0, temporary_bytes).await?;
         }
         Ok(chosen)
     }

@@ -6,6 +6,8 @@
 //! runs     |______________ run 0 ____|_____________ run 1 _____|     (Knuth 5.4.1, natural merging)
 //! ```
 //!
+//! An input that is sorted already is a run as it is.
+//!
 //! A run is a range of the input, so with `--stable` equal keys of an earlier run come first.
 
 use crate::records::block::Bucket;
@@ -26,6 +28,8 @@ pub(crate) enum Stretch {
     /// Chunks in a spill file, all full but the last.
     Disk(Spilled),
     Memory(Box<SortedLoad>),
+    /// The input of that number, and its size as far as it is known.
+    Input(usize, Size),
 }
 
 impl Stretch {
@@ -33,6 +37,7 @@ impl Stretch {
         match self {
             Stretch::Disk(spilled) => spilled.size,
             Stretch::Memory(load) => load.bucket.size,
+            Stretch::Input(_, size) => *size,
         }
     }
 }
@@ -46,6 +51,23 @@ pub(crate) struct SortedRun {
 }
 
 impl SortedRun {
+    /// The input of that number.
+    pub(crate) fn of_input(number: usize, size: Size) -> SortedRun {
+        let stretches = vec![Stretch::Input(number, size)];
+        SortedRun {
+            stretches,
+            writes: 0,
+        }
+    }
+
+    /// The number of the input that it is.
+    pub(crate) fn input(&self) -> Option<usize> {
+        match self.stretches[..] {
+            [Stretch::Input(number, _)] => Some(number),
+            _ => None,
+        }
+    }
+
     pub(crate) fn size(&self) -> Size {
         self.stretches.iter().map(Stretch::size).sum()
     }

@@ -48,6 +48,21 @@ pub(crate) struct OutputPart {
     pub size: Size,
 }
 
+impl OutputPart {
+    /// The only file, of records whose number is not known.
+    pub(crate) const ALL: OutputPart = OutputPart {
+        file: 0,
+        first: Size {
+            records: 0,
+            bytes: 0,
+        },
+        size: Size {
+            records: u64::MAX / 2,
+            bytes: u64::MAX / 2,
+        },
+    };
+}
+
 #[derive(Clone)]
 pub(crate) struct Merger {
     pub sources: Sources,
@@ -144,6 +159,10 @@ async fn merge_part(
         };
         let size = merge.fill(place, Room::Covering(limit - carries)).await?;
         let filled = carries + size.bytes as usize;
+        if filled == 0 {
+            merger.pool.give(&merge.worker.node, buffer).await;
+            break;
+        }
         if filled < limit || at + limit as u64 >= end {
             limit = filled;
             end = at + limit as u64;
@@ -301,8 +320,10 @@ impl<'a> Merge<'a> {
     /// Notes the records that are not merged.
     fn account(&self, tally: &Tally) {
         tally.add_dropped(self.dropped);
-        let merged = self.done.records + self.dropped.size.records;
-        tally.leave_out(self.sources.size.records - merged);
+        if self.sources.most < u64::MAX {
+            let merged = self.done.records + self.dropped.size.records;
+            tally.leave_out(self.sources.size.records - merged);
+        }
     }
 
     /// Ends the run readers.

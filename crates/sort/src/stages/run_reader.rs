@@ -1,7 +1,7 @@
 //! Reads sorted runs ahead of the merge: when a run wants a read, its next chunks in one request.
 //!
-//! The records of a load that stayed in memory are gathered into chunks, so the merge sees chunks
-//! only.
+//! The records of a load that stayed in memory are gathered into chunks, and those of an input that is
+//! sorted are read from there (`input_run`), so the merge sees chunks only.
 
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::{Spilled, SpilledRun};
 use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
+use crate::stages::SortedInputs;
+use crate::stages::input_run::{InputRead, InputReads, Taken};
 use crate::stages::spill_reader::SpillReader;
 
 /// Worker r modulo the number of workers reads run r, so the reads of a run come in order.
@@ -23,6 +25,8 @@ pub(crate) struct RunReader {
     /// Its pool has memory for `READS_AHEAD` reads of each run.
     pub spilled: SpillReader,
     pub runs: Runs,
+    /// Of a merge of inputs.
+    pub inputs: Option<SortedInputs>,
     pub wants: Wants,
     pub arrivals: Arrivals,
     /// Bytes of records that a chunk takes.
@@ -108,42 +112,137 @@ struct Reading {
 enum What {
     OnItsWay(ChainTicket, Spilled, Option<Spilled>),
     Here(Chunk),
+    OfInput(InputRead),
 }
 
 /// No deadlock: a run wants a read only when it has given back all buffers of an earlier read, so
 /// there are always buffers for it. A wanted read is done whatever the merge waits for.
 pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(), Failure> {
-    let runs = reader.runs.take(worker);
-    let mut cursors = vec![Cursor::default(); runs.len()];
+    let mut reads = Reads::new(worker, reader);
     let wants = &reader.wants.0[worker.index];
-    let mut reads = Window::new(&reader.spilled.depth);
-    // By run: the records of its current stretch that were read.
-    let mut came = vec![Size::default(); runs.len()];
-    while let Some(step) = reads.pop(worker, wants).await? {
-        let run = match step {
-            Step::Begin(run) => run,
-            Step::Finish(reading) => {
-                hand_on(worker, reader, reading, &mut came).await?;
-                continue;
-            }
-        };
-        let cursor = &mut cursors[run];
-        if let Some(next) = cursor.next(&runs[run], reader) {
-            let reading = begin(worker, reader, run, next).await?;
-            if let What::Here(chunk) = &reading.what {
-                cursor.gathered(&runs[run], chunk.size.records as usize);
-            }
-            reads.push(reading);
-            continue;
+    while let Some(step) = reads.window.pop(worker, wants).await? {
+        match step {
+            Step::Begin(run) => reads.want(run).await?,
+            Step::Finish(reading) => reads.finish(reading).await?,
         }
-        // The run's last reads may still be in flight.
-        while reads.iter().any(|reading| reading.run == run) {
-            let oldest = reads.pop_oldest().expect("one is this run's");
-            hand_on(worker, reader, oldest, &mut came).await?;
-        }
-        reader.arrivals.end(&worker.node, run).await;
     }
     Ok(())
+}
+
+/// The runs of one worker, and their reads in flight.
+struct Reads<'a> {
+    worker: &'a Worker,
+    reader: &'a RunReader,
+    runs: Vec<SortedRun>,
+    cursors: Vec<Cursor>,
+    /// By run: the records of its current stretch that were read.
+    came: Vec<Size>,
+    inputs: Option<InputReads<'a>>,
+    window: Window<Reading>,
+}
+
+impl<'a> Reads<'a> {
+    fn new(worker: &'a Worker, reader: &'a RunReader) -> Reads<'a> {
+        let runs = reader.runs.take(worker);
+        let inputs = reader.inputs.as_ref();
+        Reads {
+            worker,
+            reader,
+            cursors: vec![Cursor::default(); runs.len()],
+            came: vec![Size::default(); runs.len()],
+            inputs: inputs.map(|shared| InputReads::new(shared, &runs)),
+            window: Window::new(&reader.spilled.depth),
+            runs,
+        }
+    }
+
+    /// The inputs, if the run is one.
+    fn inputs_of(&mut self, run: usize) -> Option<&mut InputReads<'a>> {
+        let is_input = self.runs[run].input().is_some();
+        self.inputs.as_mut().filter(|_| is_input)
+    }
+
+    /// Begins a wanted read, or ends the run. Reads of a pipe wait for each other.
+    async fn want(&mut self, run: usize) -> Result<(), Failure> {
+        if (self.inputs_of(run)).is_some_and(|inputs| inputs.is_sequential(run)) {
+            self.finish_all_of(run).await?;
+        }
+        let (worker, reader) = (self.worker, self.reader);
+        if let Some(inputs) = self.inputs_of(run) {
+            if inputs.has_more(run) {
+                let buffer = worker.take(&reader.spilled.pool).await?;
+                let what = What::OfInput(inputs.ask(&worker.node, run, buffer).await?);
+                self.window.push(Reading { run, what });
+                return Ok(());
+            }
+        } else if let Some(next) = self.cursors[run].next(&self.runs[run], reader) {
+            let reading = begin(worker, reader, run, next).await?;
+            if let What::Here(chunk) = &reading.what {
+                self.cursors[run].gathered(&self.runs[run], chunk.size.records as usize);
+            }
+            self.window.push(reading);
+            return Ok(());
+        }
+        // The run's last reads may still be in flight.
+        self.finish_all_of(run).await?;
+        self.reader.arrivals.end(&worker.node, run).await;
+        Ok(())
+    }
+
+    /// Finishes reads, until none is in flight for the run.
+    async fn finish_all_of(&mut self, run: usize) -> Result<(), Failure> {
+        while self.window.iter().any(|reading| reading.run == run) {
+            let oldest = self.window.pop_oldest().expect("one is this run's");
+            self.finish(oldest).await?;
+        }
+        Ok(())
+    }
+
+    /// Hands on the chunks of a read.
+    async fn finish(&mut self, Reading { run, what }: Reading) -> Result<(), Failure> {
+        let (worker, reader) = (self.worker, self.reader);
+        let chunks = match what {
+            What::Here(chunk) => vec![chunk],
+            What::OfInput(read) => return self.finish_input(run, read).await,
+            What::OnItsWay(ticket, part, ends) => {
+                let (buffers, result) = ticket.wait(&worker.node).await;
+                result?;
+                let chunks = reader.spilled.open(worker, part, buffers)?;
+                let came = &mut self.came[run];
+                *came += chunks.iter().map(|chunk| chunk.size).sum();
+                if let Some(all) = ends {
+                    let extent = all.run.extent(reader.spilled.chunk_bytes);
+                    if std::mem::take(came) != all.size {
+                        return Err(reader.spilled.spoilt(extent).into());
+                    }
+                    // The whole stretch was read: its space is given back.
+                    reader.spilled.spill.release(&worker.node, extent).await;
+                }
+                chunks
+            }
+        };
+        reader.arrivals.add(&worker.node, run, chunks).await;
+        Ok(())
+    }
+
+    /// Hands on the records of an input. If a read had none, the next one takes its place.
+    async fn finish_input(&mut self, run: usize, read: InputRead) -> Result<(), Failure> {
+        let (worker, reader) = (self.worker, self.reader);
+        let (node, inputs) = (&worker.node, self.inputs_of(run).expect("an input"));
+        match inputs.take(worker, run, read).await? {
+            Taken::Records(chunk) => reader.arrivals.add(node, run, vec![chunk]).await,
+            Taken::Nothing(buffer) if inputs.has_more(run) => {
+                let what = What::OfInput(inputs.ask(node, run, buffer).await?);
+                self.window.push(Reading { run, what });
+                return Ok(());
+            }
+            Taken::Nothing(buffer) => reader.spilled.pool.give(node, buffer).await,
+        }
+        if inputs.has_ended(run) {
+            reader.arrivals.end(node, run).await;
+        }
+        Ok(())
+    }
 }
 
 impl Cursor {
@@ -152,6 +251,7 @@ impl Cursor {
         let all = match stretch {
             Stretch::Disk(all) => *all,
             Stretch::Memory(load) => return Some(Next::Gather(load, self.done)),
+            Stretch::Input(..) => return None,
         };
         let part = self.part(all, reader);
         let ends = self.advance(part.run.chunks(), all.run.chunks());
@@ -237,33 +337,4 @@ async fn begin(
         }
     };
     Ok(Reading { run, what })
-}
-
-async fn hand_on(
-    worker: &Worker,
-    reader: &RunReader,
-    Reading { run, what }: Reading,
-    came: &mut [Size],
-) -> Result<(), Failure> {
-    let chunks = match what {
-        What::Here(chunk) => vec![chunk],
-        What::OnItsWay(ticket, part, ends) => {
-            let (buffers, result) = ticket.wait(&worker.node).await;
-            result?;
-            let chunks = reader.spilled.open(worker, part, buffers)?;
-            let came = &mut came[run];
-            *came += chunks.iter().map(|chunk| chunk.size).sum();
-            if let Some(all) = ends {
-                let extent = all.run.extent(reader.spilled.chunk_bytes);
-                if std::mem::take(came) != all.size {
-                    return Err(reader.spilled.spoilt(extent).into());
-                }
-                // The whole stretch was read: its space is given back.
-                reader.spilled.spill.release(&worker.node, extent).await;
-            }
-            chunks
-        }
-    };
-    reader.arrivals.add(&worker.node, run, chunks).await;
-    Ok(())
 }

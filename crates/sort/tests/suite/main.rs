@@ -23,6 +23,7 @@ mod line_memory;
 mod lines;
 mod lying_manifest;
 mod merge;
+mod merge_inputs;
 mod output_set;
 mod resume;
 mod room;

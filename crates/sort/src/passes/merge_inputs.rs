@@ -1,0 +1,61 @@
+//! A merge of inputs that are sorted already: each is a run, and nothing is sorted (`sort -m`).
+//!
+//! ```text
+//! inputs     a  b  c  d  e      more than memory has room for, or than may be merged at once
+//!            \\__|__/   |  |
+//!             run       |  |    on disk
+//!               \\______|__/
+//!                output
+//! ```
+
+use crate::files::input::{Input, Inputs};
+use crate::files::output::Output;
+use crate::job::{Choice, Job};
+use crate::passes::wiring::RunContext;
+use crate::plan::Plan;
+use crate::records::size::Size;
+use crate::runs::sorted_run::SortedRun;
+use crate::stages::{SortedInputs, unit_beside};
+
+/// Larger reads do not gain, and touch more memory (`gristmill-bench disk`).
+const READ_BYTES: usize = 1 << 20;
+
+/// Whether the job merges its inputs as they are. A set of files is laid out by the size of the input,
+/// which pipes do not tell. Rows are checked and have headers, and the ends of chained records follow
+/// from all before: those are sorted.
+pub(crate) fn merges_inputs(job: &Job, inputs: &Inputs, output: Option<&Output>) -> bool {
+    let is_laid_out = inputs.is_seekable() || output.is_some_and(Output::is_one);
+    let is_asked = job.plan == Choice::MergeInputs && job.top.is_none();
+    let is_plain = !job.contents.framing().is_chained() && !job.contents.is_checked();
+    is_asked && is_laid_out && is_plain && job.contents.comparison().is_some()
+}
+
+/// Sorted inputs that are merged at once.
+pub(crate) fn inputs_at_once(job: &Job, plan: &Plan) -> usize {
+    let asked = job.tuning.fan_in.unwrap_or(usize::MAX);
+    plan.inputs_at_once().min(asked.max(2))
+}
+
+/// Each input as a run.
+pub(super) fn runs_of(run: &RunContext<'_>) -> Vec<SortedRun> {
+    let framing = run.plan.framing;
+    let run_of = |(number, input): (usize, &Input)| {
+        let bytes = input.bytes + u64::from(input.is_open());
+        let records = bytes.div_ceil(framing.mean() as u64);
+        SortedRun::of_input(number, Size { records, bytes })
+    };
+    run.inputs.files.iter().enumerate().map(run_of).collect()
+}
+
+/// What readers of inputs need.
+pub(super) fn sorted_inputs(run: &RunContext<'_>) -> Option<SortedInputs> {
+    let contents = &run.job.contents;
+    Some(SortedInputs {
+        inputs: run.inputs.clone(),
+        framing: run.plan.framing,
+        contents: contents.clone(),
+        order: contents.comparison()?,
+        unit_bytes: unit_beside(run.plan.framing, run.plan.chunk_bytes, READ_BYTES),
+        tally: run.tally.clone(),
+    })
+}

@@ -1,0 +1,223 @@
+//! Merges of inputs that are sorted, under hundreds of schedules of the deterministic driver.
+
+use std::path::{Path, PathBuf};
+
+use machine::Driver;
+use node::Random;
+use pipeline::Failure;
+use record::LineOrder;
+use record::text::TextTies;
+use sort::{Choice, Report, SortError, Source, Target, Tuning};
+
+use crate::common::lines::{Equal, LineSort, Shape, drawn_ties, seeds, sorted_lines, text_order};
+use crate::common::{drawn_order, drawn_records, get, job, paths, put, run, sorted};
+
+/// A merge of drawn lines in files and pipes.
+fn drawn_merge(seed: u64) -> LineSort {
+    let random = &mut Random::new(seed);
+    let shape = Shape::ALL[seed as usize % Shape::ALL.len()];
+    let delimiter = [b'\n', b'\n', 0, 0xff][random.below(4)];
+    let text = text_order(shape == Shape::Fields, drawn_ties(random));
+    let order = LineOrder::lines(text, delimiter);
+    let files = (0..[1, 2, 3, 9, 30][random.below(5)]).map(|_| {
+        let lines = shape.lines(random.below(30_000), delimiter, random);
+        let mut file = match random.below(5) {
+            0 => Vec::new(),
+            _ => sorted_lines(&[lines], &order),
+        };
+        if random.below(3) == 0 {
+            file.pop();
+        }
+        file
+    });
+    let files = files.collect();
+    let mut merge = LineSort::of(files, order);
+    merge.job.plan = Choice::MergeInputs;
+    for pipe in &mut merge.pipes {
+        *pipe = random.below(4) == 0;
+    }
+    if random.below(4) == 0 {
+        merge.job.target = Target::Path(PathBuf::from("/to"));
+    }
+    merge.job.resources.cores = 1 + random.below(3);
+    merge.job.tuning = Tuning {
+        fan_in: [None, Some(2), Some(3), Some(7)][random.below(4)],
+        chunk_bytes: [None, Some(1), Some(90_000)][random.below(3)],
+        writers: [None, Some(1), Some(3)][random.below(3)],
+        ..Tuning::default()
+    };
+    merge.job.resources.memory_bytes = merge.memory_from(1 << (20 + random.below(5)));
+    let equal = [Equal::All, Equal::First, Equal::Counted][random.below(3)];
+    if equal != Equal::All {
+        merge.keep(equal);
+    }
+    if random.below(2) == 0 {
+        merge.with_few_chunks(random.below(6));
+    }
+    merge
+}
+
+#[test]
+fn hundreds_of_schedules_merge_sorted_lines() {
+    let (mut once, mut several) = (0, 0);
+    for seed in 0..seeds(250, 5000) {
+        let merge = drawn_merge(seed);
+        println!("seed {seed}, {:?}", merge.job.tuning);
+        let report = merge.check(seed);
+        assert_eq!(report.plan, "merge", "seed {seed}");
+        assert_eq!(report.partitions, merge.files.len() as u64, "seed {seed}");
+        assert_eq!(report.passes > 1, report.temp_peak_bytes > 0, "seed {seed}");
+        once += u64::from(report.passes == 1);
+        several += u64::from(report.passes > 2);
+    }
+    assert!(once > 60 && several > 10, "{once} once, {several} several");
+}
+
+/// Of equal keys, those of an earlier input come first.
+#[test]
+fn the_order_of_the_inputs_decides_between_equal_keys() {
+    let order = text_order(true, TextTies::Position);
+    let file = |name: &str| -> Vec<u8> {
+        (0..500)
+            .flat_map(|number| format!("{name},{}\n", number / 50).into_bytes())
+            .collect()
+    };
+    let files = ["z", "a", "m", "b"].map(file).to_vec();
+    for fan_in in [None, Some(2), Some(3)] {
+        let mut merge = LineSort::new(files.clone(), order.clone(), b'\n');
+        merge.job.plan = Choice::MergeInputs;
+        merge.job.tuning.fan_in = fan_in;
+        merge.check(1);
+    }
+}
+
+/// A line may be longer than a read, and go on over several.
+#[test]
+fn long_lines_go_on_over_reads() {
+    let order = text_order(false, TextTies::Line);
+    let long = |letter: u8, bytes: usize| [vec![letter; bytes], vec![b'\n']].concat();
+    let files: Vec<Vec<u8>> = (0..4_u8)
+        .map(|number| {
+            let lines = (b'a'..b'i').map(|letter| long(letter, 40_000 * usize::from(number) + 17));
+            lines.flatten().collect()
+        })
+        .collect();
+    for pipes in [false, true] {
+        for seed in 0..10 {
+            let mut merge = LineSort::new(files.clone(), order.clone(), b'\n');
+            merge.job.plan = Choice::MergeInputs;
+            merge.job.longest_line = Some(130_000);
+            merge.job.tuning.chunk_bytes = Some(1);
+            merge.pipes = vec![pipes; 4];
+            merge.check(seed);
+        }
+    }
+}
+
+fn is_unsorted(failure: &Failure, input: &str, number: u64) -> bool {
+    let Failure::Program(error) = failure else {
+        return false;
+    };
+    let Some(SortError::Unsorted { file, record, .. }) = error.downcast_ref() else {
+        return false;
+    };
+    file == Path::new(input) && *record == number
+}
+
+#[test]
+fn an_input_out_of_order_is_refused_with_its_line() {
+    for seed in 0..seeds(60, 600) {
+        let random = &mut Random::new(seed);
+        let file = |count: usize| -> Vec<u8> {
+            (0..count)
+                .flat_map(|number| format!("{number:09}\n").into_bytes())
+                .collect()
+        };
+        let mut files = vec![file(10), file(20_000), file(3)];
+        // A line that is less than the one before, or the last one of an earlier chunk.
+        let wrong = 1 + random.below(19_999);
+        files[1][10 * wrong..10 * wrong + 9].fill(b'!');
+        let mut merge = LineSort::new(files, text_order(false, TextTies::Line), b'\n');
+        merge.job.plan = Choice::MergeInputs;
+        merge.job.tuning.chunk_bytes = [None, Some(1)][random.below(2)];
+        merge.job.tuning.fan_in = [None, Some(2)][random.below(2)];
+        merge.pipes[1] = random.below(2) == 0;
+        let failure = merge.failure(seed);
+        let number = wrong as u64 + 1;
+        assert!(
+            is_unsorted(&failure, "/in1", number),
+            "seed {seed}: {failure}, not {number}"
+        );
+    }
+}
+
+/// Equal keys in one input are in order, also if they are dropped.
+#[test]
+fn equal_keys_of_one_input_are_in_order() {
+    let files = vec![b"a\na\nb\n".to_vec(), b"a\nb\nb\n".to_vec()];
+    let mut merge = LineSort::new(files, text_order(false, TextTies::Position), b'\n');
+    merge.job.plan = Choice::MergeInputs;
+    merge.keep(Equal::First);
+    assert_eq!(merge.check(1).dropped, 4);
+}
+
+fn merge_records(seed: u64) -> Report {
+    let random = &mut Random::new(seed);
+    let order = drawn_order(random);
+    let driver = Driver::new(seed, 1);
+    let (mut all, mut sources) = (Vec::new(), Vec::new());
+    for number in 0..1 + random.below(12) {
+        let records = drawn_records(random, order.record_bytes(), 1500);
+        let file = sorted(&records, &order);
+        let path = format!("/in{number}");
+        match random.below(4) {
+            0 => driver.disks(0).put_pipe(Path::new(&path), file.clone()),
+            _ => put(&driver, &path, &file),
+        }
+        all.extend(file);
+        sources.push(Source::Path(path.into()));
+    }
+    let mut job = job(&[], "/out", &order);
+    let count = sources.len();
+    job.sources = sources;
+    job.plan = Choice::MergeInputs;
+    job.temporary = vec![PathBuf::from("/tmp0")];
+    job.resources.memory_bytes = 16 << 20;
+    job.tuning.fan_in = [None, Some(2), Some(5)][random.below(3)];
+    job.tuning.chunk_bytes = [None, Some(9000)][random.below(2)];
+    let report = run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+    assert!(
+        get(&driver, "/out").unwrap() == sorted(&all, &order),
+        "seed {seed}"
+    );
+    assert_eq!(
+        paths(&driver).len(),
+        count + 1,
+        "seed {seed}: a file is left"
+    );
+    report
+}
+
+#[test]
+fn records_of_one_length_are_merged_too() {
+    let several = (0..120)
+        .filter(|&seed| merge_records(seed).passes > 1)
+        .count();
+    assert!(several > 20, "only {several} took several passes");
+}
+
+#[test]
+fn a_record_out_of_order_is_refused() {
+    let driver = Driver::new(1, 1);
+    put(&driver, "/a", b"abc");
+    put(&driver, "/b", b"acb");
+    let order = record::Order::new(1, &[], record::Ties::Record).unwrap();
+    let mut job = job(&["/a", "/b"], "/out", &order);
+    job.plan = Choice::MergeInputs;
+    let failure = run(&driver, &job).unwrap_err();
+    assert!(is_unsorted(&failure, "/b", 3), "{failure}");
+    assert!(
+        failure.to_string().contains("record 3 is out of order"),
+        "{failure}"
+    );
+}
