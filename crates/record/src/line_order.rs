@@ -8,6 +8,7 @@
 //! salt:0123..ef           of a random order
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
+//! locale:de-DE            text in the order of a language
 //! ```
 
 use std::cmp::Ordering;
@@ -17,7 +18,7 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::order::Ties;
 use crate::rows::{Dialect, RowOrder};
-use crate::text::{KeyOptions, TextKey, TextOrder, TextTies};
+use crate::text::{KeyOptions, Locale, TextKey, TextOrder, TextTies};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
@@ -138,6 +139,9 @@ impl LineOrder {
             let digits: String = salt.iter().map(|byte| format!("{byte:02x}")).collect();
             keys.push(format!("salt:{digits}"));
         }
+        if let Some(locale) = self.text.locale() {
+            keys.push(format!("locale:{}", locale.tag()));
+        }
         (format, keys)
     }
 
@@ -170,7 +174,7 @@ impl LineOrder {
 
 fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, FormatError> {
     let (mut given, mut options) = (Vec::new(), KeyOptions::default());
-    let (mut separator, mut salt) = (None, None);
+    let (mut separator, mut salt, mut locale) = (None, None, None);
     for text in keys.iter().map(AsRef::as_ref) {
         let wrong = |what: String| FormatError::Line {
             given: text.to_owned(),
@@ -194,10 +198,19 @@ fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, For
                 let bytes = bytes_of(digits).ok_or_else(none)?;
                 salt = Some(bytes.try_into().map_err(|_| none())?);
             }
+            ("locale", tag) => {
+                let found = Locale::new(tag);
+                locale = Some(found.map_err(|error| wrong(error.to_string()))?);
+            }
             _ => return Err(none()),
         }
     }
-    TextOrder::new(given, options, separator, ties, salt).map_err(|error| FormatError::Line {
+    let order = TextOrder::new(given, options, separator, ties, salt);
+    let order = order.and_then(|order| match locale {
+        Some(locale) => order.with_locale(locale),
+        None => Ok(order),
+    });
+    order.map_err(|error| FormatError::Line {
         given: String::new(),
         what: error.to_string(),
     })
@@ -246,6 +259,14 @@ mod tests {
         assert_eq!(lines.unwrap().framing, Framing::Delimited(b'\n'));
     }
 
+    fn in_swedish(order: LineOrder) -> LineOrder {
+        let text = order.text.with_locale(Locale::new("sv").unwrap());
+        LineOrder {
+            text: text.unwrap(),
+            ..order
+        }
+    }
+
     #[test]
     fn a_description_is_read_back() {
         for order in [
@@ -254,6 +275,8 @@ mod tests {
             order(&["2.3b,4n", "1,1"], "", Some(b',')),
             order(&["1", "3r"], "f", Some(0)),
             order(&["1,1R"], "", None),
+            in_swedish(order(&[], "r", None)),
+            in_swedish(order(&["2n", "1,1"], "", None)),
         ] {
             for delimiter in [b'\n', 0, b':'] {
                 let order = LineOrder::lines(order.text.clone(), delimiter);
@@ -276,6 +299,7 @@ mod tests {
             "salt:12",
             "options:%",
             "x:1",
+            "locale:sv_SE",
         ] {
             let found = LineOrder::parse("lines", &[key], Ties::Record);
             assert!(found.unwrap().is_err(), "{key}");

@@ -1,4 +1,5 @@
-//! The order of lines of text, with the keys of GNU sort in the C locale.
+//! The order of lines of text, with the keys of GNU sort in the C locale, or text in the order of a
+//! language.
 //!
 //! ```text
 //!  -t, -k3,3nr -k1,1f            "12,pears,7"  one line, without its end
@@ -7,7 +8,8 @@
 //!        |                            |
 //!        +--> part, order <-------- code           which bytes have the key's order
 //!                     |               |             (edit, number, general, month, version,
-//!                     |             groups           random, decimal, natural, date)
+//!                     |             groups           random, decimal, natural, date,
+//!                     |               |              locale)
 //!                     v               |
 //!            words, prefixes <--------+            which words have the order of those bytes
 //! ```
@@ -27,6 +29,7 @@ mod extended;
 mod general;
 mod groups;
 mod key;
+mod locale;
 mod month;
 mod natural;
 mod number;
@@ -44,5 +47,6 @@ pub use explain::{KeyView, Reading, Warning};
 pub(crate) use stretch::Stretch;
 
 pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
+pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};
 pub use order::{TextOrder, TextOrderError, TextTies};

@@ -21,7 +21,7 @@ const GNU: [(&str, &str); 1] = [(
 )];
 
 /// Options for lines, and what to do instead with binary records.
-const FOR_RECORDS: [(&str, &str); 5] = [
+const FOR_RECORDS: [(&str, &str); 6] = [
     (
         "-r",
         "for the largest first add :desc to a key, as in --key 0+10:desc",
@@ -33,6 +33,10 @@ const FOR_RECORDS: [(&str, &str); 5] = [
     (
         "-z",
         "records have no end marker; every record has the length that --format gives",
+    ),
+    (
+        "--locale",
+        "records hold bytes; as-ebcdic and as-ascii are types of keys, as in --key 0+10:as-ascii",
     ),
     (
         "--count",

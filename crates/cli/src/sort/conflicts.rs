@@ -79,6 +79,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         (arguments.zero_terminated, "-z".to_owned()),
         (arguments.debug, "--debug".to_owned()),
         (order.count, "--count".to_owned()),
+        (order.locale.is_some(), "--locale".to_owned()),
     ];
     let letters = order.letters();
     // -rn is about the direction first: a type is of little help with that.

@@ -40,7 +40,13 @@ impl View {
             return Ok(None);
         }
         let (order, delimiter) = (lines::order(arguments)?, lines::delimiter(arguments));
-        say::err("gristmill: lines are compared as bytes, as in the C locale");
+        match order.locale() {
+            None => say::err("gristmill: lines are compared as bytes, as in the C locale"),
+            Some(locale) => {
+                let tag = locale.tag();
+                say::err(format!("gristmill: text is compared by the rules of {tag}"));
+            }
+        }
         for warning in order.warnings() {
             say::err(format!("gristmill: {warning}"));
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use record::text::{KeyOptions, TextKey, TextOrder, TextOrderError, TextTies, separator};
+use record::text::{KeyOptions, Locale, TextKey, TextOrder, TextOrderError, TextTies, separator};
 
 use super::Arguments;
 use super::words::OBSOLETE;
@@ -43,6 +43,13 @@ pub(super) fn order(arguments: &Arguments) -> Result<TextOrder, CliFailure> {
         Err(TextOrderError::NoSalt) => new(Some(salt(&options.random_source)?)),
         order => order,
     };
+    let order = order.map_err(|error| CliFailure::usage(error.to_string()))?;
+    let Some(tag) = &options.locale else {
+        return Ok(order);
+    };
+    let locale =
+        Locale::new(tag).map_err(|error| CliFailure::usage(format!("--locale: {error}")))?;
+    let order = order.with_locale(locale);
     order.map_err(|error| CliFailure::usage(error.to_string()))
 }
 

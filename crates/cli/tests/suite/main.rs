@@ -22,6 +22,7 @@ mod lab;
 mod lab_report;
 mod leftovers;
 mod limits;
+mod locales;
 mod manners;
 mod memory;
 mod messages;

@@ -18,6 +18,7 @@ use crate::field::{Field, WORD_BYTES};
 use super::edit::{Edit, fold_eight};
 use super::general::{self, General};
 use super::groups::{Sink, Window, group, groups, mismatch, word_of};
+use super::locale::Locale;
 use super::month::month;
 use super::number::{self, Number, encode_human};
 use super::options::{KeyOptions, TextKind};
@@ -51,6 +52,8 @@ pub(super) enum Code {
     Date,
     /// A number or translated text of a binary record; with its direction.
     Field(Field),
+    /// Text in the order of a language.
+    Collated(Locale),
 }
 
 /// How two keys differ.
@@ -211,6 +214,11 @@ impl Code {
             Code::Natural => natural::encode(key, out),
             Code::Date => date::encode(key, out),
             Code::Field(field) => encode_field(field, key, out),
+            Code::Collated(locale) => SCRATCH.with_borrow_mut(|scratch| {
+                scratch.edited.clear();
+                locale.encode(key, &mut scratch.edited);
+                out.push_all(&scratch.edited);
+            }),
         }
     }
 
@@ -227,6 +235,7 @@ impl Code {
             Code::Natural => natural::most_bytes(key),
             Code::Date => date::most_bytes(key),
             Code::Field(field) => field.width(),
+            Code::Collated(_) => Locale::most_bytes(key),
         })
     }
 }

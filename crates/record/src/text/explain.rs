@@ -278,7 +278,9 @@ fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
     let blanks = key.len() - past_blanks(key).len();
     let text = &key[blanks..];
     let (length, reading) = match code {
-        Code::Text | Code::Folded | Code::Edited(_) => return (0..key.len(), Reading::Text),
+        Code::Text | Code::Folded | Code::Edited(_) | Code::Collated(_) => {
+            return (0..key.len(), Reading::Text);
+        }
         Code::Version(_) => return (0..key.len(), Reading::Version),
         Code::Random { .. } => return (0..key.len(), Reading::Random),
         Code::Natural => return (0..key.len(), Reading::Natural),

@@ -139,6 +139,17 @@ impl KeyOptions {
         self.numeric || self.general || self.human
     }
 
+    /// The letters of the options by which not all bytes of a text count as they are.
+    pub(super) fn of_text(&self) -> String {
+        let of_text = KeyOptions {
+            dictionary: self.dictionary,
+            printable: self.printable,
+            fold: self.fold,
+            ..KeyOptions::default()
+        };
+        of_text.to_string()
+    }
+
     /// Whether there is no option but perhaps `r`.
     #[must_use]
     pub fn is_plain(&self) -> bool {

@@ -21,7 +21,8 @@ use thiserror::Error;
 use super::code::Difference;
 use super::groups::group;
 use super::key::TextKey;
-use super::options::{KeyOptions, OptionError};
+use super::locale::Locale;
+use super::options::{KeyOptions, OptionError, TextKind};
 use super::part::{Part, fill};
 use super::row::RowValue;
 use super::stretch::Stretch;
@@ -54,6 +55,15 @@ pub enum TextOrderError {
         "-R needs 16 random bytes; give a file of at least 16 bytes, or let the command draw them"
     )]
     NoSalt,
+    /// Options of a text leave characters out or fold them, and it is compared by a language.
+    #[error(
+        "--locale compares all characters of a text, small and capital letters of one word together; \
+         leave -{letters} out"
+    )]
+    Locale {
+        /// The letters of the options.
+        letters: String,
+    },
 }
 
 /// An order of lines as sequences of 64-bit words.
@@ -83,6 +93,7 @@ pub struct TextOrder {
     /// Whether the only part is the line itself, ascending or descending.
     line_only: Option<u64>,
     salt: Option<[u8; 16]>,
+    locale: Option<Locale>,
 }
 
 impl TextOrder {
@@ -170,7 +181,39 @@ impl TextOrder {
             last,
             line_only,
             salt: None,
+            locale: None,
         }
+    }
+
+    /// The same order, but keys that are read as text have the order of a language. The last resort
+    /// compares bytes.
+    ///
+    /// # Errors
+    /// If such a key has an option by which some of its bytes do not count.
+    pub fn with_locale(mut self, locale: Locale) -> Result<TextOrder, TextOrderError> {
+        let mut parts = std::mem::take(&mut self.parts);
+        for (key, part) in self.keys.iter().zip(&mut parts) {
+            let is_text = key.options.kind() == TextKind::Text;
+            if is_text && !part.collate(locale) {
+                let letters = key.options.of_text();
+                return Err(TextOrderError::Locale { letters });
+            }
+        }
+        let order = TextOrder::of_parts(parts, self.global, self.ties);
+        Ok(TextOrder {
+            keys: self.keys,
+            separator: self.separator,
+            keyed: self.keyed,
+            salt: self.salt,
+            locale: Some(locale),
+            ..order
+        })
+    }
+
+    /// The language whose order text has.
+    #[must_use]
+    pub fn locale(&self) -> Option<Locale> {
+        self.locale
     }
 
     /// The keys, with the options that they have in the end.

@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::code::{Code, Difference};
 use super::groups::{Window, group};
 use super::key::TextKey;
+use super::locale::Locale;
 use super::place::Place;
 use super::row::{Found, RowPlace, RowValue};
 use super::stretch::{BytePlace, Stretch};
@@ -88,6 +89,15 @@ impl Part {
             code: stretch.code,
             flip: flip(stretch.reversed),
         }
+    }
+
+    /// Compares text by a language. False if not all bytes of the text count as they are.
+    pub(super) fn collate(&mut self, locale: Locale) -> bool {
+        let is_text = self.code == Code::Text;
+        if is_text {
+            self.code = Code::Collated(locale);
+        }
+        is_text
     }
 
     /// Whether the part is all bytes of the line, so that nothing can follow it.

@@ -5,5 +5,6 @@ pub mod draw;
 mod encodings;
 mod floats;
 mod gnu;
+mod locales;
 mod messages;
 pub mod words;

@@ -1,0 +1,183 @@
+//! The order of a language: the Unicode Collation Algorithm with the rules of a locale.
+//!
+//! ```text
+//! text       Öl          öl          Zoo
+//! levels     o l | ö | O   o l | ö | o   z o o | ..         letters, then accents, then case
+//! de         o o z                                     ö is an o with an accent
+//! sv               z ö                                 ö is a letter behind z
+//! ```
+//!
+//! The collator of ICU4X writes a key that compares as bytes (UTS 10, "Form Sort Keys"). Bytes that are
+//! not UTF-8 count as U+FFFD; the line keeps them. Text may be equal though its bytes differ, such as a
+//! letter with its accent in one character or in two.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use icu_collator::options::CollatorOptions;
+use icu_collator::{CollatorBorrowed, CollatorPreferences};
+use thiserror::Error;
+
+/// The most bytes of a key for each byte of its text, with room to spare: the longest expansion, of
+/// U+FDFA, makes 18 letters of three bytes, of at most 8 bytes each.
+const MOST_EXPANSION: usize = 64;
+
+/// Bytes between the levels of a key, and of its shortest levels.
+const LEVELS: usize = 32;
+
+/// The rules of a locale, which live as long as the process: few are ever asked for.
+#[derive(Clone, Copy)]
+pub struct Locale(&'static Rules);
+
+struct Rules {
+    tag: String,
+    collator: CollatorBorrowed<'static>,
+}
+
+static LOADED: Mutex<Vec<&'static Rules>> = Mutex::new(Vec::new());
+
+/// A tag of a locale that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LocaleError {
+    /// It is not a tag of BCP 47.
+    #[error("\"{0}\" is not a tag of a language; write one such as de, sv or de-AT-u-kn")]
+    Malformed(String),
+    /// It is written as the system's locales are.
+    #[error("\"{given}\" is a name of the C library; write {instead}")]
+    Posix {
+        /// The tag.
+        given: String,
+        /// The same language and region as a tag.
+        instead: String,
+    },
+    /// There are no rules for it.
+    #[error("no order is known for \"{given}\" ({cause}); write a language, such as de")]
+    Unknown {
+        /// The tag.
+        given: String,
+        /// The reason.
+        cause: String,
+    },
+}
+
+impl Locale {
+    /// The rules that a tag of BCP 47 names, such as `de`, `sv-FI` or `de-u-co-phonebk`. A language
+    /// without rules of its own has those of the root, which suit most.
+    ///
+    /// # Errors
+    /// If the text is no tag.
+    pub fn new(tag: &str) -> Result<Locale, LocaleError> {
+        let parsed = icu_locale_core::Locale::from_str(tag).map_err(|_| malformed(tag))?;
+        if parsed.id.language.is_unknown() {
+            return Err(malformed(tag));
+        }
+        let spelled = parsed.to_string();
+        // Nothing that panics runs while it is locked.
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = loaded.iter().find(|rules| rules.tag == spelled) {
+            return Ok(Locale(known));
+        }
+        let preferences = CollatorPreferences::from(&parsed);
+        let collator = CollatorBorrowed::try_new(preferences, CollatorOptions::default());
+        let collator = collator.map_err(|error| LocaleError::Unknown {
+            given: tag.to_owned(),
+            cause: error.to_string(),
+        })?;
+        let tag = spelled;
+        let rules: &'static Rules = Box::leak(Box::new(Rules { tag, collator }));
+        loaded.push(rules);
+        Ok(Locale(rules))
+    }
+
+    /// The tag in its usual spelling.
+    #[must_use]
+    pub fn tag(&self) -> &'static str {
+        &self.0.tag
+    }
+
+    /// Appends bytes that compare as the texts do.
+    pub(super) fn encode(self, text: &[u8], out: &mut Vec<u8>) {
+        let Ok(()) = self.0.collator.write_sort_key_utf8_to(text, out);
+    }
+
+    /// The most bytes of the encoding of a key of so many bytes.
+    pub(super) fn most_bytes(key: usize) -> usize {
+        key.saturating_mul(MOST_EXPANSION).saturating_add(LEVELS)
+    }
+}
+
+fn malformed(tag: &str) -> LocaleError {
+    let given = tag.to_owned();
+    let name = tag.split(['.', '@']).next().unwrap_or_default();
+    let instead = name.replace('_', "-");
+    let is_posix = name != tag || name.contains('_');
+    let parsed = icu_locale_core::Locale::from_str(&instead);
+    match is_posix && parsed.is_ok_and(|parsed| !parsed.id.language.is_unknown()) {
+        true => LocaleError::Posix { given, instead },
+        false => LocaleError::Malformed(given),
+    }
+}
+
+impl PartialEq for Locale {
+    fn eq(&self, other: &Locale) -> bool {
+        self.0.tag == other.0.tag
+    }
+}
+
+impl Eq for Locale {}
+
+impl fmt::Debug for Locale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Locale({})", self.0.tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_have_one_spelling() {
+        assert_eq!(Locale::new("DE-de").unwrap().tag(), "de-DE");
+        assert_eq!(Locale::new("de-DE").unwrap(), Locale::new("De-De").unwrap());
+        assert_ne!(Locale::new("de").unwrap(), Locale::new("sv").unwrap());
+    }
+
+    #[test]
+    fn wrong_tags_come_with_an_example() {
+        for (tag, part) in [
+            ("", "such as de"),
+            ("C", "such as de"),
+            ("und", "such as de"),
+            ("german language", "such as de"),
+            ("de_DE.UTF-8", "write de-DE"),
+            ("sv_SE", "write sv-SE"),
+            ("de.UTF-8", "write de"),
+            ("\u{e4}", "such as de"),
+        ] {
+            let message = Locale::new(tag).unwrap_err().to_string();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    /// No text makes a longer key than plans have room for.
+    #[test]
+    fn keys_are_not_longer_than_bounded() {
+        for tag in ["de", "sv", "ja", "zh", "th", "de-u-kn"] {
+            let locale = Locale::new(tag).unwrap();
+            for code in (0..=0x10_FFFF_u32).filter_map(char::from_u32) {
+                let text = code.to_string();
+                let mut key = Vec::new();
+                locale.encode(text.as_bytes(), &mut key);
+                let most = Locale::most_bytes(text.len());
+                assert!(key.len() <= most, "{tag} {code:?}: {} of {most}", key.len());
+                assert!(
+                    key.len() <= MOST_EXPANSION * text.len(),
+                    "{tag} {code:?}: {}",
+                    key.len()
+                );
+            }
+        }
+    }
+}
