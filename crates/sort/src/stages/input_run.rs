@@ -232,6 +232,7 @@ impl SortedInputs {
         }
         let first = self.inputs.files[run.input].first;
         Err(SortError::LongLine {
+            file: None,
             position: first + run.bytes + end as u64,
             limit: limit as u64,
         })
