@@ -202,11 +202,22 @@ impl SortedInputs {
         run.carried.clear();
         run.carried
             .extend_from_slice(&buffer.bytes()[end.min(all)..all]);
-        self.check_length(run, end)?;
+        let long = |at: u64| SortError::LongLine {
+            file: Some(read.file.path().to_owned()),
+            position: at,
+            limit: self.framing.longest() as u64,
+        };
+        if run.carried.len() > self.framing.longest() {
+            return Err(long(run.bytes + end as u64).into());
+        }
         if end == 0 {
             return Ok(Taken::Nothing(buffer));
         }
-        let chunk = self.chunk(worker, run, (buffer, end))?;
+        let chunk = self.chunk(worker, run, (buffer, end));
+        let chunk = chunk.map_err(|error| match error {
+            SortError::LongLine { position, .. } => long(position),
+            error => error,
+        })?;
         self.check_order(run, &read.file, &chunk)?;
         Ok(Taken::Records(chunk))
     }
@@ -225,20 +236,10 @@ impl SortedInputs {
         memchr::memrchr(delimiter, &bytes[..all]).map_or(0, |before| before + 1)
     }
 
-    fn check_length(&self, run: &InputRun, end: usize) -> Result<(), SortError> {
-        let limit = self.framing.longest();
-        if run.carried.len() <= limit {
-            return Ok(());
-        }
-        let first = self.inputs.files[run.input].first;
-        Err(SortError::LongLine {
-            file: None,
-            position: first + run.bytes + end as u64,
-            limit: limit as u64,
-        })
-    }
-
     /// The first `end` bytes of a buffer, as counted records.
+    ///
+    /// # Errors
+    /// When a line is too long, with its place in this input.
     fn chunk(
         &self,
         worker: &Worker,
@@ -247,7 +248,7 @@ impl SortedInputs {
     ) -> Result<Chunk, SortError> {
         let bytes = end as u64;
         let mut block = Block {
-            first: self.inputs.files[run.input].first + run.bytes,
+            first: run.bytes,
             size: self.framing.size_of(bytes),
             start: 0,
             buffer,

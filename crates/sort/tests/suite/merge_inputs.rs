@@ -151,6 +151,22 @@ fn an_input_out_of_order_is_refused_with_its_line() {
     }
 }
 
+/// The place is that in the input, not in all of them together.
+#[test]
+fn a_line_that_is_too_long_is_named_with_its_input() {
+    for before in [0, 3000] {
+        let short = b"a\n".repeat(before);
+        let long = [&short[..], &vec![b'b'; 200_000], b"\n"].concat();
+        let files = vec![b"a\n".to_vec(), long];
+        let mut merge = LineSort::new(files, text_order(false, TextTies::Line), b'\n');
+        merge.job.plan = Choice::MergeInputs;
+        merge.pipes = vec![true; 2];
+        let said = merge.failure(1).to_string();
+        let place = format!("/in1: the line at byte {}", 2 * before);
+        assert!(said.contains(&place), "{said}");
+    }
+}
+
 /// Equal keys in one input are in order, also if they are dropped.
 #[test]
 fn equal_keys_of_one_input_are_in_order() {
