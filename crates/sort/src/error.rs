@@ -1,5 +1,6 @@
 //! Errors of a sort: one line each, which says what happened, where, and what to do.
 
+mod amount;
 mod facts;
 
 use std::path::PathBuf;
@@ -7,6 +8,8 @@ use std::path::PathBuf;
 use pipeline::Failure;
 use record::rows::BadRow;
 use thiserror::Error;
+
+pub(crate) use amount::amount;
 
 /// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -368,22 +371,6 @@ impl From<SortError> for Failure {
     }
 }
 
-/// Bytes in decimal units with one digit: 5.9 GB.
-pub(crate) fn amount(bytes: u64) -> String {
-    let (mut number, mut unit) = (bytes as f64, None);
-    for next in ["KB", "MB", "GB", "TB", "PB", "EB"] {
-        // A number that would round to 1000.0 is written as 1.0 of the next unit.
-        if number < 999.95 {
-            break;
-        }
-        (number, unit) = (number / 1000.0, Some(next));
-    }
-    unit.map_or_else(
-        || format!("{bytes} bytes"),
-        |unit| format!("{number:.1} {unit}"),
-    )
-}
-
 /// The system refused memory.
 pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
     SortError::NoMemory {
@@ -397,26 +384,5 @@ fn row_place(line: Option<u64>, offset: u64) -> String {
     match line {
         Some(line) => format!("line {line}"),
         None => format!("the row at byte {offset}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_written_as_people_do() {
-        let cases = [
-            (0, "0 bytes"),
-            (999, "999 bytes"),
-            (1000, "1.0 KB"),
-            (999_949, "999.9 KB"),
-            (999_950, "1.0 MB"),
-            (5_900_000_000, "5.9 GB"),
-            (u64::MAX, "18.4 EB"),
-        ];
-        for (bytes, text) in cases {
-            assert_eq!(amount(bytes), text);
-        }
     }
 }

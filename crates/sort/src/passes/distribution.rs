@@ -362,9 +362,8 @@ impl DistributionSort<'_> {
             let all: Size = sizes.iter().sum();
             run.output().reserve(node, all.bytes).await?;
         }
-        let measured = self.spill.rates();
-        let header = run.job.contents.header().len() as u64;
-        run.output().lay_out(node, (sizes, header), &measured).await
+        let (header, rates) = (run.job.contents.header().len() as u64, self.spill.rates());
+        run.output().lay_out(node, (sizes, header), &rates).await
     }
 
     /// Sorts the partitions into the output in the layout's order, several at once.

@@ -15,27 +15,27 @@
 
 mod parts;
 mod sifting;
+mod sorting;
 mod windows;
 mod words;
 
 use std::io;
 use std::sync::Arc;
 
-use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within, row};
+use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
 
 use record::rows::RowCheck;
 use record::{Comparison, FieldOrder, LineOrder, Ties};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
-use crate::records::contents::bytes::{records_of, slices_of};
+use crate::records::contents::bytes::slices_of;
 use crate::records::contents::{
     Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, RecordsAt, Room, Sorted,
     Workspace,
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
-use crate::records::order::TotalOrder;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
@@ -43,7 +43,6 @@ use crate::records::splitters::Splitters;
 use parts::parts_of;
 use sifting::{Check, sift};
 use windows::{WINDOW_BYTES, each, find_ends, first_end, line_at, windows};
-use words::LineWords;
 
 /// Lines in their order.
 pub struct Lines {
@@ -311,51 +310,7 @@ impl Contents for Lines {
     }
 
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<Sum> {
-        let records = bucket.size.records as usize;
-        let (entries, scratch) = workspace.reserve(records)?;
-        let (mut filled, mut longest) = (0, 0);
-        for (number, chunk) in bucket.chunks.iter().enumerate() {
-            windows(
-                records_of(chunk),
-                self.order.framing,
-                |offset, lines, ends| {
-                    let free = entries[filled..].iter_mut();
-                    for (entry, (at, line)) in free.zip(each(lines, ends)) {
-                        entry.prefix = self.order.word(line, 0);
-                        entry.row = row(number as u32, (offset + at) as u32);
-                        longest = longest.max(line.len());
-                    }
-                    filled += ends.len();
-                },
-            );
-        }
-        assert_eq!(filled, records, "chunks have as many lines as they say");
-        let slices = slices_of(bucket);
-        let words = LineWords {
-            slices: &slices,
-            bucket,
-            order: &self.order,
-            words: self.order.text.most_words(longest),
-        };
-        kernel::sort(entries, scratch, &words);
-        if self.is_stable() {
-            let kept = entries.is_sorted_by(|a, b| a.prefix < b.prefix || words.keeps_order(a, b));
-            assert!(kept, "lines with equal keys changed places");
-        }
-        let mut dropped = Sum::default();
-        if self.unique {
-            let line = |entry: &Entry| line_at(&slices, entry.row, self.order.framing);
-            workspace.dedup(|kept, next| {
-                // Prefixes tell most lines apart.
-                let is_equal =
-                    kept.prefix == next.prefix && self.keys_equal(line(kept), line(next));
-                if is_equal {
-                    dropped += self.sum_of(line(next));
-                }
-                is_equal
-            });
-        }
-        Ok(dropped)
+        self.sort_bucket(bucket, workspace)
     }
 
     fn gather(
