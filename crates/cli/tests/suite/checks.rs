@@ -69,7 +69,7 @@ fn a_check_is_a_sort_that_only_checks() {
         "missing",
         "--format gensort in",
         "--format fixed:7 in",
-        "--format csv lines",
+        "--format json lines",
         "--key 0+4 lines",
         "-n -d lines",
         "-S 1 --format gensort in",
