@@ -26,6 +26,7 @@
 pub mod backend;
 mod buffer;
 mod collective;
+mod compression;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod disk;
@@ -43,6 +44,7 @@ mod work;
 pub use backend::Message;
 pub use buffer::{Buffer, Filled, Memory};
 pub use collective::Collective;
+pub use compression::{CodingMemory, Compress, Compression, Decompress};
 pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;
 pub use handle::{Node, Panic, catch};

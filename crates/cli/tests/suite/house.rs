@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::knots;
 
 /// Each crate with the crates that it may import (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 15] = [
+const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
-    ("node-real", &["node"]),
+    ("codec", &["node"]),
+    ("node-real", &["node", "codec"]),
     ("node-mpi", &["node"]),
     ("machine", &["node"]),
     ("pipeline", &["node"]),

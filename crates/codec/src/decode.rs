@@ -1,0 +1,112 @@
+//! The contents of a compressed file, front to back.
+
+mod gzip;
+mod lz4;
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lzma_rust2::XzReader;
+use node::Compression;
+
+use crate::damaged::Damaged;
+use crate::header::Header;
+use crate::input::Input;
+use gzip::Gzip;
+use lz4::Lz4;
+
+/// A decoder, which takes memory from the first read to the last.
+pub struct Decoder<R> {
+    header: Header,
+    consumed: Arc<AtomicU64>,
+    state: State<R>,
+}
+
+enum State<R> {
+    /// Nothing was read yet.
+    Begin(Vec<u8>, R),
+    Reads(Box<dyn Read + Send>),
+    Failed,
+    Ended,
+}
+
+impl<R: Read + Send + 'static> Decoder<R> {
+    /// The contents of a file that begins with `begin`; the rest comes from `source`.
+    pub fn new(header: Header, begin: Vec<u8>, source: R) -> Decoder<R> {
+        Decoder {
+            header,
+            consumed: Arc::default(),
+            state: State::Begin(begin, source),
+        }
+    }
+
+    /// Fills `out`, less only at the end of the contents.
+    ///
+    /// # Errors
+    /// When the source fails, or a [`Damaged`] file, to the end of which nothing is missing or
+    /// left over.
+    pub fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < out.len() {
+            match self.read(&mut out[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(cause) => {
+                    self.state = State::Failed;
+                    let Header {
+                        format,
+                        memory_bytes,
+                        ..
+                    } = self.header;
+                    let position = self.consumed.load(Ordering::Relaxed);
+                    return Err(Damaged::error(format, position, memory_bytes, cause));
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match &mut self.state {
+                State::Begin(..) => self.begin()?,
+                State::Reads(decoder) => {
+                    let read = decoder.read(out)?;
+                    if read == 0 {
+                        self.state = State::Ended;
+                    }
+                    return Ok(read);
+                }
+                State::Failed => return Err(io::ErrorKind::InvalidData.into()),
+                State::Ended => return Ok(0),
+            }
+        }
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        let State::Begin(begin, source) = std::mem::replace(&mut self.state, State::Failed) else {
+            return Ok(());
+        };
+        let input = Input::new(&begin, source);
+        self.consumed = input.consumed();
+        let window = self.header.window_bytes();
+        self.state = State::Reads(match self.header.format {
+            Compression::Gzip => Box::new(Gzip::new(input)),
+            Compression::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
+                decoder.window_log_max(window.max(1).ilog2())?;
+                Box::new(decoder)
+            }
+            Compression::Lz4 => Box::new(Lz4::new(input, window)),
+            Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
+            Compression::Xz => {
+                // The limit counts the decoder's tables, which are not a part of the window.
+                let memory = self.header.memory_bytes.div_ceil(1 << 10);
+                let limit = u32::try_from(memory).unwrap_or(u32::MAX - 1);
+                Box::new(XzReader::new_mem_limit(input, true, limit))
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! Compressed files: told by their first bytes, decompressed and compressed in streams.
+//!
+//! ```text
+//! first bytes ---- header ----> format, memory
+//! file > input > library's decoder > contents          one frame behind the other, to the end
+//! contents > library's encoder > file                  one frame
+//! ```
+//!
+//! The formats are read and written by libraries; this crate joins frames, bounds memory, and turns
+//! each fault of the data into one kind of error, [`Damaged`]. It refuses nothing that the tools of
+//! a format write, except what needs a dictionary.
+
+mod damaged;
+mod decode;
+mod encode;
+mod header;
+mod input;
+
+pub use damaged::Damaged;
+pub use decode::Decoder;
+pub use encode::{Encoder, encoder_memory};
+pub use header::{Header, LONGEST_HEADER, OF_PIPE};

@@ -1,0 +1,94 @@
+//! The first bytes of files: a format is told by its whole header, and records that begin like one
+//! are not.
+
+use codec::Header;
+use node::Compression;
+
+use crate::common::{MEMORY_BYTES, Numbers, compressed, lines};
+
+fn format(begin: &[u8]) -> Option<Compression> {
+    Header::of(begin, MEMORY_BYTES).map(|header| header.format)
+}
+
+#[test]
+fn every_format_is_told() {
+    for format_of in Compression::ALL {
+        for bytes in [0, 1, 300, 100_000] {
+            let file = compressed(format_of, &lines(bytes, 1));
+            let begin = &file[..file.len().min(4096)];
+            assert_eq!(format(begin), Some(format_of), "{bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn magic_numbers_alone_are_data() {
+    for begin in [
+        &b""[..],
+        b"\x1f\x8b",
+        b"\x1f\x8b\x07\0\0\0\0\0\0\0",
+        b"\x1f\x8b\x08\x20\0\0\0\0\0\0",
+        b"\x1f\x8b\x08\xff\0\0\0\0\0\0",
+        b"\x28\xb5\x2f",
+        b"\x28\xb5\x2f\xfd\x08\x58",
+        b"\x28\xb5\x2f\xfd\x00\xff",
+        b"\x04\x22\x4d\x18\x64\x40\x00",
+        b"\x04\x22\x4d\x18\x24\x40\xa7",
+        b"\x04\x22\x4d\x18\x64\x30\xa7",
+        b"BZh9",
+        b"BZh91AY&SX",
+        b"BZh01AY&SY",
+        b"BZip is a word\n",
+        b"\xfd7zXZ\0\x01\x04\xe6\xd6\xb4\x46",
+        b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x47",
+        b"\x50\x2a\x4d\x18\x04\0\0\0abcd",
+        b"\x50\x2a\x4d\x18\xff\xff\xff\xff",
+        b"\x50\x2a\x4d\x18\0\0\0\0\x1f\x8b\x08\0\0\0\0\0\0\0",
+    ] {
+        assert_eq!(format(begin), None, "{begin:?}");
+    }
+}
+
+/// Random records behind the magic numbers: few pass for a format.
+#[test]
+fn random_records_are_seldom_taken_for_a_format() {
+    let mut numbers = Numbers(4);
+    let magic: [(&[u8], usize); 5] = [
+        (b"\x1f\x8b\x08", 2000),
+        (b"\x28\xb5\x2f\xfd", 6000),
+        (b"\x04\x22\x4d\x18", 10),
+        (b"BZh", 0),
+        (b"\xfd7zXZ\0", 0),
+    ];
+    for (magic, most) in magic {
+        let is_taken = |_: &usize| {
+            let mut record = magic.to_vec();
+            record.resize_with(100, || numbers.below(256) as u8);
+            format(&record).is_some()
+        };
+        let taken = (0..10_000).filter(is_taken).count();
+        assert!(taken <= most, "{magic:?}: {taken}");
+    }
+}
+
+#[test]
+fn no_bytes_panic() {
+    let mut numbers = Numbers(9);
+    let seeds: Vec<Vec<u8>> = Compression::ALL
+        .map(|format| compressed(format, &lines(300, 2)))
+        .into();
+    for _ in 0..20_000 {
+        let mut begin = seeds[numbers.below(seeds.len())].clone();
+        begin.truncate(numbers.below(begin.len()) + 1);
+        for _ in 0..numbers.below(4) {
+            let at = numbers.below(begin.len());
+            begin[at] = numbers.below(256) as u8;
+        }
+        let found = Header::of(&begin, 1 << (numbers.below(40) + 1));
+        for format in Compression::ALL {
+            let forced = Header::with(format, &begin, 1 << 24);
+            assert_eq!(forced.format, format);
+        }
+        assert!(found.is_none_or(|header| header.memory_bytes > 0));
+    }
+}
