@@ -176,6 +176,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         stable: false,
         outputs: 1,
         temporary: told.temporary.len(),
+        coding: Default::default(),
     };
     let (cores, memory_bytes) = (machine::cores(), told.memory_bytes);
     let resources = Resources {

@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use clap::Args;
 use kernel::patterns::Random;
+use node::Decompress;
 use pipeline::{Control, StageReport};
 use record::{Order, RECORD_BYTES, Ties};
 use serde_json::{Value, json};
@@ -149,6 +150,7 @@ impl HeaperMerger {
         let job = Job {
             sources: vec![Source::Path(input)],
             shared: false,
+            decompress: Decompress::Never,
             temporary: vec![self.place.path().to_owned()],
             temporary_limit: None,
             plan: Choice::Merge,
@@ -216,6 +218,7 @@ impl HeaperMerger {
             stable: false,
             outputs: 1,
             temporary: 1,
+            coding: Default::default(),
         };
         let mut chunk_bytes = MOST_CHUNK_BYTES;
         loop {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cli::ending::failure::CliFailure;
 use cli::machine;
+use node::Decompress;
 use pipeline::Control;
 use record::{Checksum, Comparison, Generator};
 use sort::{Generate, IoChoice, Source, Target, Validated, generate, validate};
@@ -71,6 +72,7 @@ impl Inputs {
     /// The faults that valsort finds in a program's output, if there are any.
     pub fn what_is_wrong(&self, input: Input, output: &Path) -> Option<String> {
         let job = Validated {
+            decompress: Decompress::Never,
             sources: vec![Source::Path(output.to_owned())],
             comparison: Comparison::valsort(false),
             io: IoChoice::Auto,

@@ -10,7 +10,7 @@ use ::sort::{
     Tuning, Validated, generate, validate,
 };
 use clap::Args;
-use node::Node;
+use node::{Decompress, Node};
 use pipeline::{Control, Failure};
 use record::{Comparison, Generator, Order, Summary, Ties};
 
@@ -171,6 +171,7 @@ async fn act(
         let ms = report.seconds * 1e3;
         let _ = say::out(format!("sorted    {what}: {ms:.0} ms"));
         let check = Validated {
+            decompress: Decompress::Never,
             sources: vec![Source::Path(place.join("output"))],
             comparison: Comparison::valsort(false),
             io: IoChoice::Direct,
@@ -200,6 +201,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
             io: IoChoice::Direct,
         },
         shared: false,
+        decompress: Decompress::Auto,
         temporary: Vec::new(),
         temporary_limit: None,
         plan: Choice::Auto,

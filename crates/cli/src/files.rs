@@ -1,9 +1,5 @@
-//! Names of files: where they lead, whether two of them lead to one file, and compressed files.
+//! Names of files: where they lead, and whether two of them lead to one file.
 
-use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::Stat;
@@ -43,31 +39,6 @@ pub(crate) fn directory_of(path: &Path) -> &Path {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
-}
-
-/// First bytes of compressed files, the name of the compression, and the command that undoes it.
-const COMPRESSED: [(&[u8], &str, &str); 4] = [
-    (b"\x1f\x8b", "gzip", "zcat"),
-    (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
-    (b"\xfd7zXZ\0", "xz", "xzcat"),
-    (b"BZh", "bzip2", "bzcat"),
-];
-
-/// The compression of a file and the command that undoes it, as far as its first bytes tell.
-/// Standard input is looked at if it is a file.
-pub(crate) fn compression(path: &Path) -> Option<(&'static str, &'static str)> {
-    let file = if path == Path::new(STANDARD_INPUT) {
-        io::stdin().as_fd().try_clone_to_owned().map(File::from)
-    } else {
-        File::open(path)
-    };
-    let mut begin = [0; 6];
-    let length = file.ok()?.read_at(&mut begin, 0).ok()?;
-    let begin = &begin[..length];
-    let found = COMPRESSED
-        .iter()
-        .find(|(magic, ..)| begin.starts_with(magic));
-    found.map(|&(_, name, command)| (name, command))
 }
 
 /// How failures name standard input.

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use ::sort::SortError;
+use codec::{Header, LONGEST_HEADER};
 
 use crate::files::STANDARD_INPUT;
 use crate::size::grouped;
@@ -53,6 +54,12 @@ impl Glance {
         let length = is_file.then(|| file.read_at(&mut bytes, begin).ok())??;
         bytes.truncate(length);
         Some(Glance(bytes))
+    }
+
+    /// Whether it is read as the contents of a compressed file.
+    pub(crate) fn is_compressed(&self) -> bool {
+        let begin = &self.0[..self.0.len().min(LONGEST_HEADER)];
+        Header::of(begin, 0).is_some()
     }
 
     /// The place of the first byte that no text has, and the byte.

@@ -273,6 +273,7 @@ fn job(
         contents,
         resources: resources(arguments)?,
         shared: false,
+        decompress: arguments.decompress.into(),
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
         plan: arguments.plan.into(),

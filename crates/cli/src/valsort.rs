@@ -10,6 +10,7 @@ use ::sort::{
     validate_set,
 };
 use clap::Args;
+use node::Decompress;
 use pipeline::{Control, Failure};
 use record::{Comparison, RECORD_BYTES, SUMMARY_BYTES, Summary};
 
@@ -176,6 +177,7 @@ fn validated(
     let (path, io) = split_options(&arguments.file);
     let control = Control::default();
     let job = Validated {
+        decompress: Decompress::Auto,
         sources: vec![Source::Path(path.into())],
         comparison: comparison.clone(),
         io: io.unwrap_or(IoChoice::Auto),

@@ -49,7 +49,7 @@ impl<R: Read + Send + 'static> Decoder<R> {
     pub fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < out.len() {
-            match self.read(&mut out[filled..]) {
+            match self.read_some(&mut out[filled..]) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(cause) => {
@@ -67,7 +67,7 @@ impl<R: Read + Send + 'static> Decoder<R> {
         Ok(filled)
     }
 
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+    fn read_some(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             match &mut self.state {
                 State::Begin(..) => self.begin()?,
@@ -108,5 +108,11 @@ impl<R: Read + Send + 'static> Decoder<R> {
             }
         });
         Ok(())
+    }
+}
+
+impl<R: Read + Send + 'static> Read for Decoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.fill(out)
     }
 }

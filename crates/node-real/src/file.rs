@@ -6,12 +6,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use node::backend::{Control, FileHandle, Request, set_chain_len};
+use node::backend::{Coded, Control, FileHandle, Reading, Request, set_chain_len};
 use node::{Buffer, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::access;
+use crate::coded;
 use crate::io_threads::IoThreads;
 use crate::sys::residency;
 
@@ -26,8 +27,9 @@ pub(crate) struct RealFile {
     threads: Arc<IoThreads>,
 }
 
-struct OpenFile {
-    fd: OwnedFd,
+/// The descriptor of an open file, and how it is read.
+pub(crate) struct OpenFile {
+    pub(crate) fd: OwnedFd,
     direct: AtomicBool,
     front_to_back: bool,
 }
@@ -71,15 +73,11 @@ pub(crate) fn metadata_of(stat: &Stat) -> Metadata {
 
 impl FileHandle for RealFile {
     fn metadata(&self) -> io::Result<Metadata> {
-        let mut metadata = metadata_of(&rustix::fs::fstat(&self.open.fd)?);
-        if self.open.front_to_back && metadata.kind == FileKind::Regular {
-            metadata.kind = FileKind::Sequential;
-        }
-        Ok(metadata)
+        self.open.metadata()
     }
 
     fn is_direct(&self) -> bool {
-        self.open.direct.load(Ordering::Relaxed)
+        self.open.is_direct()
     }
 
     fn submit(&self, _: Time, request: Request) {
@@ -88,7 +86,33 @@ impl FileHandle for RealFile {
     }
 
     fn control(&self, control: Control) -> io::Result<u64> {
-        let fd = &self.open.fd;
+        self.open.control(control)
+    }
+
+    fn header_bytes(&self) -> usize {
+        coded::HEADER_BYTES
+    }
+
+    fn decompressed(&self, begin: &[u8], reading: Reading) -> io::Result<Option<Coded>> {
+        coded::decompressed(&self.open, &self.threads, begin, reading)
+    }
+}
+
+impl OpenFile {
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        let mut metadata = metadata_of(&rustix::fs::fstat(&self.fd)?);
+        if self.front_to_back && metadata.kind == FileKind::Regular {
+            metadata.kind = FileKind::Sequential;
+        }
+        Ok(metadata)
+    }
+
+    pub(crate) fn control(&self, control: Control) -> io::Result<u64> {
+        let fd = &self.fd;
         match control {
             Control::Preallocate(range) => preallocate(fd, range)?,
             Control::Truncate(length) => retry_on_intr(|| rustix::fs::ftruncate(fd, length))?,
@@ -99,9 +123,7 @@ impl FileHandle for RealFile {
         }
         Ok(0)
     }
-}
 
-impl OpenFile {
     fn perform(&self, request: Request) {
         match request {
             Request::Read {
@@ -156,7 +178,11 @@ impl OpenFile {
     }
 
     /// Fills `out`, less only at the end of the file.
-    fn read(&self, offset: Option<u64>, mut out: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+    pub(crate) fn read(
+        &self,
+        offset: Option<u64>,
+        mut out: &mut [IoSliceMut<'_>],
+    ) -> io::Result<usize> {
         let mut filled = 0;
         IoSliceMut::advance_slices(&mut out, 0); // Drops empty slices: a read of 0 is the end.
         while !out.is_empty() {
@@ -186,7 +212,7 @@ impl OpenFile {
 
     /// Turns direct I/O off, because some file systems accept the flag and refuse the requests.
     /// Several requests in flight may find that out at the same time; all of them try again.
-    fn falls_back(&self) -> bool {
+    pub(crate) fn falls_back(&self) -> bool {
         let Ok(flags) = rustix::fs::fcntl_getfl(&self.fd) else {
             return false;
         };
@@ -198,7 +224,11 @@ impl OpenFile {
         cleared
     }
 
-    fn write(&self, offset: Option<u64>, mut bytes: &mut [IoSlice<'_>]) -> io::Result<()> {
+    pub(crate) fn write(
+        &self,
+        offset: Option<u64>,
+        mut bytes: &mut [IoSlice<'_>],
+    ) -> io::Result<()> {
         let mut written = 0;
         IoSlice::advance_slices(&mut bytes, 0); // Drops empty slices: a write of 0 is an error.
         while !bytes.is_empty() {

@@ -13,6 +13,7 @@
 
 mod access;
 mod cluster;
+mod coded;
 mod disks;
 mod facts;
 mod file;

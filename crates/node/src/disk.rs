@@ -3,6 +3,7 @@
 //! A data request takes a buffer and returns a ticket; several may be in flight. All other verbs
 //! take effect at once, when the world has reached the task's clock.
 
+mod coded;
 mod paths;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::CodingMemory;
 use crate::backend::{Control, Done, FileHandle, Request};
 use crate::opening::{Access, FileKind, Metadata};
 use crate::sync::{Ticket, ticket};
@@ -99,6 +101,8 @@ pub struct File {
     handle: Arc<dyn FileHandle>,
     path: Arc<Path>,
     metadata: Metadata,
+    is_coded: bool,
+    coding_memory: CodingMemory,
 }
 
 /// A data request in flight, which holds a buffer (or a chain of buffers).
@@ -118,11 +122,15 @@ impl<Held> DiskTicket<Held> {
     /// failure if there was one.
     pub async fn wait(self, node: &Node) -> (Held, Result<(), DiskError>) {
         let (held, result) = self.ticket.wait(node).await;
-        let failed = |cause| DiskError {
-            verb: self.verb,
-            path: self.path.to_path_buf(),
-            offset: Some(self.offset),
-            cause,
+        let failed = |cause: io::Error| {
+            // The data of a compressed file. Offsets in its contents lead nowhere.
+            let is_damaged = cause.kind() == io::ErrorKind::InvalidData;
+            DiskError {
+                verb: if is_damaged { "decompress" } else { self.verb },
+                path: self.path.to_path_buf(),
+                offset: (!is_damaged).then_some(self.offset),
+                cause,
+            }
         };
         (held, result.map_err(failed))
     }
@@ -140,6 +148,8 @@ impl File {
             handle,
             path: path.into(),
             metadata,
+            is_coded: false,
+            coding_memory: CodingMemory::default(),
         })
     }
 

@@ -68,13 +68,13 @@ pub enum SortError {
     /// The data, and the buffers to sort them, do not fit into the memory limit.
     #[error(
         "sorting {what} in {passes} needs {needed} of memory, but the limit is {limit}; give at least -S {mib}M",
-        what = bytes.map_or("a pipe".to_owned(), amount),
+        what = bytes.map_or("a pipe or compressed file".to_owned(), amount),
         needed = amount(*needed),
         limit = amount(*limit),
         mib = needed.div_ceil(1 << 20)
     )]
     TooLittleMemory {
-        /// Bytes of the input; `None` for a pipe, where `needed` is the least to start with.
+        /// Bytes of the input; `None` if the length is not known, where `needed` is the least to start with.
         bytes: Option<u64>,
         /// The least memory that would do, in bytes.
         needed: u64,
@@ -351,6 +351,16 @@ pub enum SortError {
     NotDivisible {
         /// Why not.
         what: String,
+    },
+    /// A compressed file was to be divided.
+    #[error(
+        "{file} is compressed, so that it can be read only from its begin; decompress it into a file, \
+         or sort it on one node without --resume (--decompress none sorts its bytes as they are)",
+        file = file.display()
+    )]
+    Compressed {
+        /// The input.
+        file: PathBuf,
     },
     /// The system refused memory.
     #[error(

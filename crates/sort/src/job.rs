@@ -1,6 +1,6 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
-use node::{File, Node, Open};
+use node::{Decompress, File, Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -128,6 +128,17 @@ pub enum IoChoice {
     Direct,
     /// Use the cache.
     Buffered,
+}
+
+/// How inputs are opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// Whether to bypass the page cache.
+    pub io: IoChoice,
+    /// Which inputs are decompressed.
+    pub decompress: Decompress,
+    /// The memory limit, of which a decompressor takes a part.
+    pub memory_bytes: u64,
 }
 
 /// The plan that the user asks for.
@@ -281,6 +292,8 @@ pub struct Rows {
 pub struct Job {
     /// Inputs, in order.
     pub sources: Vec<Source>,
+    /// Which inputs are decompressed.
+    pub decompress: Decompress,
     /// Whether all ranks name the same inputs and divide them; otherwise each has its own.
     pub shared: bool,
     /// Directories for spill files; if there are none, the output's.
@@ -318,6 +331,15 @@ pub struct Job {
 }
 
 impl Job {
+    /// How its inputs are opened.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            io: self.resources.io,
+            decompress: self.decompress,
+            memory_bytes: self.resources.memory_bytes,
+        }
+    }
+
     /// Whether the sort neither exchanges records with other ranks nor saves its progress.
     pub(crate) fn is_alone(&self, node: &Node) -> bool {
         node.nodes() == 1 && self.resume.is_none()

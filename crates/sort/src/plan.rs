@@ -33,6 +33,8 @@ pub(crate) use needs::{SAMPLES_IN_FLIGHT, WORST_UNIT_BYTES};
 pub(crate) use one_pass::unit;
 pub use spilling::Spilling;
 
+use node::CodingMemory;
+
 use crate::error::SortError;
 use crate::job::{Resources, Start, Tuning};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
@@ -125,9 +127,17 @@ pub struct Shape {
     pub stable: bool,
     /// Directories for spill files.
     pub temporary: usize,
+    /// Memory for decompression of the input, and for compression of the output.
+    pub coding: [CodingMemory; 2],
 }
 
 impl Shape {
+    /// The memory of a limit that decompression and compression leave.
+    fn rest(&self, limit: u64) -> u64 {
+        let taken = self.coding.map(|coding| coding.bytes(limit));
+        taken.into_iter().fold(limit, u64::saturating_sub)
+    }
+
     /// Read units of that many bytes, at most.
     fn units(&self, unit: usize) -> u64 {
         let more = self.inputs.saturating_sub(1) as u64;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kernel::patterns::{Pattern, draw};
 use machine::{Back, DiskModel, Driver, Durability};
-use node::{Costs, Random};
+use node::{Costs, Decompress, Random};
 use pipeline::Control;
 use record::Order;
 use sort::{
@@ -171,6 +171,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
             io,
         },
         shared: false,
+        decompress: Decompress::Auto,
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
         temporary_limit: None,

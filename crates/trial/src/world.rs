@@ -67,6 +67,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         outputs,
         stable: order.ties() == Ties::Position,
         temporary,
+        coding: Default::default(),
     };
     let is_enough = |chunks: &usize| {
         let tuning = Tuning {

@@ -12,7 +12,7 @@ use pipeline::Failure;
 use serde_json::{Value, json};
 
 use super::codes::{FAILED, READER_GONE_CODE};
-use crate::files::{compression, is_standard_output};
+use crate::files::is_standard_output;
 use crate::glance;
 use crate::text::printable;
 
@@ -129,7 +129,7 @@ impl From<Failure> for CliFailure {
                 Ok(error) => CliFailure {
                     file: error.file().cloned(),
                     offset: error.offset(),
-                    ..CliFailure::new(error.kind(), with_advice(&error).unwrap_or(message))
+                    ..CliFailure::new(error.kind(), glance::truncated(&error).unwrap_or(message))
                 },
                 Err(error) if error.is::<NetworkError>() => CliFailure::new("network", message),
                 Err(_) => CliFailure::new("program", message),
@@ -140,24 +140,6 @@ impl From<Failure> for CliFailure {
             Failure::Panic { .. } => CliFailure::new("bug", message),
         }
     }
-}
-
-/// The message of an error with advice that the first bytes of the input suggest.
-fn with_advice(error: &SortError) -> Option<String> {
-    compressed(error).or_else(|| glance::truncated(error))
-}
-
-/// The hint for an input that ends inside a record because it is compressed.
-fn compressed(error: &SortError) -> Option<String> {
-    let SortError::TruncatedRecord { file, .. } = error else {
-        return None;
-    };
-    let (name, command) = compression(file)?;
-    let file = file.display();
-    Some(format!(
-        "{file} ends inside a record and looks like {name} data; decompress it first, as in \
-         `{command} {file} | gristmill sort ...`"
-    ))
 }
 
 /// Whether the reader of standard output went away, as in `sort | head`.

@@ -29,6 +29,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
     // The header is a line of the file, too.
     let header = u64::from(rows.as_ref().is_some_and(|rows| rows.has_header));
     let job = Checked {
+        decompress: arguments.decompress.into(),
         source: source.clone(),
         contents: contents.clone(),
         rows,

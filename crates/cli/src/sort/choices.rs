@@ -2,6 +2,7 @@
 
 use ::sort::{Choice, ExchangeKind, IoChoice, Start, Tune};
 use clap::ValueEnum;
+use node::{Compression, Decompress};
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum PlanName {
@@ -50,6 +51,19 @@ pub enum ExchangeName {
     Rounds,
 }
 
+/// Whether files are compressed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum CompressionName {
+    #[default]
+    Auto,
+    None,
+    Gzip,
+    Zstd,
+    Lz4,
+    Bzip2,
+    Xz,
+}
+
 /// How `--check` tells of disorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckName {
@@ -82,6 +96,30 @@ impl From<PlanName> for Choice {
             PlanName::OnePass => Choice::OnePass,
             PlanName::TwoPass => Choice::TwoPass,
             PlanName::Merge => Choice::Merge,
+        }
+    }
+}
+
+impl CompressionName {
+    /// The format, if it is one.
+    fn format(self) -> Option<Compression> {
+        match self {
+            CompressionName::Auto | CompressionName::None => None,
+            CompressionName::Gzip => Some(Compression::Gzip),
+            CompressionName::Zstd => Some(Compression::Zstd),
+            CompressionName::Lz4 => Some(Compression::Lz4),
+            CompressionName::Bzip2 => Some(Compression::Bzip2),
+            CompressionName::Xz => Some(Compression::Xz),
+        }
+    }
+}
+
+impl From<CompressionName> for Decompress {
+    fn from(name: CompressionName) -> Decompress {
+        match (name, name.format()) {
+            (_, Some(format)) => Decompress::From(format),
+            (CompressionName::Auto, None) => Decompress::Auto,
+            (_, None) => Decompress::Never,
         }
     }
 }

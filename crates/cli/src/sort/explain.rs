@@ -18,6 +18,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
+use codec::{Decoder, Header, LONGEST_HEADER};
 use record::text::{TextOrder, Warning};
 
 use super::options::Order;
@@ -34,6 +35,9 @@ Examples:
 
 /// A longer line is shown in part.
 const MOST_LINE_BYTES: u64 = 64 << 10;
+
+/// A memory limit, of which a decompressor takes a part.
+const CONTENTS_BYTES: u64 = 64 << 20;
 
 /// Show which bytes of a line each key is, and what they are read as.
 ///
@@ -96,11 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         say::out(line)?;
     }
     let input = arguments.input.as_deref();
-    let mut reader = BufReader::new(open(input)?);
+    let failed = |cause| unread(input, &cause);
+    let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
     for number in 1..=arguments.lines {
-        let Some(line) =
-            next_line(&mut reader, delimiter).map_err(|cause| unread(input, &cause))?
-        else {
+        let Some(line) = next_line(&mut reader, delimiter).map_err(failed)? else {
             break;
         };
         show(&order, number, &line)?;
@@ -168,7 +171,7 @@ fn skip_line(reader: &mut impl BufRead, delimiter: u8) -> io::Result<()> {
     }
 }
 
-fn open(input: Option<&Path>) -> Result<Box<dyn Read>, CliFailure> {
+fn open(input: Option<&Path>) -> Result<Box<dyn Read + Send>, CliFailure> {
     match input {
         None => Ok(Box::new(io::stdin())),
         Some(path) if path == Path::new("-") => Ok(Box::new(io::stdin())),
@@ -177,6 +180,17 @@ fn open(input: Option<&Path>) -> Result<Box<dyn Read>, CliFailure> {
             Err(cause) => Err(unread(input, &cause)),
         },
     }
+}
+
+/// What a sort would read: the contents of a compressed input.
+fn contents(mut source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut begin = Vec::new();
+    let most = LONGEST_HEADER as u64;
+    source.by_ref().take(most).read_to_end(&mut begin)?;
+    Ok(match Header::of(&begin, CONTENTS_BYTES) {
+        Some(header) => Box::new(Decoder::new(header, begin, source)),
+        None => Box::new(io::Cursor::new(begin).chain(source)),
+    })
 }
 
 fn unread(input: Option<&Path>, cause: &io::Error) -> CliFailure {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Command, FromArgMatches};
 
-use super::choices::{CheckName, ExchangeName, IoName, PlanName, StartName, TuneName};
+use super::choices::{
+    CheckName, CompressionName, ExchangeName, IoName, PlanName, StartName, TuneName,
+};
 use super::memory::{Asked, asked};
 use crate::progress::{self, Mode};
 use crate::size::{size, threads};
@@ -83,6 +85,15 @@ pub(crate) struct Arguments {
         help_heading = "Input and output"
     )]
     pub(super) files0_from: Option<PathBuf>,
+    /// Which inputs are decompressed: auto tells compressed files by their first bytes
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Input and output"
+    )]
+    pub(super) decompress: CompressionName,
     /// Lines end with NUL, not with a newline
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) zero_terminated: bool,

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal};
 
 use super::{Arguments, first_input};
 use crate::ending::failure::CliFailure;
-use crate::files::compression;
 use crate::glance::Glance;
 
 /// Refuses to show binary records, or lines with control bytes, on a terminal. An output that `-o`
@@ -32,7 +31,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
 fn control_byte(arguments: &Arguments) -> Option<String> {
     let input = first_input(arguments);
     let (at, byte) = Glance::at(input)?.control_byte(arguments.zero_terminated)?;
-    let is_compressed = compression(input).is_some();
+    let is_compressed = Glance::at(input)?.is_compressed();
     let input = input.display();
     let told = || format!("lines of {input} have control bytes (0x{byte:02x} at byte {at})");
     (!is_compressed).then(told)

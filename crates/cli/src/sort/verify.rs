@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use ::sort::{
-    IoChoice, Job, Manifest, Report, SortError, Source, Target, Validated, ValidatedSet,
+    IoChoice, Job, Manifest, Reading, Report, SortError, Source, Target, Validated, ValidatedSet,
     WrittenFile, resolve, validate, validate_set,
 };
-use node::{Node, Rank};
+use node::{Decompress, Node, Rank};
 use pipeline::Failure;
 use record::{Comparison, Summary};
 
@@ -27,15 +27,22 @@ pub(super) async fn check_output(
         Target::Together(_) | Target::Standard => return Ok(()),
         Target::Directories(all) => return check_set(node, job, &all[0], report).await,
     };
+    let decompress = Decompress::Never;
     for written in written {
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());
         if let Some(rows) = &job.rows {
-            let resolved = resolve(node, rows, &sources, true).await?;
+            let reading = Reading {
+                io: IoChoice::Direct,
+                decompress,
+                memory_bytes: job.resources.memory_bytes,
+            };
+            let resolved = resolve(node, rows, &sources, true, reading).await?;
             sources = resolved.sources;
             comparison = resolved.contents.comparison().unwrap_or(comparison);
         }
         let again = Validated {
+            decompress,
             sources,
             comparison,
             io: IoChoice::Direct,

@@ -30,6 +30,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
+            "codec",
             "record",
             "kernel",
             "node",

@@ -12,6 +12,7 @@ mod changing_input;
 mod checks;
 mod cluster;
 mod cluster_ends;
+mod compressed;
 mod counts;
 mod demo;
 mod gnu;

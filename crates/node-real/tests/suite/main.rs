@@ -6,6 +6,7 @@
 #[path = "../common/strace.rs"]
 mod strace;
 
+mod compressed;
 mod conformance;
 mod fallback;
 mod nobody;

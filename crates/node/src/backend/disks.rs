@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::compression::{CodingMemory, Compress, Decompress};
 use crate::opening::{Access, Metadata, Open, Standard};
 use crate::sync::Completer;
 use crate::{Buffer, Time};
@@ -96,6 +97,48 @@ pub trait FileHandle: Send + Sync + 'static {
     /// # Errors
     /// When the system refuses the change.
     fn control(&self, control: Control) -> io::Result<u64>;
+    /// The first bytes that tell whether the file is compressed; 0 if this backend does not know
+    /// compressed files.
+    fn header_bytes(&self) -> usize {
+        0
+    }
+    /// The contents of this file, which begins with `begin` and has not been read but for that; of
+    /// a pipe nothing was read. None if they are the file's own bytes, at their offsets.
+    ///
+    /// # Errors
+    /// When the system refuses. Damaged data is an error of a later read.
+    fn decompressed(&self, begin: &[u8], reading: Reading) -> io::Result<Option<Coded>> {
+        let _ = (begin, reading);
+        Ok(None)
+    }
+    /// This file, which is empty, as one that compresses what is written to it front to back. Its
+    /// first [`Request::Sync`] ends the data.
+    ///
+    /// # Errors
+    /// When this backend does not know compressed files, or there is no memory.
+    fn compressed(&self, how: Compress) -> io::Result<Coded> {
+        let _ = how;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Which files are decompressed, and in which memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Which files are decompressed.
+    pub decompress: Decompress,
+    /// The memory limit of the program: a decompressor takes a part of it.
+    pub memory_bytes: u64,
+}
+
+/// A file that is decompressed or compressed on the way.
+pub struct Coded {
+    /// The contents, a sequential file.
+    pub handle: Arc<dyn FileHandle>,
+    /// Whether there is a format between the file and its contents, as far as that is known.
+    pub is_coded: bool,
+    /// Memory that this takes.
+    pub memory: CodingMemory,
 }
 
 /// The result of a data request: the buffer or the chain in any case, and whether it succeeded.

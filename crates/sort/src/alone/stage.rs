@@ -112,6 +112,7 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
         outputs: 1,
         stable: false,
         temporary: 1,
+        coding: Default::default(),
     };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     let contents = Arc::new(Bytes::new(Order::gensort(Ties::Record)));

@@ -14,8 +14,7 @@ use crate::epochs::range_owners::assign_readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::path_template::of_rank;
-use crate::job::Job;
-use crate::job::Source;
+use crate::job::{Job, Source};
 use crate::ranks::fingerprint::{Fingerprint, Part, check_same};
 use crate::ranks::sampling::probe_checksum;
 
@@ -157,10 +156,13 @@ impl Opener<'_> {
             None => job.sources.clone(),
         };
         let framing = job.contents.framing();
-        let mut inputs = Inputs::open(node, &sources, framing, job.resources.io).await?;
+        let mut inputs = Inputs::open(node, &sources, framing, job.reading()).await?;
         if job.is_alone(node) {
             let (part, bytes) = (part_of(&inputs, 0), inputs.bytes.unwrap_or(0));
             return Ok((inputs, part, bytes));
+        }
+        if let Some(file) = inputs.compressed() {
+            return Err(SortError::Compressed { file }.into());
         }
         let what = match framing.is_chained() {
             true => {

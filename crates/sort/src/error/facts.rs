@@ -32,7 +32,7 @@ impl SortError {
             SortError::Silent { .. } => "silent",
             SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",
             SortError::Different { .. } => "different",
-            SortError::NotDivisible { .. } => "not_divisible",
+            SortError::NotDivisible { .. } | SortError::Compressed { .. } => "not_divisible",
         }
     }
 
@@ -65,6 +65,7 @@ impl SortError {
             | SortError::Checkpoint { file, .. }
             | SortError::NotTogether { file, .. }
             | SortError::SameOutput { file, .. }
+            | SortError::Compressed { file }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::LongLine { file, .. } => file.as_ref(),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),

@@ -12,26 +12,27 @@
 //! direct read         from block to block around it
 //! ```
 
+mod facts;
+mod files;
 pub(crate) mod header;
 mod listed;
 mod opening;
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{File, FileKind, Metadata, Node};
+use node::{CodingMemory, File, FileKind, Metadata, Node};
 use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
-use crate::job::{Behind, IoChoice, Source};
+use crate::job::{Behind, IoChoice, Reading, Source};
 use crate::records::framing::Framing;
 use crate::records::size::portion;
-use crate::report::Warning;
+pub(crate) use files::Files;
 use listed::Listed;
-use opening::{ends_open, open, set_of};
+use opening::{Opened, ends_open, open, set_of};
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
 /// any number of inputs needs few descriptors.
@@ -48,12 +49,16 @@ pub struct Input {
     /// Bytes at the beginning of the file that are skipped: its header, and the parts of other
     /// ranks.
     skipped: u64,
+    /// How it is opened.
+    reading: Reading,
+    /// Whether it is compressed.
+    is_compressed: bool,
     /// Whether its last line has no delimiter.
     is_open: bool,
     is_chained: bool,
     /// Bytes before it in this node's input.
     pub first: u64,
-    /// Its bytes; 0 for a pipe, whose length is unknown.
+    /// Its bytes; 0 for a pipe or compressed file, whose length is unknown.
     pub bytes: u64,
 }
 
@@ -62,12 +67,16 @@ pub struct Input {
 pub(crate) struct Inputs {
     pub files: Vec<Input>,
     pub framing: Framing,
-    /// Bytes of all of them; `None` with a pipe among them, or if records are chained.
+    /// Bytes of all of them; `None` if one is read only front to back.
     pub bytes: Option<u64>,
     /// Bytes before them in the input of all ranks.
     pub base: u64,
     /// The lists of the sets, if every input is a set of files.
     pub listed: Option<Listed>,
+    /// Memory for decompression. Inputs that are read front to back are read one by one, so it is
+    /// that of the largest.
+    pub coding: CodingMemory,
+    reading: Reading,
 }
 
 /// A range of one input: whole records of one length, or bytes in which lines begin.
@@ -92,15 +101,22 @@ impl Inputs {
         node: &Node,
         sources: &[Source],
         framing: Framing,
-        io: IoChoice,
+        reading: Reading,
     ) -> Result<Inputs, Failure> {
         let mut inputs = Inputs::none(framing);
+        // The system reads ahead of a file that is read front to back.
+        let io = match framing.is_chained() {
+            true => IoChoice::Buffered,
+            false => reading.io,
+        };
+        let reading = Reading { io, ..reading };
+        inputs.reading = reading;
         let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
-                let file = open(node, source, (io, framing)).await?;
-                let is_open = ends_open(node, &file, framing).await?;
-                inputs.add(source, file, is_open)?;
+                let opened = open(node, source, reading).await?;
+                let is_open = ends_open(node, &opened.file, framing).await?;
+                inputs.add(source, opened, is_open)?;
                 listed = None;
                 continue;
             };
@@ -126,10 +142,10 @@ impl Inputs {
             }
             for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
                 let source = Source::Listed(path);
-                let file = open(node, &source, (io, framing)).await?;
-                let name = file.path().display().to_string();
-                let is_open = ends_open(node, &file, framing).await?;
-                inputs.add(&source, file, is_open)?;
+                let opened = open(node, &source, reading).await?;
+                let name = opened.file.path().display().to_string();
+                let is_open = ends_open(node, &opened.file, framing).await?;
+                inputs.add(&source, opened, is_open)?;
                 let bytes = inputs.files.last().map_or(0, |input| input.bytes);
                 let found = framing.size_of(bytes).records;
                 // Lines are counted when they are read.
@@ -153,6 +169,8 @@ impl Inputs {
             bytes: Some(0),
             base: 0,
             listed: None,
+            coding: CodingMemory::default(),
+            reading: Reading::default(),
         }
     }
 
@@ -166,7 +184,8 @@ impl Inputs {
         part
     }
 
-    fn add(&mut self, source: &Source, file: File, is_open: bool) -> Result<(), SortError> {
+    fn add(&mut self, source: &Source, opened: Opened, is_open: bool) -> Result<(), SortError> {
+        let Opened { file, is_pipe } = opened;
         let seen = file.metadata();
         let bytes = match seen.kind {
             FileKind::Directory => {
@@ -184,19 +203,25 @@ impl Inputs {
         };
         let first = self.bytes.unwrap_or(0);
         let sequential = file.is_sequential() || self.framing.is_chained();
+        let is_compressed = file.is_coded();
+        self.coding = self.coding.or(file.coding_memory());
         self.bytes = self
             .bytes
             .filter(|_| !sequential)
             .map(|before| before + bytes);
         let direct = file.is_direct();
-        let kept = (sequential || self.files.len() < KEPT_OPEN).then_some(file);
-        let (source, skipped) = (source.clone(), source.header_bytes());
+        // The header of a compressed file is skipped each time that the file is opened.
+        let skips = is_compressed && source.header_bytes() > 0;
+        let kept = (is_pipe || self.files.len() < KEPT_OPEN && !skips).then_some(file);
+        let (source, skipped, reading) = (source.clone(), source.header_bytes(), self.reading);
         self.files.push(Input {
             kept,
             source,
             seen,
             direct,
             skipped,
+            reading,
+            is_compressed,
             is_open,
             is_chained: self.framing.is_chained(),
             first,
@@ -222,31 +247,6 @@ impl Inputs {
     /// Whether every input is read past the page cache.
     pub(crate) fn is_direct(&self) -> bool {
         self.files.iter().all(|input| input.direct)
-    }
-
-    /// Looks at every regular file again, each once, and warns if it has grown since it was opened.
-    /// A file that its name no longer leads to is not looked at.
-    pub(crate) async fn grown(&self, node: &Node) -> Vec<Warning> {
-        let mut told = BTreeSet::new();
-        let mut warnings = Vec::new();
-        for Input { source, seen, .. } in &self.files {
-            let (Some(path), FileKind::Regular) = (source.path(), seen.kind) else {
-                continue;
-            };
-            let Ok(now) = node.metadata(path).await else {
-                continue;
-            };
-            let same = (now.device, now.identity) == (seen.device, seen.identity);
-            if same && now.length > seen.length && told.insert((seen.device, seen.identity)) {
-                let (was, now) = (seen.length, now.length);
-                warnings.push(Warning::Grew {
-                    file: path.to_owned(),
-                    was,
-                    now,
-                });
-            }
-        }
-        warnings
     }
 
     /// The unit of at most `most` bytes that begins at byte `position`.
@@ -339,38 +339,19 @@ impl Input {
         };
         let file = node.open(path, self.source.how(self.direct)).await?;
         let now = file.metadata();
+        let replaced = || {
+            let file = path.to_owned();
+            Failure::from(SortError::Replaced { file })
+        };
         if (now.device, now.identity) != (self.seen.device, self.seen.identity) {
-            return Err(SortError::Replaced {
-                file: path.to_owned(),
-            }
-            .into());
+            return Err(replaced());
         }
-        Ok(file)
-    }
-}
-
-/// The input files of one task, of which the last one used stays open.
-pub(crate) struct Files {
-    inputs: Arc<Inputs>,
-    last: Option<(usize, File)>,
-}
-
-impl Files {
-    pub(crate) fn new(inputs: &Arc<Inputs>) -> Files {
-        Files {
-            inputs: Arc::clone(inputs),
-            last: None,
-        }
-    }
-
-    pub(crate) async fn of(&mut self, node: &Node, number: usize) -> Result<File, Failure> {
-        match &self.last {
-            Some((last, file)) if *last == number => Ok(file.clone()),
-            _ => {
-                let file = self.inputs.files[number].open(node).await?;
-                self.last = Some((number, file.clone()));
-                Ok(file)
+        match self.is_compressed {
+            true => {
+                let contents = self.reading.behind(node, file, self.skipped).await?;
+                contents.ok_or_else(replaced)
             }
+            false => Ok(file),
         }
     }
 }

@@ -22,11 +22,13 @@ const READ_BYTES: usize = 1 << 20;
 
 /// Whether the job merges its inputs as they are. A set of files is laid out by the size of the input,
 /// which pipes do not tell. Rows are checked and have headers, and the ends of chained records follow
-/// from all before: those are sorted.
+/// from all before: those are sorted. So are compressed files.
 pub(crate) fn merges_inputs(job: &Job, inputs: &Inputs, output: Option<&Output>) -> bool {
     let is_laid_out = inputs.is_seekable() || output.is_some_and(Output::is_one);
     let is_asked = job.plan == Choice::MergeInputs && job.top.is_none();
     let is_plain = !job.contents.framing().is_chained() && !job.contents.is_checked();
+    // Each input that is merged would have a decompressor of its own.
+    let is_plain = is_plain && inputs.compressed().is_none();
     is_asked && is_laid_out && is_plain && job.contents.comparison().is_some()
 }
 

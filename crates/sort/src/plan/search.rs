@@ -63,13 +63,13 @@ impl Planner {
             })
         };
         let limit = resources.memory_bytes;
-        with(resources.cores.max(1), limit.min(MOST_BYTES)).ok_or_else(|| {
-            SortError::TooLittleMemory {
-                bytes: shape.bytes,
-                needed: least_above(limit, |memory| with(1, memory).is_some()),
-                limit,
-                passes: self.passes,
-            }
+        // No number of a plan changes what compression takes, so plans are made for the rest.
+        let rest = |limit: u64| shape.rest(limit.min(MOST_BYTES));
+        with(resources.cores.max(1), rest(limit)).ok_or_else(|| SortError::TooLittleMemory {
+            bytes: shape.bytes,
+            needed: least_above(limit, |memory| with(1, rest(memory)).is_some()),
+            limit,
+            passes: self.passes,
         })
     }
 

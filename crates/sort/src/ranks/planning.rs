@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::Node;
+use node::{CodingMemory, Node};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
@@ -31,8 +31,9 @@ pub(crate) struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    fn shape(&self, bytes: Option<u64>) -> Shape {
+    fn shape(&self, bytes: Option<u64>, decompressing: CodingMemory) -> Shape {
         Shape {
+            coding: [decompressing, CodingMemory::default()],
             inputs: self.inputs,
             bytes,
             framing: self.job.contents.framing(),
@@ -50,7 +51,7 @@ impl Planning<'_> {
         &self,
         inputs: &Arc<Inputs>,
     ) -> Result<(Plan, Option<String>), Failure> {
-        let shape = self.shape(inputs.bytes);
+        let shape = self.shape(inputs.bytes, inputs.coding);
         let chosen = match self.job.contents.counts() {
             true => self.choose_beside_counter(&shape, inputs).await?,
             false => choose(self.node, self.job, &shape, inputs).await?,
@@ -110,7 +111,8 @@ impl Planning<'_> {
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });
-        let plan = Plan::two_pass_of_about(&self.shape(Some(bytes)), &given, &tuning);
+        let shape = self.shape(Some(bytes), CodingMemory::default());
+        let plan = Plan::two_pass_of_about(&shape, &given, &tuning);
         plan.map_err(|refused| {
             let SortError::TooLittleMemory { needed, .. } = refused else {
                 return refused;

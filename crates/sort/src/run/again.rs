@@ -125,7 +125,8 @@ async fn with_rows(
     let Some(rows) = &job.rows else {
         return Ok(job.clone());
     };
-    let Resolved { contents, sources } = resolve(node, rows, &job.sources, goes_on).await?;
+    let Resolved { contents, sources } =
+        resolve(node, rows, &job.sources, goes_on, job.reading()).await?;
     if let Some(path) = &rows.bad_rows {
         unfinished.bad_rows = Some(BadRows::open(node, path.clone()).await?);
     }

@@ -9,7 +9,7 @@ use record::{Framing, LineOrder, Quoting};
 
 use crate::error::SortError;
 use crate::files::input::header::read_header;
-use crate::job::{Rows, Source};
+use crate::job::{Reading, Rows, Source};
 use crate::records::contents::{Contents, Lines};
 
 /// Rows whose header was read.
@@ -30,13 +30,14 @@ pub async fn resolve(
     rows: &Rows,
     sources: &[Source],
     goes_on: bool,
+    reading: Reading,
 ) -> Result<Resolved, Failure> {
     let framing = match rows.dialect {
         Dialect::Csv { separator, quote } => Framing::Quoted(Quoting { separator, quote }),
         Dialect::Tsv | Dialect::JsonLines => Framing::Delimited(b'\n'),
     };
     let (header, behind) = match rows.has_header {
-        true => read_headers(node, sources, framing).await?,
+        true => read_headers(node, sources, framing, reading).await?,
         false => (Vec::new(), sources.to_vec()),
     };
     let framing = match goes_on {
@@ -56,10 +57,11 @@ async fn read_headers(
     node: &Node,
     sources: &[Source],
     framing: Framing,
+    reading: Reading,
 ) -> Result<(Vec<u8>, Vec<Source>), Failure> {
     let (mut first, mut behind): (Option<(&Source, Vec<u8>)>, _) = (None, Vec::new());
     for source in sources {
-        let (header, rest) = read_header(node, source, framing).await?;
+        let (header, rest) = read_header(node, source, framing, reading).await?;
         behind.push(rest);
         match &first {
             _ if header.is_empty() => {}

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use node::{Filled, Mutex, Node, Pool, Queue};
+use node::{Decompress, Filled, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Rows, Source, naming_source};
+use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Block};
 use crate::records::contents::Contents;
@@ -35,6 +35,8 @@ pub struct Checked {
     pub rows: Option<Rows>,
     /// Whether to read past the page cache.
     pub io: IoChoice,
+    /// Whether to decompress it.
+    pub decompress: Decompress,
     /// Cores to use.
     pub cores: usize,
     /// The memory limit in bytes.
@@ -82,7 +84,13 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let count = READERS * DEPTH + 2 * job.cores;
     let contents = with_room(job, count);
     let framing = contents.framing();
-    let inputs = Inputs::open(node, std::slice::from_ref(&job.source), framing, job.io).await?;
+    let inputs = Inputs::open(
+        node,
+        std::slice::from_ref(&job.source),
+        framing,
+        job.reading(),
+    )
+    .await?;
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);
@@ -137,13 +145,23 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     }))
 }
 
+impl Checked {
+    fn reading(&self) -> Reading {
+        Reading {
+            io: self.io,
+            decompress: self.decompress,
+            memory_bytes: self.memory_bytes,
+        }
+    }
+}
+
 /// The job with the order of its rows, and the source behind their header.
 async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
     let Some(rows) = &job.rows else {
         return Ok(job.clone());
     };
     let sources = std::slice::from_ref(&job.source);
-    let mut resolved = resolve(node, rows, sources, true).await?;
+    let mut resolved = resolve(node, rows, sources, true, job.reading()).await?;
     Ok(Checked {
         contents: resolved.contents,
         source: resolved.sources.swap_remove(0),

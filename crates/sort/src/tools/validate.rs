@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::{Filled, Mutex, Node, Pool, Queue};
+use node::{Decompress, Filled, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
 use crate::error::no_memory;
 use crate::files::input::Inputs;
-use crate::job::IoChoice;
-use crate::job::Source;
+use crate::job::{IoChoice, Reading, Source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
 use crate::records::block::BLOCK_BYTES;
@@ -27,11 +26,16 @@ pub struct Validated {
     pub comparison: Comparison,
     /// Whether to read past the page cache.
     pub io: IoChoice,
+    /// Which inputs are decompressed.
+    pub decompress: Decompress,
     /// Cores to use.
     pub cores: usize,
     /// To watch and stop it.
     pub control: Control,
 }
+
+/// Memory of which a decompressor may take a part. The other buffers are few and small.
+const MEMORY_BYTES: u64 = 128 << 20;
 
 const READERS: usize = 2;
 const DEPTH: usize = 2;
@@ -42,7 +46,12 @@ const DEPTH: usize = 2;
 /// When the input cannot be read. Disorder is a result, not an error.
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
     let framing = Framing::ending(job.comparison.framing());
-    let inputs = Inputs::open(node, &job.sources, framing, job.io).await?;
+    let reading = Reading {
+        io: job.io,
+        decompress: job.decompress,
+        memory_bytes: MEMORY_BYTES,
+    };
+    let inputs = Inputs::open(node, &job.sources, framing, reading).await?;
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);

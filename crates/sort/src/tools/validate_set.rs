@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use node::Node;
+use node::{Decompress, Node};
 use pipeline::{Control, Failure};
 use record::{Comparison, Summary};
 
@@ -53,6 +53,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
     let mut found = SetSummary::default();
     for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
         let file = Validated {
+            decompress: Decompress::Never,
             sources: vec![Source::Listed(path.clone())],
             comparison: comparison.clone(),
             io: job.io,

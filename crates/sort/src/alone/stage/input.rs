@@ -8,14 +8,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{Pool, Posted, Queue, Tokens};
+use node::{Decompress, Pool, Posted, Queue, Tokens};
 use pipeline::{Dial, Failure, StageReport, Tuner, Worker, sharing};
 use record::Generator;
 
 use crate::alone::stage::{Bench, Stage, drain};
 use crate::files::input::Inputs;
-use crate::job::Source;
-use crate::job::{IoChoice, Target};
+use crate::job::{IoChoice, Reading, Source, Target};
 use crate::names::StageName;
 use crate::records::block::Block;
 use crate::records::framing::GENSORT;
@@ -32,7 +31,12 @@ impl Bench<'_> {
         let path = self.job.directory.join("gristmill-stage-input");
         self.generate(&path).await?;
         let sources = [Source::Path(path.clone())];
-        let report = match Inputs::open(self.node, &sources, GENSORT, self.job.resources.io).await {
+        let reading = Reading {
+            io: self.job.resources.io,
+            decompress: Decompress::Never,
+            ..Reading::default()
+        };
+        let report = match Inputs::open(self.node, &sources, GENSORT, reading).await {
             Ok(inputs) if self.job.stage == Stage::Sampler => self.sampler(inputs).await,
             Ok(inputs) => self.reader(inputs).await,
             Err(failure) => Err(failure),

@@ -10,10 +10,9 @@ use pipeline::Failure;
 use record::Framing;
 
 use crate::error::SortError;
-use crate::job::{Behind, IoChoice, Source};
-use crate::records::framing::Framing as Records;
+use crate::job::{Behind, IoChoice, Reading, Source};
 
-use super::opening::open;
+use super::opening::{Opened, open};
 
 /// Bytes of the first read; each later one has twice as many as those before together.
 const FIRST_READ_BYTES: usize = 64 << 10;
@@ -30,9 +29,10 @@ pub(crate) async fn read_header(
     node: &Node,
     source: &Source,
     framing: Framing,
+    reading: Reading,
 ) -> Result<(Vec<u8>, Source), Failure> {
-    let how = (IoChoice::Buffered, Records::ending(framing));
-    let file = open(node, source, how).await?;
+    let io = IoChoice::Buffered;
+    let Opened { file, is_pipe } = open(node, source, Reading { io, ..reading }).await?;
     let (mut read, mut scanner) = (Vec::new(), framing.scanner());
     let found = loop {
         let more = FIRST_READ_BYTES.max(read.len());
@@ -62,8 +62,7 @@ pub(crate) async fn read_header(
     if found.is_none() && !read.is_empty() {
         read.extend(framing.delimiter());
     }
-    let is_read_once = source.path().is_none() || file.is_sequential();
-    let begun = is_read_once.then(|| (file, Arc::from(front)));
+    let begun = is_pipe.then(|| (file, Arc::from(front)));
     let behind = Behind {
         source: Box::new(source.clone()),
         bytes: bytes as u64,

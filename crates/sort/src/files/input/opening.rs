@@ -7,7 +7,7 @@ use pipeline::Failure;
 
 use crate::error::no_memory;
 use crate::files::manifest::Manifest;
-use crate::job::{Behind, IoChoice, Source};
+use crate::job::{Behind, IoChoice, Reading, Source};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
@@ -28,38 +28,95 @@ pub(super) async fn set_of<'a>(
         .map(|manifest| (path.as_path(), manifest)))
 }
 
-/// Opens a source. One that is read from front to back is read through the page cache, which reads
-/// ahead.
+/// An input, open.
+pub(super) struct Opened {
+    pub file: File,
+    /// Whether it cannot be opened again.
+    pub is_pipe: bool,
+}
+
 pub(super) async fn open(
     node: &Node,
     source: &Source,
-    (io, framing): (IoChoice, Framing),
-) -> Result<File, DiskError> {
+    reading: Reading,
+) -> Result<Opened, Failure> {
+    let pipe = |file| Opened {
+        file,
+        is_pipe: true,
+    };
     if let Source::Behind(Behind {
         begun: Some((file, _)),
         ..
     }) = source
     {
-        return Ok(file.clone());
+        return Ok(pipe(file.clone()));
     }
-    let io = match framing.is_chained() {
-        true => IoChoice::Buffered,
-        false => io,
-    };
     let Some(path) = source.path() else {
-        return node.standard(Standard::Input).await;
+        let file = node.standard(Standard::Input).await?;
+        return Ok(pipe(reading.contents(node, file).await?));
     };
+    let io = reading.io;
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
     let seen = file.metadata();
+    if file.is_sequential() {
+        return Ok(pipe(reading.contents(node, file).await?));
+    }
     // The length of a file in a set is checked against the manifest.
     let is_named = !matches!(source, Source::Listed(_));
     if is_named && seen.kind == FileKind::Regular && seen.length == 0 {
-        return as_stream_if_filled(node, path, file).await;
+        let file = as_stream_if_filled(node, path, file).await?;
+        let is_pipe = file.is_sequential();
+        return Ok(Opened { file, is_pipe });
     }
-    if io != IoChoice::Auto || file.is_sequential() || is_cached(node, &file).await? {
-        return Ok(file);
+    let is_known = io != IoChoice::Auto || is_cached(node, &file).await?;
+    let file = match is_known {
+        true => file,
+        false => node.open(path, source.how(true)).await?,
+    };
+    // A manifest lists the records of files that sort has written, none of them compressed.
+    let file = match is_named && seen.kind == FileKind::Regular {
+        true => reading.contents(node, file).await?,
+        false => file,
+    };
+    let is_pipe = false;
+    Ok(Opened { file, is_pipe })
+}
+
+/// Bytes of a header that are skipped at a time.
+const SKIPPED_BYTES: u64 = 64 << 10;
+
+impl Reading {
+    /// The contents of an open file, decompressed if it is compressed.
+    pub(super) async fn contents(self, node: &Node, file: File) -> Result<File, Failure> {
+        let contents = file.decompressed(node, self.decompress, self.memory_bytes);
+        Ok(contents.await?)
     }
-    node.open(path, source.how(true)).await
+
+    /// The contents of a compressed file behind a header of `bytes` bytes. None if the file is not
+    /// compressed.
+    pub(super) async fn behind(
+        self,
+        node: &Node,
+        file: File,
+        mut bytes: u64,
+    ) -> Result<Option<File>, Failure> {
+        let file = self.contents(node, file).await?;
+        if !file.is_coded() {
+            return Ok(None);
+        }
+        let mut buffer = Buffer::heap(bytes.min(SKIPPED_BYTES) as usize);
+        while bytes > 0 {
+            let next = bytes.min(SKIPPED_BYTES) as usize;
+            let (filled, result) = file.read(node, 0, next, buffer).wait(node).await;
+            result?;
+            if filled.is_empty() {
+                return Ok(None);
+            }
+            bytes -= filled.len() as u64;
+            buffer = filled;
+        }
+        Ok(Some(file))
+    }
 }
 
 /// Whether the last line of a regular file has no delimiter.

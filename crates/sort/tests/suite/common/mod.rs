@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
-use node::Random;
+use node::{Decompress, Random};
 use pipeline::{Control, Failure};
 use record::Order;
 use sort::{Bytes, Choice, ExchangeKind, IoChoice, Job, Report, Resources, Source, Target, Tuning};
@@ -35,6 +35,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
             io: IoChoice::Auto,
         },
         shared: false,
+        decompress: Decompress::Auto,
         temporary: Vec::new(),
         temporary_limit: None,
         plan: Choice::Auto,

@@ -1,0 +1,282 @@
+//! Compressed inputs are read as their contents (docs/sorting.md).
+
+use std::fs;
+
+use codec::Encoder;
+use node::{Compress, Compression};
+
+use crate::common::{Place, RECORD_BYTES, is_long, sorted};
+
+/// Bytes as a file in that format.
+fn compressed(format: Compression, bytes: &[u8]) -> Vec<u8> {
+    let how = Compress {
+        format,
+        cores: 1,
+        memory_bytes: 1 << 30,
+    };
+    let mut encoder = Encoder::new(how, Vec::new()).unwrap();
+    encoder.write(bytes).unwrap();
+    encoder.end().unwrap()
+}
+
+/// Lines that are not in order.
+fn lines(count: usize) -> Vec<u8> {
+    let line = |number: usize| format!("{}\n", number * 7919 % 1_000_003);
+    (0..count).map(line).collect::<String>().into_bytes()
+}
+
+fn sorted_lines(all: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = all.split_inclusive(|&byte| byte == b'\n').collect();
+    lines.sort_unstable();
+    lines.concat()
+}
+
+#[test]
+fn every_format_is_read_as_its_contents() {
+    let place = Place::with_records(3000);
+    let (records, text) = (place.read("in"), lines(20_000));
+    for format in Compression::ALL {
+        let name = format.name();
+        place.write("records", compressed(format, &records));
+        place.write("text", compressed(format, &text));
+        let cases = [
+            ("--format gensort records", sorted(&records, RECORD_BYTES)),
+            ("--format fixed:10 records", sorted(&records, 10)),
+            ("text", sorted_lines(&text)),
+        ];
+        for (input, expected) in cases {
+            let ran = place.run(&format!("sort {input}")).succeeded();
+            assert!(ran.out == expected, "{name}, {input}");
+            let forced = place.run(&format!(
+                "sort --decompress {name} {input} --io direct -o out"
+            ));
+            forced.succeeded();
+            assert!(place.read("out") == expected, "{name}, {input}");
+        }
+        let piped = place.feed("sort", &place.read("text")).succeeded();
+        assert!(piped.out == sorted_lines(&text), "{name} from a pipe");
+        let from_file = place
+            .run_shell("exec \"$GRISTMILL\" sort <text")
+            .succeeded();
+        assert!(from_file.out == sorted_lines(&text), "{name} from a file");
+    }
+}
+
+/// Compressed inputs, plain ones and a pipe together; a last line without its newline gets one.
+#[test]
+fn compressed_inputs_are_sorted_with_others() {
+    let place = Place::new();
+    let parts: Vec<Vec<u8>> = (0..Compression::ALL.len())
+        .map(|part| [&lines(300 + part)[..], b"an open end"].concat())
+        .collect();
+    let mut names = Vec::new();
+    for (format, part) in Compression::ALL.into_iter().zip(&parts) {
+        place.write(format.name(), compressed(format, part));
+        names.push(format.name());
+    }
+    place.write("plain", &parts[0]);
+    place.write("none", compressed(Compression::Gzip, b""));
+    let inputs = format!("{} plain none - ", names.join(" "));
+    let line = format!("sort {inputs} -o out --json");
+    let report = place.feed(&line, &place.read("gzip")).succeeded().json();
+    let mut all: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    all.extend([&parts[0][..], &parts[0]]);
+    let all: Vec<u8> = all
+        .iter()
+        .flat_map(|part| [part, &b"\n"[..]].concat())
+        .collect();
+    assert!(place.read("out") == sorted_lines(&all));
+    assert_eq!(report["plan"], "merge");
+    let count = all.iter().filter(|&&byte| byte == b'\n').count();
+    assert_eq!(report["records"], count);
+}
+
+/// Inputs beyond the first few are opened again when their turn comes.
+#[test]
+fn many_compressed_inputs_need_few_descriptors() {
+    let place = Place::new();
+    let mut names = String::new();
+    for number in 0..60 {
+        let text = format!("{}\n{}\n", 100 - number, 200 + number);
+        place.write(
+            &format!("in{number}"),
+            compressed(Compression::Zstd, text.as_bytes()),
+        );
+        names.push_str(&format!("in{number} "));
+    }
+    let limited = format!("ulimit -n 40; exec \"$GRISTMILL\" sort -n {names} -o out");
+    place.run_shell(&limited).succeeded();
+    let numbers = (41..=100).chain(200..260);
+    let expected: String = numbers.map(|number| format!("{number}\n")).collect();
+    assert_eq!(String::from_utf8(place.read("out")).unwrap(), expected);
+}
+
+#[test]
+fn the_tools_beside_the_sort_read_compressed_files() {
+    let place = Place::with_records(1000);
+    let text = lines(5000);
+    place.write("text", compressed(Compression::Gzip, &text));
+    place.write("sorted", compressed(Compression::Xz, &sorted_lines(&text)));
+    place.run("sort -c sorted").succeeded();
+    assert_eq!(place.run("sort -C text").code, 1);
+    let ran = place.run("sort -c text");
+    assert!(
+        ran.err.contains("text:") && ran.err.contains("disorder"),
+        "{ran:?}"
+    );
+    let merged = place.run("sort -m sorted text").succeeded();
+    assert!(merged.out == sorted_lines(&[&text[..], &text].concat()));
+    place.write("names", b"text\0sorted\0");
+    let ran = place.run("sort --files0-from names").succeeded();
+    assert!(ran.out == merged.out);
+    place.write("few", compressed(Compression::Lz4, b"b 2\na 1\n"));
+    let ran = place.run("sort --debug -k2n few").succeeded();
+    assert!(ran.out.starts_with(b"a 1\n"), "{ran:?}");
+    place.write(
+        "records",
+        compressed(Compression::Zstd, &sorted(&place.read("in"), RECORD_BYTES)),
+    );
+    place.run("valsort records").succeeded();
+}
+
+#[test]
+fn records_that_begin_like_a_compressed_file_are_records() {
+    let place = Place::new();
+    for magic in [
+        &b"\x1f\x8b\x08"[..],
+        b"\x28\xb5\x2f\xfd",
+        b"\x04\x22\x4d\x18",
+        b"BZh9",
+    ] {
+        let mut records = magic.to_vec();
+        records.resize(2 * RECORD_BYTES, 0xff);
+        place.write("in", &records);
+        place.run("sort --format gensort in -o out").succeeded();
+        assert!(place.read("out") == sorted(&records, RECORD_BYTES));
+    }
+    // Even with a valid header, if the user says so.
+    let file = compressed(Compression::Gzip, &lines(100));
+    place.write("in", &file);
+    let line = "sort --format fixed:1 --decompress none in -o out";
+    place.run(line).succeeded();
+    assert!(place.read("out") == sorted(&file, 1));
+    place
+        .run("sort -c --format fixed:1 --decompress none out")
+        .succeeded();
+}
+
+/// One line with the file, the fault and what to do; the output stays as it was.
+#[test]
+fn a_damaged_input_is_refused() {
+    let place = Place::new();
+    let text = lines(3000);
+    for format in Compression::ALL {
+        let whole = compressed(format, &text);
+        let middle = whole.len() / 2;
+        let mut flipped = whole.clone();
+        flipped[middle] ^= 0x10;
+        let behind = [&whole[..], b"more"].concat();
+        for damaged in [
+            &whole[..middle],
+            &whole[..whole.len() - 1],
+            &flipped,
+            &behind,
+        ] {
+            place.write("in", damaged);
+            place.write("out", b"as it was");
+            for how in ["", "--plan two-pass", "--plan one-pass", "-S 16M"] {
+                let ran = place.run(&format!("sort {how} in -o out --json"));
+                assert_eq!(ran.code, 2, "{format:?}");
+                let line = ran.complaint();
+                let parts = ["cannot decompress in: ", format.name(), "--decompress none"];
+                assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+                assert_eq!(ran.json()["error"]["file"], "in");
+                assert_eq!(place.read("out"), b"as it was");
+                assert!(place.unfinished().is_empty());
+            }
+            let ran = place.feed("sort", damaged);
+            assert!(ran.code == 2 && ran.out.is_empty(), "{ran:?}");
+            assert!(ran.complaint().contains("standard input"), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn records_cut_in_the_contents_are_refused() {
+    let place = Place::new();
+    place.write("in", compressed(Compression::Zstd, &[7; 250]));
+    let ran = place.run("sort --format gensort in -o out");
+    assert_eq!(ran.code, 2);
+    let line = ran.complaint();
+    assert!(
+        line.contains("inside a record") && line.contains("byte 200"),
+        "{line}"
+    );
+    assert!(fs::metadata(place.path("out")).is_err());
+}
+
+#[test]
+fn a_resumable_sort_refuses_a_compressed_input() {
+    let place = Place::new();
+    place.write("in", compressed(Compression::Gzip, &lines(100)));
+    let ran = place.run("sort --resume in -o out");
+    assert_eq!(ran.code, 2);
+    let line = ran.complaint();
+    assert!(
+        line.contains("in is compressed") && line.contains("decompress it"),
+        "{line}"
+    );
+}
+
+/// A line that is longer than the buffers: the sort begins again, as for a plain file.
+#[test]
+fn long_lines_in_a_compressed_file_are_sorted() {
+    let place = Place::new();
+    let mut text = lines(1000);
+    text.extend(vec![b'x'; 3 << 20]);
+    text.extend(b"\nlast\n");
+    place.write("in", compressed(Compression::Zstd, &text));
+    place.run("sort in -o out -S 1G").succeeded();
+    assert!(place.read("out") == sorted_lines(&text));
+}
+
+/// Rows keep their header on top, which is skipped each time that a compressed file is opened.
+#[test]
+fn compressed_rows_keep_their_header() {
+    let place = Place::new();
+    for (number, format) in Compression::ALL.into_iter().enumerate() {
+        let rows = format!("name,size\nb{number},2\n\"a\n{number}\",1\n");
+        place.write(format.name(), compressed(format, rows.as_bytes()));
+    }
+    let line = "sort --format csv --key size:n --key name gzip zstd lz4 bzip2 xz -";
+    let ran = place.feed(line, &place.read("lz4"));
+    let mut expected = "name,size\n".to_owned();
+    let numbers = [0, 1, 2, 2, 3, 4];
+    numbers
+        .iter()
+        .for_each(|number| expected += &format!("\"a\n{number}\",1\n"));
+    numbers
+        .iter()
+        .for_each(|number| expected += &format!("b{number},2\n"));
+    assert_eq!(String::from_utf8(ran.succeeded().out).unwrap(), expected);
+}
+
+/// Memory for decompression is a part of `-S`.
+#[test]
+fn the_memory_limit_holds_with_compressed_inputs() {
+    const PROGRAM_BYTES: u64 = 32 << 20;
+    let bytes = if is_long() { 200_000_000 } else { 40_000_000 };
+    let place = Place::new();
+    let text = lines(bytes / 7);
+    let expected = sorted_lines(&text);
+    for format in Compression::ALL {
+        place.write("in", compressed(format, &text));
+        let report = place.run("sort in -o out --json -S 16M").succeeded().json();
+        assert!(place.read("out") == expected, "{format:?}");
+        let peak = report["peak_rss_bytes"].as_u64().unwrap();
+        assert!(peak <= (16 << 20) + PROGRAM_BYTES, "{format:?}: {peak}");
+    }
+    let ran = place.run("sort in -o out -S 4M");
+    assert_eq!(ran.code, 2);
+    assert!(ran.complaint().contains("give at least -S"), "{ran:?}");
+}

@@ -1,0 +1,193 @@
+//! Files that are decompressed on the way.
+//!
+//! ```text
+//! task ---- read request ----> I/O thread: file > decoder > the request's buffer ----> task
+//! ```
+//!
+//! The I/O thread that serves a request decompresses into its buffer. The reader of a sequential
+//! file has one request in flight, so no other thread and no queue is needed, and the stages behind
+//! the reader work meanwhile. A decoder takes memory from the first read to the last.
+
+use std::io::{self, IoSliceMut, Read};
+use std::sync::Arc;
+
+use codec::{Decoder, Header, LONGEST_HEADER, OF_PIPE};
+use node::backend::{Coded, Control, FileHandle, Reading, Request};
+use node::{Decompress, FileKind, Metadata, Mutex, Time};
+
+use crate::file::OpenFile;
+use crate::io_threads::IoThreads;
+
+/// The first bytes that tell a compressed file: whole disk blocks, as direct reads need.
+pub(crate) const HEADER_BYTES: usize = LONGEST_HEADER;
+
+/// The contents of a file that begins with `begin`, unless they are its own bytes at their offsets;
+/// or those of a pipe.
+pub(crate) fn decompressed(
+    open: &Arc<OpenFile>,
+    threads: &Arc<IoThreads>,
+    begin: &[u8],
+    reading: Reading,
+) -> io::Result<Option<Coded>> {
+    let is_pipe = open.metadata()?.kind == FileKind::Sequential;
+    let header = match is_pipe {
+        true => None,
+        false => header(begin, reading),
+    };
+    let source = Source {
+        open: Arc::clone(open),
+        offset: (!is_pipe).then_some(begin.len() as u64),
+    };
+    let (contents, memory) = match header {
+        // Compressed bytes are few, and read in small pieces: the system reads ahead.
+        Some(_) if open.is_direct() && !open.falls_back() => {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        Some(header) => {
+            let decoder = Decoder::new(header, begin.to_vec(), source);
+            (Contents::Compressed(decoder), header.memory)
+        }
+        None if is_pipe => (Contents::Unknown(source, reading), OF_PIPE),
+        None => return Ok(None),
+    };
+    let handle = DecodedFile {
+        open: Arc::clone(open),
+        contents: Arc::new(Mutex::new(contents)),
+        threads: Arc::clone(threads),
+    };
+    Ok(Some(Coded {
+        handle: Arc::new(handle),
+        is_coded: header.is_some(),
+        memory,
+    }))
+}
+
+/// The header of a file that begins with `begin`, if it is to be decompressed.
+fn header(begin: &[u8], reading: Reading) -> Option<Header> {
+    let memory_bytes = reading.memory_bytes;
+    match reading.decompress {
+        Decompress::Auto => Header::of(begin, memory_bytes),
+        Decompress::From(format) => Some(Header::with(format, begin, memory_bytes)),
+        Decompress::Never => None,
+    }
+}
+
+/// The bytes of a file from an offset on, or of a pipe.
+struct Source {
+    open: Arc<OpenFile>,
+    offset: Option<u64>,
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.open.read(self.offset, &mut [IoSliceMut::new(out)])?;
+        self.offset = self.offset.map(|offset| offset + read as u64);
+        Ok(read)
+    }
+}
+
+enum Contents {
+    /// A pipe of which nothing was read.
+    Unknown(Source, Reading),
+    Compressed(Decoder<Source>),
+    /// The first bytes of a pipe, and the rest, if there is one.
+    Plain(Vec<u8>, Option<Source>),
+    /// The first bytes could not be read, or ask for too much memory.
+    Failed,
+}
+
+impl Contents {
+    /// Fills `out`, less only at the end.
+    fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Contents::Unknown(..) => {
+                self.begin()?;
+                self.fill(out)
+            }
+            Contents::Failed => Err(io::ErrorKind::InvalidData.into()),
+            Contents::Compressed(decoder) => decoder.fill(out),
+            Contents::Plain(begin, rest) => {
+                let seen = begin.len().min(out.len());
+                let (front, out) = out.split_at_mut(seen);
+                front.copy_from_slice(&begin[..seen]);
+                begin.drain(..seen);
+                let more = rest.as_mut().map_or(Ok(0), |rest| rest.read(out));
+                Ok(seen + more?)
+            }
+        }
+    }
+
+    /// Reads the first bytes of a pipe, which tell whether it is compressed.
+    fn begin(&mut self) -> io::Result<()> {
+        let Contents::Unknown(mut source, reading) = std::mem::replace(self, Contents::Failed)
+        else {
+            return Ok(());
+        };
+        let mut begin = vec![0; HEADER_BYTES];
+        let read = source.read(&mut begin)?;
+        begin.truncate(read);
+        *self = match header(&begin, reading) {
+            Some(header) => {
+                let header = header.of_pipe(reading.memory_bytes)?;
+                Contents::Compressed(Decoder::new(header, begin, source))
+            }
+            // A terminal would ask for more after its end.
+            None => Contents::Plain(begin, (read == HEADER_BYTES).then_some(source)),
+        };
+        Ok(())
+    }
+}
+
+/// The contents of a file, front to back.
+struct DecodedFile {
+    open: Arc<OpenFile>,
+    contents: Arc<Mutex<Contents>>,
+    threads: Arc<IoThreads>,
+}
+
+impl FileHandle for DecodedFile {
+    fn metadata(&self) -> io::Result<Metadata> {
+        Ok(Metadata {
+            kind: FileKind::Sequential,
+            ..self.open.metadata()?
+        })
+    }
+
+    fn is_direct(&self) -> bool {
+        false
+    }
+
+    fn submit(&self, _: Time, request: Request) {
+        let contents = Arc::clone(&self.contents);
+        self.threads.submit(Box::new(move || match request {
+            Request::Read {
+                bytes,
+                mut buffer,
+                done,
+                ..
+            } => {
+                let result = contents.lock().fill(&mut buffer.bytes_mut()[..bytes]);
+                let result = result.map(|read| buffer.set_len(read));
+                done.complete((buffer, result));
+            }
+            Request::Write { buffer, done, .. } => done.complete((buffer, Err(read_only()))),
+            Request::ReadChain { buffers, done, .. }
+            | Request::WriteChain { buffers, done, .. } => {
+                done.complete((buffers, Err(read_only())));
+            }
+            Request::Sync { done } => done.complete(Ok(())),
+        }));
+    }
+
+    fn control(&self, control: Control) -> io::Result<u64> {
+        self.open.control(control)
+    }
+}
+
+/// The refusal of what contents of a compressed file are not for.
+fn read_only() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        "compressed files are read front to back",
+    )
+}

@@ -1,0 +1,86 @@
+//! Files whose contents are decompressed or compressed on the way.
+
+use super::{DiskError, File};
+use crate::backend::{Coded, Reading};
+use crate::compression::{CodingMemory, Compress, Decompress};
+use crate::{Buffer, Filled, Node};
+
+impl File {
+    /// The contents of a file that nothing was read of. If the file is compressed, they can be read
+    /// front to back only, and each read decompresses what it returns. If not, they are the file
+    /// itself. A pipe is told by its first read, so nobody waits for it here.
+    ///
+    /// A decompressor takes a part of `memory_bytes`, or more where the data needs it:
+    /// [`File::coding_memory`] says how much.
+    ///
+    /// # Errors
+    /// When the file cannot be read. Damaged data is an error of a later read.
+    pub async fn decompressed(
+        self,
+        node: &Node,
+        decompress: Decompress,
+        memory_bytes: u64,
+    ) -> Result<File, DiskError> {
+        let header_bytes = self.handle.header_bytes();
+        if decompress == Decompress::Never || header_bytes == 0 {
+            return Ok(self);
+        }
+        let begin = match self.is_sequential() {
+            true => Buffer::heap(0),
+            false => self.begin(node, header_bytes).await?,
+        };
+        let reading = Reading {
+            decompress,
+            memory_bytes,
+        };
+        let coded = self.handle.decompressed(begin.filled(), reading);
+        match coded.map_err(|cause| self.failed("open", cause))? {
+            Some(coded) => self.coded(coded),
+            None => Ok(self),
+        }
+    }
+
+    /// This file, which is empty, as one that compresses what is written to it front to back.
+    /// [`File::sync`] ends the compressed data; then nothing more can be written.
+    ///
+    /// # Errors
+    /// When the node does not know compressed files, or there is no memory.
+    pub fn compressed(self, how: Compress) -> Result<File, DiskError> {
+        let coded = self.handle.compressed(how);
+        let coded = coded.map_err(|cause| self.failed("compress", cause))?;
+        self.coded(coded)
+    }
+
+    /// Whether its contents are decompressed or compressed on the way. Of a pipe that is not known.
+    pub fn is_coded(&self) -> bool {
+        self.is_coded
+    }
+
+    /// Memory that a decompressor or compressor takes.
+    pub fn coding_memory(&self) -> CodingMemory {
+        self.coding_memory
+    }
+
+    /// The first bytes of a file, fewer only if it is shorter.
+    async fn begin(&self, node: &Node, bytes: usize) -> Result<Buffer, DiskError> {
+        let buffers = node.buffers(1, bytes, Filled::Once);
+        let mut buffers = buffers.map_err(|cause| self.failed("read", cause))?;
+        let buffer = buffers.pop().expect("one was asked for");
+        let (buffer, result) = self.read(node, 0, bytes, buffer).wait(node).await;
+        result.map(|()| buffer)
+    }
+
+    fn coded(self, coded: Coded) -> Result<File, DiskError> {
+        let Coded {
+            handle,
+            is_coded,
+            memory,
+        } = coded;
+        let file = File::new(handle, &self.path).map_err(|cause| self.failed("open", cause))?;
+        Ok(File {
+            is_coded,
+            coding_memory: memory,
+            ..file
+        })
+    }
+}
