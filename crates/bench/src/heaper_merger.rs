@@ -151,6 +151,7 @@ impl HeaperMerger {
             sources: vec![Source::Path(input)],
             shared: false,
             decompress: Decompress::Never,
+            compress: None,
             temporary: vec![self.place.path().to_owned()],
             temporary_limit: None,
             plan: Choice::Merge,

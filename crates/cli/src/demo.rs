@@ -202,6 +202,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         },
         shared: false,
         decompress: Decompress::Auto,
+        compress: None,
         temporary: Vec::new(),
         temporary_limit: None,
         plan: Choice::Auto,

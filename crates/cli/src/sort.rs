@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{Choice, Contents, Job, Manifest, Report, Resources, Source, Target, Tuning};
-use node::Node;
+use node::{Compression, Node};
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Ties};
 
@@ -35,7 +35,7 @@ use crate::ending::say;
 use crate::files::{STANDARD_INPUT, directory_of, is_same, is_standard_output};
 use crate::glance::Glance;
 use crate::machine;
-use choices::PlanName;
+use choices::{CompressionName, PlanName};
 use part::Together;
 use target::Named;
 use tell::tell;
@@ -253,6 +253,20 @@ fn sources(arguments: &Arguments) -> Vec<Source> {
     }
 }
 
+/// The format of the output: the one that is asked for, or that of the file's name.
+fn compression_of(arguments: &Arguments, target: &Target) -> Option<Compression> {
+    let ends_in = |format: &Compression| match target {
+        Target::Path(path) => path
+            .extension()
+            .is_some_and(|end| end == format.extension()),
+        _ => false,
+    };
+    match arguments.compress_output {
+        CompressionName::Auto => Compression::ALL.into_iter().find(ends_in),
+        name => name.format(),
+    }
+}
+
 /// The resources that the options leave to the run.
 fn resources(arguments: &Arguments) -> Result<Resources, CliFailure> {
     Ok(Resources {
@@ -269,6 +283,7 @@ fn job(
 ) -> Result<Job, CliFailure> {
     Ok(Job {
         sources: sources(arguments),
+        compress: compression_of(arguments, &target),
         target,
         contents,
         resources: resources(arguments)?,

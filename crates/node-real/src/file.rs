@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::backend::{Coded, Control, FileHandle, Reading, Request, set_chain_len};
-use node::{Buffer, FileKind, Metadata, Time};
+use node::{Buffer, Compress, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::access;
 use crate::coded;
+use crate::encoded;
 use crate::io_threads::IoThreads;
 use crate::sys::residency;
 
@@ -95,6 +96,10 @@ impl FileHandle for RealFile {
 
     fn decompressed(&self, begin: &[u8], reading: Reading) -> io::Result<Option<Coded>> {
         coded::decompressed(&self.open, &self.threads, begin, reading)
+    }
+
+    fn compressed(&self, how: Compress) -> io::Result<Coded> {
+        encoded::compressed(&self.open, &self.threads, how)
     }
 }
 

@@ -15,6 +15,7 @@ mod access;
 mod cluster;
 mod coded;
 mod disks;
+mod encoded;
 mod facts;
 mod file;
 mod io_threads;

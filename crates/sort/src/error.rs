@@ -352,6 +352,18 @@ pub enum SortError {
         /// Why not.
         what: String,
     },
+    /// An output that cannot be compressed.
+    #[error(
+        "{file}: a compressed output is written front to back by one process, and {why}, or give \
+         --compress-output none",
+        file = file.display()
+    )]
+    NotCompressed {
+        /// The output.
+        file: PathBuf,
+        /// Why not, and what to do.
+        why: &'static str,
+    },
     /// A compressed file was to be divided.
     #[error(
         "{file} is compressed, so that it can be read only from its begin; decompress it into a file, \

@@ -1,6 +1,6 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
-use node::{Decompress, File, Node, Open};
+use node::{Compress, Compression, Decompress, File, Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -305,6 +305,8 @@ pub struct Job {
     pub plan: Choice,
     /// The output; may be one of the inputs.
     pub target: Target,
+    /// The format in which the output is compressed, if it is: a file, a pipe or standard output.
+    pub compress: Option<Compression>,
     /// How ranks exchange records, if there are several.
     pub exchange: ExchangeKind,
     /// The records' format and order.
@@ -343,5 +345,35 @@ impl Job {
     /// Whether the sort neither exchanges records with other ranks nor saves its progress.
     pub(crate) fn is_alone(&self, node: &Node) -> bool {
         node.nodes() == 1 && self.resume.is_none()
+    }
+
+    /// How the output is compressed.
+    pub(crate) fn compression(&self) -> Option<Compress> {
+        self.compress.map(|format| Compress {
+            format,
+            cores: self.resources.cores,
+            memory_bytes: self.resources.memory_bytes,
+        })
+    }
+
+    /// # Errors
+    /// When the output is to be compressed, but is not written front to back by one process.
+    pub(crate) fn check_compression(&self, node: &Node) -> Result<(), SortError> {
+        if self.compress.is_none() {
+            return Ok(());
+        }
+        let (file, why) = match &self.target {
+            Target::Directories(all) => (all[0].clone(), "a set of files is not: name one file"),
+            Target::Together(path) if node.nodes() > 1 => {
+                let what =
+                    "a file that all ranks write is not: put {rank} in -o to give each its own";
+                (path.clone(), what)
+            }
+            Target::Path(path) | Target::Together(path) if self.resume.is_some() => {
+                (path.clone(), "that of --resume is not: leave it out")
+            }
+            _ => return Ok(()),
+        };
+        Err(SortError::NotCompressed { file, why })
     }
 }

@@ -171,10 +171,14 @@ async fn recover(
     job: &Job,
     agreement: &mut Agreement,
 ) -> Result<(Recovery, Option<Fingerprint>), Failure> {
+    let checked = job.check_compression(node);
     if job.is_alone(node) {
+        checked?;
         return Ok((Recovery::none(1, Vec::new()), None));
     }
-    let own = Fingerprint::of(job).map_err(Failure::from);
+    let own = checked
+        .and_then(|()| Fingerprint::of(job))
+        .map_err(Failure::from);
     let told = own.map(|own| (own.clone(), own));
     let (own, all) = agreement.agree_and_tell(node, told).await?;
     check_same(&all)?;

@@ -172,6 +172,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         },
         shared: false,
         decompress: Decompress::Auto,
+        compress: None,
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
         temporary_limit: None,

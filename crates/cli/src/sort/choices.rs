@@ -102,7 +102,7 @@ impl From<PlanName> for Choice {
 
 impl CompressionName {
     /// The format, if it is one.
-    fn format(self) -> Option<Compression> {
+    pub fn format(self) -> Option<Compression> {
         match self {
             CompressionName::Auto | CompressionName::None => None,
             CompressionName::Gzip => Some(Compression::Gzip),

@@ -69,6 +69,7 @@ impl View {
         };
         Job {
             target: Target::Path(path.into()),
+            compress: None,
             temporary,
             ..job
         }

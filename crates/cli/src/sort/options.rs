@@ -94,6 +94,15 @@ pub(crate) struct Arguments {
         help_heading = "Input and output"
     )]
     pub(super) decompress: CompressionName,
+    /// Compress the output: auto if its name ends in .gz, .zst, .lz4, .bz2 or .xz
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Input and output"
+    )]
+    pub(super) compress_output: CompressionName,
     /// Lines end with NUL, not with a newline
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) zero_terminated: bool,

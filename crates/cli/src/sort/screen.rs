@@ -16,6 +16,9 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     let order = &arguments.order;
     let binary = match order.is_of_text() {
+        _ if arguments.compress_output.format().is_some() => {
+            Some("compressed data is binary".to_owned())
+        }
         false => Some(format!("records of --format {} are binary", order.format)),
         true => control_byte(arguments),
     };

@@ -27,7 +27,7 @@ pub(super) async fn check_output(
         Target::Together(_) | Target::Standard => return Ok(()),
         Target::Directories(all) => return check_set(node, job, &all[0], report).await,
     };
-    let decompress = Decompress::Never;
+    let decompress = job.compress.map_or(Decompress::Never, Decompress::From);
     for written in written {
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());

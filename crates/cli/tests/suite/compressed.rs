@@ -1,8 +1,9 @@
-//! Compressed inputs are read as their contents (docs/sorting.md).
+//! Compressed inputs are read as their contents, and outputs are compressed (docs/sorting.md).
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
-use codec::Encoder;
+use codec::{Decoder, Encoder, Header};
 use node::{Compress, Compression};
 
 use crate::common::{Place, RECORD_BYTES, is_long, sorted};
@@ -248,7 +249,7 @@ fn compressed_rows_keep_their_header() {
         let rows = format!("name,size\nb{number},2\n\"a\n{number}\",1\n");
         place.write(format.name(), compressed(format, rows.as_bytes()));
     }
-    let line = "sort --format csv --key size:n --key name gzip zstd lz4 bzip2 xz -";
+    let line = "sort --format csv --key size:num --key name gzip zstd lz4 bzip2 xz -";
     let ran = place.feed(line, &place.read("lz4"));
     let mut expected = "name,size\n".to_owned();
     let numbers = [0, 1, 2, 2, 3, 4];
@@ -259,6 +260,15 @@ fn compressed_rows_keep_their_header() {
         .iter()
         .for_each(|number| expected += &format!("b{number},2\n"));
     assert_eq!(String::from_utf8(ran.succeeded().out).unwrap(), expected);
+    for how in ["", "--plan two-pass", "--plan one-pass"] {
+        let line = format!("{line} {how} -o out.zst --verify");
+        place.feed(&line, &place.read("lz4")).succeeded();
+        let out = contents(Compression::Zstd, &place.read("out.zst"));
+        assert_eq!(String::from_utf8(out).unwrap(), expected, "{line}");
+    }
+    place
+        .run("sort --format csv --key size:num --key name -c out.zst")
+        .succeeded();
 }
 
 /// Memory for decompression is a part of `-S`.
@@ -279,4 +289,133 @@ fn the_memory_limit_holds_with_compressed_inputs() {
     let ran = place.run("sort in -o out -S 4M");
     assert_eq!(ran.code, 2);
     assert!(ran.complaint().contains("give at least -S"), "{ran:?}");
+}
+
+/// The contents of a file in that format.
+fn contents(format: Compression, file: &[u8]) -> Vec<u8> {
+    let header = Header::of(&file[..file.len().min(4096)], 1 << 30).expect("a header");
+    assert_eq!(header.format, format);
+    let mut all = vec![0; 16 << 20];
+    let rest = std::io::Cursor::new(file.to_vec());
+    let read = Decoder::new(header, Vec::new(), rest).fill(&mut all);
+    all.truncate(read.unwrap());
+    all
+}
+
+#[test]
+fn an_output_is_compressed_as_its_name_says() {
+    let place = Place::with_records(20_000);
+    let text = lines(50_000);
+    place.write("text", &text);
+    let expected = sorted_lines(&text);
+    for format in Compression::ALL {
+        let out = format!("out.{}", format.extension());
+        for how in [
+            "",
+            "-S 24M --verify",
+            "--plan two-pass",
+            "--plan merge",
+            "--plan one-pass",
+        ] {
+            let line = format!("sort text -o {out} --json {how}");
+            let report = place.run(&line).succeeded().json();
+            assert!(contents(format, &place.read(&out)) == expected, "{line}");
+            assert_eq!(report["records"], 50_000);
+        }
+        let line = format!("sort --format gensort in -o {out} --verify --plan two-pass -S 24M");
+        place.run(&line).succeeded();
+        let records = sorted(&place.read("in"), RECORD_BYTES);
+        assert!(contents(format, &place.read(&out)) == records, "{line}");
+        // What it writes, it reads; also over its own input.
+        place
+            .run(&format!("sort -r {out} --format lines -o {out}"))
+            .succeeded();
+        let name = format.name();
+        let ran = place
+            .run(&format!("sort text --compress-output {name}"))
+            .succeeded();
+        assert!(contents(format, &ran.out) == expected, "{name} to a pipe");
+        let line = format!("sort -u text text -o {out}");
+        place.run(&line).succeeded();
+        assert!(contents(format, &place.read(&out)) == expected, "{line}");
+        place.run("sort text -o plain").succeeded();
+        place
+            .run(&format!("sort text --compress-output none -o {out}"))
+            .succeeded();
+        assert!(place.read(&out) == place.read("plain"));
+        assert!(place.unfinished().is_empty());
+    }
+}
+
+/// A compressed output has the guarantees of any: the old content until the new one is complete,
+/// and the old rights.
+#[test]
+fn a_compressed_output_replaces_the_old_one_at_the_end() {
+    let place = Place::new();
+    place.write("out.gz", "as it was");
+    fs::set_permissions(place.path("out.gz"), Permissions::from_mode(0o640)).unwrap();
+    let whole = compressed(Compression::Gzip, &lines(50_000));
+    place.write("in", &whole[..whole.len() - 5]);
+    assert_eq!(place.run("sort in -o out.gz").code, 2);
+    assert_eq!(place.read("out.gz"), b"as it was");
+    assert!(place.unfinished().is_empty());
+    // A disk that is full in the middle.
+    let text = lines(200_000);
+    place.write("text", &text);
+    let limited = "ulimit -f 100; exec \"$GRISTMILL\" sort text -o out.gz -T /tmp";
+    let ran = place.run_shell(limited);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.complaint().contains("out.gz"), "{ran:?}");
+    assert_eq!(place.read("out.gz"), b"as it was");
+    assert!(place.unfinished().is_empty());
+    place.run("sort text -o out.gz").succeeded();
+    assert!(contents(Compression::Gzip, &place.read("out.gz")) == sorted_lines(&text));
+    let mode = fs::metadata(place.path("out.gz"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+#[test]
+fn outputs_that_are_not_written_front_to_back_are_not_compressed() {
+    let place = Place::new();
+    place.write("in", lines(10));
+    for (line, words) in [
+        ("sort in --resume -o out.gz", "leave it out"),
+        ("sort in --compress-output zstd -o set/", "name one file"),
+    ] {
+        let ran = place.run(line);
+        assert_eq!(ran.code, 2, "{line}");
+        let said = ran.complaint();
+        let parts = [words, "--compress-output none"];
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+        assert_eq!(place.names(), ["in"], "{line}");
+    }
+    place.run("sort in -o set.gz/").succeeded();
+    assert!(place.read("set.gz/manifest.json").starts_with(b"{"));
+}
+
+/// Memory for compression is a part of `-S`, and the least memory that a refusal names is enough.
+#[test]
+fn the_memory_limit_holds_with_compressed_outputs() {
+    const PROGRAM_BYTES: u64 = 32 << 20;
+    let bytes = if is_long() { 200_000_000 } else { 20_000_000 };
+    let place = Place::new();
+    let text = lines(bytes / 7);
+    place.write("in", &text);
+    place.write("records", &text[..2_000_000]);
+    for format in Compression::ALL {
+        let out = format!("out.{}", format.extension());
+        for limit in [24, 256] {
+            let line = format!("sort in -o {out} --json -S {limit}M --parallel 4");
+            let report = place.run(&line).succeeded().json();
+            let peak = report["peak_rss_bytes"].as_u64().unwrap();
+            assert!(peak <= (limit << 20) + PROGRAM_BYTES, "{line}: {peak}");
+        }
+        let sort = format!("sort --format gensort records -o {out}");
+        let refused = place.run(&format!("{sort} -S 1M"));
+        let figure = refused.complaint().split("-S ").nth(1).unwrap().to_owned();
+        place.run(&format!("{sort} -S {figure}")).succeeded();
+    }
 }

@@ -302,7 +302,13 @@ async fn open_output(node: &Node, job: &Job, bytes: u64) -> Result<Output, Failu
         Target::Together(path) if node.nodes() > 1 => {
             Output::together(node, job, path, bytes).await
         }
-        target => Output::open(node, target, job.resources.io).await,
+        target => {
+            let output = Output::open(node, target, job.resources.io).await?;
+            match job.compression() {
+                Some(how) => output.compressed(node, how).await,
+                None => Ok(output),
+            }
+        }
     }
 }
 

@@ -33,6 +33,7 @@ impl SortError {
             SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",
             SortError::Different { .. } => "different",
             SortError::NotDivisible { .. } | SortError::Compressed { .. } => "not_divisible",
+            SortError::NotCompressed { .. } => "not_compressed",
         }
     }
 
@@ -66,6 +67,7 @@ impl SortError {
             | SortError::NotTogether { file, .. }
             | SortError::SameOutput { file, .. }
             | SortError::Compressed { file }
+            | SortError::NotCompressed { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::LongLine { file, .. } => file.as_ref(),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),

@@ -22,7 +22,7 @@ mod together;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{DiskError, File, Guarded, Node, Rank};
+use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,28 @@ impl Output {
         let drafts = Guarded::new(node, "a file of the output", vec![draft]);
         let drafts = Arc::new(drafts);
         Output { drafts, commit }
+    }
+
+    /// The output, which must be one file, compressed on the way.
+    ///
+    /// # Errors
+    /// When the node does not know compressed files, or there is no memory.
+    pub(crate) async fn compressed(self, node: &Node, how: Compress) -> Result<Output, Failure> {
+        let plain = self.first();
+        match plain.clone().compressed(how) {
+            Ok(draft) => Ok(Output::of(node, draft, Commit::One)),
+            Err(failure) => {
+                plain.discard(node).await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Memory that compression takes.
+    pub(crate) fn coding_memory(&self) -> CodingMemory {
+        let memory = |draft: &Draft| draft.file.coding_memory();
+        let first = self.drafts.look(|all| all.first().map(memory));
+        first.unwrap_or_default()
     }
 
     /// Bytes that this rank finds room for: of the output, and of spill files beside it. `own` and

@@ -32,8 +32,9 @@ pub(crate) struct Planning<'a> {
 
 impl Planning<'_> {
     fn shape(&self, bytes: Option<u64>, decompressing: CodingMemory) -> Shape {
+        let compressing = self.output.map(Output::coding_memory).unwrap_or_default();
         Shape {
-            coding: [decompressing, CodingMemory::default()],
+            coding: [decompressing, compressing],
             inputs: self.inputs,
             bytes,
             framing: self.job.contents.framing(),
@@ -168,7 +169,12 @@ impl Planning<'_> {
         self.keeps_to_limit(temporary_bytes)?;
         let own = plan.input_bytes.unwrap_or(0);
         let (output_bytes, beside) = output.due(self.node, own, temporary_bytes);
-        let (outputs, temporary) = (output.directories(), self.temporary.clone());
+        // The length of a compressed output is not known, and a pipe has no directory.
+        let outputs = match output.is_sequential() {
+            true => Vec::new(),
+            false => output.directories(),
+        };
+        let temporary = self.temporary.clone();
         // Beside a file that all ranks write, all ranks spill.
         let temporary_bytes = match self.job.temporary.is_empty() {
             true => beside,

@@ -1,11 +1,12 @@
 //! The same sort on threads and real files.
 
 use crate::common::{drawn_records, job, sorted};
-use node::Random;
+use codec::{Decoder, Header};
+use node::{Compression, Random};
 use node_real::Cluster;
 use pipeline::Control;
 use record::{Order, Ties};
-use sort::{IoChoice, Job, Report, Tuning};
+use sort::{IoChoice, Job, Report, Target, Tuning};
 
 fn run(job: &Job) -> Report {
     let job = job.clone();
@@ -107,4 +108,61 @@ fn the_default_plan_sorts_a_larger_file() {
     );
     assert!(report.read_bytes >= report.bytes && report.read_bytes < report.bytes * 11 / 10);
     assert_eq!(report.written_bytes, report.bytes.next_multiple_of(4096));
+}
+
+/// Each of two ranks writes its range to a compressed file of its own; a file of both is refused.
+#[test]
+fn ranks_write_compressed_files_of_their_own() {
+    let place = tempfile::tempdir().unwrap();
+    let input = place.path().join("in");
+    let mut records = vec![0; 1_000_000];
+    record::Generator::default().fill(0, &mut records);
+    std::fs::write(&input, &records).unwrap();
+    let order = Order::gensort(Ties::Record);
+    let job = job(&[input.to_str().unwrap()], "", &order);
+    let path = |rank: u32| place.path().join(format!("out-{rank}"));
+    let paths = [path(0), path(1)];
+    let run = |targets: [Target; 2]| {
+        let job = job.clone();
+        Cluster::new(2, 1).run(move |node| {
+            let job = Job {
+                shared: true,
+                compress: Some(Compression::Zstd),
+                target: targets[node.rank().0 as usize].clone(),
+                control: Control::default(),
+                ..job.clone()
+            };
+            async move {
+                sort::run(&node, &job)
+                    .await
+                    .map_err(|failure| failure.to_string())
+            }
+        })
+    };
+    let ends = run(paths.clone().map(Target::Path));
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let contents = paths.clone().map(|path| {
+        let file = std::fs::read(path).unwrap();
+        let header = Header::of(&file[..4096], 1 << 30).unwrap();
+        let mut all = vec![0; records.len()];
+        let read = Decoder::new(header, Vec::new(), std::io::Cursor::new(file)).fill(&mut all);
+        all.truncate(read.unwrap());
+        all
+    });
+    assert!(contents.iter().all(|all| !all.is_empty()));
+    assert!(contents.concat() == sorted(&records, &order));
+    let both = Target::Together(place.path().join("both"));
+    for end in run([both.clone(), both]) {
+        let error = end.unwrap_err();
+        assert!(error.contains("put {rank} in -o"), "{error}");
+    }
+    // A compressed input has no parts for ranks.
+    std::fs::rename(&paths[0], &input).unwrap();
+    for end in run(paths.map(Target::Path)) {
+        let error = end.unwrap_err();
+        assert!(
+            error.contains("is compressed") && error.contains("on one node"),
+            "{error}"
+        );
+    }
 }

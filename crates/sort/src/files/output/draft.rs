@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, DiskError, File, Filled, Node};
+use node::{Access, Compress, DiskError, File, Filled, Node};
 use pipeline::Failure;
 
 use crate::error::{SortError, no_memory};
@@ -48,6 +48,22 @@ impl Draft {
             access,
             ..Draft::new(file)
         }
+    }
+
+    /// The file, compressed on the way.
+    ///
+    /// # Errors
+    /// When the node does not know compressed files, or there is no memory.
+    pub(super) fn compressed(self, how: Compress) -> Result<Draft, Failure> {
+        let file = self.file.clone().compressed(how);
+        let file = file.map_err(|error| self.named(error))?;
+        Ok(Draft { file, ..self })
+    }
+
+    /// Whether it is a pipe or a device, and no draft.
+    fn is_pipe(&self) -> bool {
+        let is_draft = self.file.is_coded() && self.target.is_some();
+        self.file.is_sequential() && !is_draft
     }
 
     /// Looks for the free space that `length` bytes need, and reserves it.
@@ -138,7 +154,7 @@ impl Draft {
 
     /// Removes the file of an output that failed.
     pub(super) async fn discard(&self, node: &Node) {
-        if !self.file.is_sequential() {
+        if !self.is_pipe() {
             // A second error would hide the first.
             let _ = node.remove(self.file.path()).await;
         }

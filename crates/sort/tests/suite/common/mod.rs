@@ -36,6 +36,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         },
         shared: false,
         decompress: Decompress::Auto,
+        compress: None,
         temporary: Vec::new(),
         temporary_limit: None,
         plan: Choice::Auto,
