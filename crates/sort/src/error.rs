@@ -9,7 +9,10 @@ use pipeline::Failure;
 use record::rows::BadRow;
 use thiserror::Error;
 
+use facts::row_place;
+
 pub(crate) use amount::amount;
+pub(crate) use facts::no_memory;
 
 /// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -390,21 +393,5 @@ pub enum SortError {
 impl From<SortError> for Failure {
     fn from(error: SortError) -> Failure {
         Failure::Program(Box::new(error))
-    }
-}
-
-/// The system refused memory.
-pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
-    SortError::NoMemory {
-        bytes: bytes as u64,
-        cause: cause.to_string(),
-    }
-}
-
-/// The place of a row, in words.
-fn row_place(line: Option<u64>, offset: u64) -> String {
-    match line {
-        Some(line) => format!("line {line}"),
-        None => format!("the row at byte {offset}"),
     }
 }

@@ -1,4 +1,5 @@
-//! The facts of an error, for programs: its kind, its file and its place there.
+//! The facts of an error: for programs its kind, its file and its place there; the cause and the place
+//! that its message names.
 
 use std::path::PathBuf;
 
@@ -90,5 +91,21 @@ impl SortError {
             | SortError::Spoilt { offset, .. } => Some(*offset),
             _ => None,
         }
+    }
+}
+
+/// The system refused memory.
+pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
+    SortError::NoMemory {
+        bytes: bytes as u64,
+        cause: cause.to_string(),
+    }
+}
+
+/// The place of a row, in words.
+pub(super) fn row_place(line: Option<u64>, offset: u64) -> String {
+    match line {
+        Some(line) => format!("line {line}"),
+        None => format!("the row at byte {offset}"),
     }
 }

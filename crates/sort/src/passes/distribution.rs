@@ -22,8 +22,7 @@
 //! 2. Read and distribute as above. When memory is full, hand the longest partition to a directory
 //!    that has a write token (partition buffers; TritonSort 4.5), where it is appended to a spill
 //!    file with one request (spiller; 4.3).
-//! 3. Distribute partitions that are larger than memory again (reloader, then as in step 2);
-//!    TritonSort 6.1 leaves skew to future work.
+//! 3. Divide partitions larger than memory again (reloader, step 2); TritonSort 6.1: future work.
 //! 4. Place each partition, read it back (loader), and continue as above (sorter, writer).
 
 use std::ops::Range;
