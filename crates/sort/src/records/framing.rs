@@ -1,4 +1,4 @@
-//! Where records begin and end, as plans and readers see it (docs/decisions/0021, 0023, 0024).
+//! Where records begin and end, as plans and readers see it (docs/decisions/0021, 0023, 0025).
 //!
 //! Records of one length can be counted by their bytes. Of lines only two numbers are known in
 //! advance, from a look at the input: their mean length, which is an estimate, and a limit, which no
