@@ -190,8 +190,8 @@ fn mistakes_are_named_with_file_and_line() {
 fn rows_with_mistakes_are_set_aside() {
     for seed in 0..20 {
         let random = &mut Random::new(seed);
-        let good = table("name,price", 3000, seed % 2 == 0, random);
-        let good = sort_of(&[good.clone()], "name,price", TextTies::Position);
+        let good = [table("name,price", 3000, seed % 2 == 0, random)];
+        let good = sort_of(&good, "name,price", TextTies::Position);
         let expected = expected(&good, "name,price");
         let (mut table, mut bad) = (b"name,price\n".to_vec(), Vec::new());
         for row in good.order.framing.split(&good.files[0][11..]) {
