@@ -6,6 +6,9 @@ use std::process::Command;
 
 use crate::common::{Place, Ran, skip};
 
+/// The command, whose path may have a blank.
+const SORT: &str = "\"$GRISTMILL\" sort";
+
 /// Whether there is a command that gives others a terminal.
 fn has_terminals() -> bool {
     let version = Command::new("script").arg("--version").output();
@@ -54,7 +57,7 @@ fn binary_is_not_written_to_a_terminal() {
         ("sort <nul", "lines of standard input have control bytes"),
     ];
     for (line, why) in lines {
-        let ran = on_terminal(&place, &format!("$GRISTMILL {line}"));
+        let ran = on_terminal(&place, &format!("\"$GRISTMILL\" {line}"));
         let shown = shown(&ran);
         assert_eq!(ran.code, 2, "{line}: {shown}");
         for part in [why, "standard output is a terminal", "-o", "`| cat`"] {
@@ -70,7 +73,7 @@ fn binary_is_not_written_to_a_terminal() {
         "sort -c --format fixed:100 out",
         "sort nul -o out",
     ] {
-        let ran = on_terminal(&place, &format!("$GRISTMILL {line}"));
+        let ran = on_terminal(&place, &format!("\"$GRISTMILL\" {line}"));
         assert_eq!(ran.code, 0, "{line}: {}", shown(&ran));
     }
 }
@@ -82,7 +85,7 @@ fn a_sort_into_a_file_says_what_it_did() {
     }
     let place = Place::with_records(10_000);
     place.write("names", "b\na\nb\n");
-    let told = |options: &str| shown(&on_terminal(&place, &format!("$GRISTMILL sort {options}")));
+    let told = |options: &str| shown(&on_terminal(&place, &format!("{SORT} {options}")));
     let line = told("--format gensort in -o out");
     assert!(
         line.contains("sorted 10,000 records (1.0 MB) in "),
