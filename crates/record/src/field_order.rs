@@ -14,6 +14,9 @@ use crate::key::{Key, KeyError};
 use crate::order::MAX_KEYS;
 use crate::text::{Stretch, TextOrder, TextTies};
 
+/// Keys end within this many bytes of a record.
+const MOST_KEY_END: usize = 1 << 30;
+
 /// An order of records with lengths.
 ///
 /// ```
@@ -39,10 +42,17 @@ impl FieldOrder {
     /// keys, and other records by their bodies.
     ///
     /// # Errors
-    /// If there are too many keys.
+    /// If there are too many keys, or one is beyond any record.
     pub fn new(prefix: Prefix, keys: Vec<Key>, ties: TextTies) -> Result<FieldOrder, FormatError> {
         if keys.len() > MAX_KEYS {
             return Err(FormatError::TooManyKeys { given: keys.len() });
+        }
+        let is_far = |key: &&Key| key.offset.saturating_add(key.bytes) > MOST_KEY_END;
+        if let Some(key) = keys.iter().find(is_far) {
+            return Err(FormatError::Line {
+                given: key.to_string(),
+                what: format!("a key ends within the first {MOST_KEY_END} bytes"),
+            });
         }
         Ok(FieldOrder { prefix, keys, ties })
     }

@@ -7,6 +7,7 @@ use super::choices::{CheckName, PlanName};
 use super::target::is_directory;
 use crate::ending::failure::CliFailure;
 use crate::ending::usage::{for_records, for_rows};
+use crate::files::is_same;
 use crate::progress::Mode;
 
 /// Formats of text, as people may call them.
@@ -46,6 +47,12 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
 }
 
 impl Arguments {
+    /// Whether the first row of each input names its columns.
+    pub(super) fn has_header(&self) -> bool {
+        let order = &self.order;
+        order.is_of_rows() && order.format != "jsonl" && !order.no_header
+    }
+
     /// How to tell of disorder, if the input is to be checked and not sorted.
     pub(super) fn checks(&self) -> Option<CheckName> {
         let quietly = self.check_quietly.then_some(CheckName::Quiet);
@@ -119,7 +126,16 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
         return Ok(());
     }
     let is_set = arguments.outputs.iter().any(|output| is_directory(output));
-    let has_header = format != "jsonl" && !order.no_header;
+    let has_header = arguments.has_header();
+    if let Some(bad_rows) = &arguments.bad_records {
+        let mut taken = arguments.inputs.iter().chain(&arguments.outputs);
+        if taken.any(|path| is_same(path, bad_rows)) {
+            return Err(CliFailure::usage(format!(
+                "--bad-records {} names an input or the output; name another file",
+                bad_rows.display()
+            )));
+        }
+    }
     let refused = match arguments.resume {
         true => "rows have no --resume yet; leave it out",
         false if is_set && has_header => {

@@ -16,6 +16,7 @@ use super::bad_row::{BadRow, RowProblem};
 use super::dialect::Dialect;
 use super::header::Header;
 use super::order::RowOrder;
+use crate::framing::Framing;
 use crate::text::row::{
     Json, JsonKind, Path, RowPlace, RowValue, ValueKind, count_fields, lone_surrogate,
 };
@@ -71,6 +72,12 @@ impl RowCheck {
             columns: order.columns,
             values: order.values.iter().filter(can_be_bad).map(named).collect(),
         }
+    }
+
+    /// Where a row ends, if its quotes may hold newlines.
+    #[must_use]
+    pub fn framing(&self) -> Framing {
+        self.dialect.framing()
     }
 
     /// Checks a whole row, without the newline at its end.

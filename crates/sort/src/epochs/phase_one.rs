@@ -73,7 +73,8 @@ impl<'a> RankSort<'a> {
         let (node, job) = (self.node, self.job);
         if self.resume().is_none() {
             // If one rank refuses, all others remove their drafts.
-            let output = open_output(node, job, self.parts.total_out()).await;
+            let header = job.contents.header().len() as u64;
+            let output = open_output(node, job, header + self.parts.total_out()).await;
             let output = output.map(|output| self.unfinished.output.insert(output).clone());
             let output = agreement.agree(node, output).await?;
             conflicts::check_distinct(node, agreement, &[&output]).await?;

@@ -10,12 +10,12 @@
 
 use node::{FileKind, Node};
 use pipeline::Failure;
-use record::rows::RowProblem;
+use record::rows::Dialect;
 
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
-use crate::job::{Job, Target, naming_source};
+use crate::job::{Job, Rows, Target, naming_source};
 use crate::report::{Report, Warning};
 
 use super::rows::{Resolved, resolve};
@@ -34,6 +34,8 @@ pub(super) async fn sort_any_lines(
     let may_begin_again = may_begin_again(node, &job).await;
     // Several ranks divide their inputs, which only lines allow.
     let mut goes_on = !may_begin_again && job.is_alone(node);
+    let is_csv = |rows: &Rows| matches!(rows.dialect, Dialect::Csv { .. });
+    let is_csv = job.rows.as_ref().is_some_and(is_csv);
     loop {
         let ended = match with_rows(node, &job, goes_on, unfinished).await {
             Ok(job) => sort_in_one_copy(node, &job, unfinished).await,
@@ -49,7 +51,7 @@ pub(super) async fn sort_any_lines(
         }
         let found = cause_of(&failure).filter(|cause| match cause {
             Cause::LongLine(_) => true,
-            Cause::OpenQuote => !goes_on,
+            Cause::OpenQuote => !goes_on && is_csv,
         });
         let Some(cause) = found.filter(|_| may_begin_again && job.control.begin_again()) else {
             // Positions of rows are counted without their headers.
@@ -84,9 +86,8 @@ fn cause_of(failure: &Failure) -> Option<Cause> {
     };
     match error.downcast_ref() {
         Some(SortError::LongLine { limit, .. }) => Some(Cause::LongLine(*limit)),
-        Some(SortError::BadRow { bad, .. }) if bad.problem == RowProblem::OpenQuote => {
-            Some(Cause::OpenQuote)
-        }
+        // Behind a quote that is open, lines have other mistakes, too, and may be checked first.
+        Some(SortError::BadRow { .. }) => Some(Cause::OpenQuote),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use record::Framing;
-use record::rows::{RowCheck, RowProblem};
+use record::rows::RowCheck;
 
 use super::windows::{each, windows};
 use crate::records::block::Block;
@@ -17,6 +17,14 @@ pub(super) enum Check {
 }
 
 impl Check {
+    /// Whether a row may go on behind the newline that was taken for its end.
+    fn may_go_on(&self, row: &[u8], framing: Framing) -> bool {
+        match self {
+            Check::Rows(rows) if !framing.is_chained() => rows.framing().end(row).is_none(),
+            _ => false,
+        }
+    }
+
     fn check(&self, record: &[u8], framing: Framing) -> Result<(), MistakeCause> {
         match self {
             Check::Rows(rows) => rows.check(framing.body(record)).map_err(MistakeCause::Row),
@@ -45,7 +53,7 @@ pub(super) fn sift(
             if let Err(bad) = check.check(row, framing) {
                 let begin = offset + at;
                 wrong.push(begin..begin + row.len());
-                if !aside || may_go_on(&bad, framing) {
+                if !aside || check.may_go_on(row, framing) {
                     mistake = mistake.take().or(Some((begin, bad)));
                 }
             }
@@ -58,12 +66,6 @@ pub(super) fn sift(
         });
     }
     Ok(remove(block, &wrong))
-}
-
-/// Whether the row may go on behind the newline that was taken for its end.
-fn may_go_on(cause: &MistakeCause, framing: Framing) -> bool {
-    let is_open = matches!(cause, MistakeCause::Row(bad) if bad.problem == RowProblem::OpenQuote);
-    is_open && !framing.is_chained()
 }
 
 fn remove(block: &mut Block, wrong: &[Range<usize>]) -> Aside {
