@@ -214,11 +214,7 @@ impl Code {
             Code::Natural => natural::encode(key, out),
             Code::Date => date::encode(key, out),
             Code::Field(field) => encode_field(field, key, out),
-            Code::Collated(locale) => SCRATCH.with_borrow_mut(|scratch| {
-                scratch.edited.clear();
-                locale.encode(key, &mut scratch.edited);
-                out.push_all(&scratch.edited);
-            }),
+            Code::Collated(locale) => locale.encode(key, out),
         }
     }
 

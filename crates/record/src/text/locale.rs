@@ -16,8 +16,10 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use icu_collator::options::CollatorOptions;
-use icu_collator::{CollatorBorrowed, CollatorPreferences};
+use icu_collator::{CollationKeySink, CollatorBorrowed, CollatorPreferences};
 use thiserror::Error;
+
+use super::groups::Sink;
 
 /// The most bytes of a key for each byte of its text, with room to spare: the longest expansion, of
 /// U+FDFA, makes 18 letters of three bytes, of at most 8 bytes each.
@@ -33,6 +35,31 @@ pub struct Locale(&'static Rules);
 struct Rules {
     tag: String,
     collator: CollatorBorrowed<'static>,
+}
+
+/// Takes the bytes of a key. Letters come first, so the first word of a long text is written after a few
+/// of them.
+struct Key<'a, S>(&'a mut S);
+
+/// No more bytes are wanted.
+struct Full;
+
+impl<S: Sink> CollationKeySink for Key<'_, S> {
+    type Error = Full;
+    type State = ();
+    type Output = ();
+
+    fn write(&mut self, (): &mut (), bytes: &[u8]) -> Result<(), Full> {
+        self.0.push_all(bytes);
+        match self.0.is_full() {
+            true => Err(Full),
+            false => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, (): ()) -> Result<(), Full> {
+        Ok(())
+    }
 }
 
 static LOADED: Mutex<Vec<&'static Rules>> = Mutex::new(Vec::new());
@@ -96,9 +123,10 @@ impl Locale {
         &self.0.tag
     }
 
-    /// Appends bytes that compare as the texts do.
-    pub(super) fn encode(self, text: &[u8], out: &mut Vec<u8>) {
-        let Ok(()) = self.0.collator.write_sort_key_utf8_to(text, out);
+    /// Writes bytes that compare as the texts do, until `out` is full.
+    pub(super) fn encode(self, text: &[u8], out: &mut impl Sink) {
+        // The only error is that it is full.
+        let _ = (self.0.collator).write_sort_key_utf8_to(text, &mut Key(out));
     }
 
     /// The most bytes of the encoding of a key of so many bytes.
