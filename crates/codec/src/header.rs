@@ -38,8 +38,8 @@ const EXPECTED: u64 = 13 * MIB;
 /// ... but this part of the memory limit at most.
 const EXPECTED_SHARE: u64 = 8;
 
-/// Memory that the plan of a pipe leaves to a decoder, since nobody knows at that time what the pipe
-/// holds: nothing of a small limit, but in the end the largest window that zstd's tool accepts
+/// Memory that the plan of a pipe leaves to a decoder, because the plan is made before the pipe is
+/// read: nothing of a small limit, and of a large one the largest window that zstd's tool accepts
 /// without being told.
 pub const OF_PIPE: CodingMemory = CodingMemory {
     fixed: 0,
@@ -293,7 +293,7 @@ pub(crate) fn skippable_bytes(begin: &[u8]) -> Option<u64> {
     is_skippable.then_some(8 + u64::from(number(begin, 4)?))
 }
 
-/// What follows the skippable frames at the beginning, if they end within these bytes.
+/// The bytes behind the skippable frames at the beginning, if these end within `begin`.
 fn first_frame(mut begin: &[u8]) -> &[u8] {
     while let Some(bytes) = skippable_bytes(begin)
         && let Some(rest) = begin.get(bytes as usize..)

@@ -51,7 +51,7 @@ impl Compression {
     }
 }
 
-/// Which files are decompressed when they are read.
+/// The files to decompress when they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decompress {
     /// Those that begin as a compressed file does.

@@ -135,7 +135,7 @@ pub enum IoChoice {
 pub struct Reading {
     /// Whether to bypass the page cache.
     pub io: IoChoice,
-    /// Which inputs are decompressed.
+    /// The inputs to decompress.
     pub decompress: Decompress,
     /// The memory limit, of which a decompressor takes a part.
     pub memory_bytes: u64,
@@ -292,7 +292,7 @@ pub struct Rows {
 pub struct Job {
     /// Inputs, in order.
     pub sources: Vec<Source>,
-    /// Which inputs are decompressed.
+    /// The inputs to decompress.
     pub decompress: Decompress,
     /// Whether all ranks name the same inputs and divide them; otherwise each has its own.
     pub shared: bool,

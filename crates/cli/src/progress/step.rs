@@ -57,7 +57,7 @@ impl Step {
             Some(Phase::SortPartitions | Phase::Merge) => {
                 (state.phase, total + written.min(total), 2 * total)
             }
-            // What is read is written at once.
+            // Records are written as soon as they are read.
             Some(Phase::MergeInputs) => (state.phase, written.min(total), total),
             _ => {
                 let again = bytes(StageName::Reloader);

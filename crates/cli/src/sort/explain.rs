@@ -182,7 +182,7 @@ fn open(input: Option<&Path>) -> Result<Box<dyn Read + Send>, CliFailure> {
     }
 }
 
-/// What a sort would read: the contents of a compressed input.
+/// The contents of an input, as a sort would read them.
 fn contents(mut source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let mut begin = Vec::new();
     let most = LONGEST_HEADER as u64;

@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
         help_heading = "Input and output"
     )]
     pub(super) files0_from: Option<PathBuf>,
-    /// Which inputs are decompressed: auto tells compressed files by their first bytes
+    /// Inputs to decompress: auto tells compressed files by their first bytes
     #[arg(
         long,
         value_enum,

@@ -326,7 +326,7 @@ fn an_output_is_compressed_as_its_name_says() {
         place.run(&line).succeeded();
         let records = sorted(&place.read("in"), RECORD_BYTES);
         assert!(contents(format, &place.read(&out)) == records, "{line}");
-        // What it writes, it reads; also over its own input.
+        // It reads its own output, also where that replaces the input.
         place
             .run(&format!("sort -r {out} --format lines -o {out}"))
             .succeeded();

@@ -77,7 +77,7 @@ fn zeros_behind_gzip_are_padding() {
     }
 }
 
-/// What the encoder writes, in pieces of any size, on any number of cores, in little memory and in
+/// The output of the encoder, in pieces of any size, on any number of cores, in little memory and in
 /// much.
 #[test]
 fn the_encoder_is_undone_by_the_decoder() {

@@ -10,7 +10,7 @@ use node::{Compress, Compression};
 
 use crate::common::{decompressed, lines};
 
-/// What a tool makes of its standard input; none if it is not installed.
+/// The output of a tool for this input; none if it is not installed.
 pub fn piped(tool: &str, options: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut child = Command::new(tool)
         .args(options)

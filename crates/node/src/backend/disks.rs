@@ -122,10 +122,10 @@ pub trait FileHandle: Send + Sync + 'static {
     }
 }
 
-/// Which files are decompressed, and in which memory.
+/// The files to decompress, and the memory for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Which files are decompressed.
+    /// The files to decompress.
     pub decompress: Decompress,
     /// The memory limit of the program: a decompressor takes a part of it.
     pub memory_bytes: u64,

@@ -8,7 +8,7 @@ use crate::{Buffer, Filled, Node};
 impl File {
     /// The contents of a file that nothing was read of. If the file is compressed, they can be read
     /// front to back only, and each read decompresses what it returns. If not, they are the file
-    /// itself. A pipe is told by its first read, so nobody waits for it here.
+    /// itself. A pipe is told by its first read, so opening does not wait for it.
     ///
     /// A decompressor takes a part of `memory_bytes`, or more where the data needs it:
     /// [`File::coding_memory`] says how much.

@@ -37,7 +37,7 @@ pub struct KeyView {
     pub reading: Reading,
 }
 
-/// What the bytes of a key were read as.
+/// The type that the bytes of a key were read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Bytes.

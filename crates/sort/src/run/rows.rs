@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
-use record::rows::{Dialect, Header, RowCheck, RowOrder};
-use record::{Framing, LineOrder, Quoting};
+use record::rows::{Header, RowCheck, RowOrder};
+use record::{Framing, LineOrder};
 
 use crate::error::SortError;
 use crate::files::input::header::read_header;
@@ -32,10 +32,7 @@ pub async fn resolve(
     goes_on: bool,
     reading: Reading,
 ) -> Result<Resolved, Failure> {
-    let framing = match rows.dialect {
-        Dialect::Csv { separator, quote } => Framing::Quoted(Quoting { separator, quote }),
-        Dialect::Tsv | Dialect::JsonLines => Framing::Delimited(b'\n'),
-    };
+    let framing = rows.dialect.framing();
     let (header, behind) = match rows.has_header {
         true => read_headers(node, sources, framing, reading).await?,
         false => (Vec::new(), sources.to_vec()),

@@ -26,7 +26,7 @@ pub struct Validated {
     pub comparison: Comparison,
     /// Whether to read past the page cache.
     pub io: IoChoice,
-    /// Which inputs are decompressed.
+    /// The inputs to decompress.
     pub decompress: Decompress,
     /// Cores to use.
     pub cores: usize,

@@ -97,7 +97,7 @@ pub(super) fn explained(order: &TextOrder, number: u64, line: &[u8]) -> Vec<Stri
 /// Words stand right of the marks, unless those are wider.
 const MOST_COLUMNS: usize = 48;
 
-/// What the bytes of a key were read as.
+/// The type that the bytes of a key were read as, in words.
 fn read_as(line: &[u8], view: &KeyView) -> String {
     let read = quoted(&line[view.read.clone()]);
     let whole = quoted(&line[view.range.clone()]);

@@ -143,7 +143,7 @@ impl Order {
         self.is_of_lines() || self.is_of_rows()
     }
 
-    /// What that number of records is called.
+    /// The noun for that number of records.
     pub fn noun(&self, number: u64) -> &'static str {
         match (self.is_of_lines(), self.is_of_rows(), number) {
             (true, _, 1) => "line",

@@ -1,4 +1,4 @@
-//! What is said of inputs: that one is compressed, or has grown.
+//! Facts about inputs for reports: one is compressed, or has grown.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
