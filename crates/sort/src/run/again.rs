@@ -97,8 +97,13 @@ async fn may_begin_again(node: &Node, job: &Job) -> bool {
     if !job.may_begin_again || !job.is_alone(node) {
         return false;
     }
-    if let Target::Path(path) = &job.target {
-        // Whoever reads a pipe would see it end.
+    let output = match &job.target {
+        Target::Path(path) => Some(path),
+        _ => None,
+    };
+    let bad_rows = job.rows.as_ref().and_then(|rows| rows.bad_rows.as_ref());
+    for path in output.into_iter().chain(bad_rows) {
+        // The reader of a pipe would see it end, or the same rows twice.
         let found = node.metadata(path).await;
         if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
             return false;
