@@ -177,6 +177,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         outputs: 1,
         temporary: told.temporary.len(),
         coding: Default::default(),
+        packs: false,
     };
     let (cores, memory_bytes) = (machine::cores(), told.memory_bytes);
     let resources = Resources {

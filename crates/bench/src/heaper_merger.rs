@@ -26,8 +26,8 @@ use pipeline::{Control, StageReport};
 use record::{Order, RECORD_BYTES, Ties};
 use serde_json::{Value, json};
 use sort::{
-    Bytes, Choice, ExchangeKind, Framing, IoChoice, Job, Merging, Plan, Resources, Shape, Source,
-    Target, Tuning,
+    Bytes, Choice, ExchangeKind, Framing, IoChoice, Job, Merging, Pack, Plan, Resources, Shape,
+    Source, Target, Tuning,
 };
 
 use crate::Common;
@@ -154,6 +154,7 @@ impl HeaperMerger {
             compress: None,
             temporary: vec![self.place.path().to_owned()],
             temporary_limit: None,
+            pack: Pack::Never,
             plan: Choice::Merge,
             target: Target::Path(self.place.path().join(OUTPUT)),
             contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
@@ -220,6 +221,7 @@ impl HeaperMerger {
             outputs: 1,
             temporary: 1,
             coding: Default::default(),
+            packs: false,
         };
         let mut chunk_bytes = MOST_CHUNK_BYTES;
         loop {

@@ -29,8 +29,8 @@ pub use cases::Case;
 
 /// Sort lines of text, and compare with a copy, GNU sort and other peers.
 ///
-/// Peers are GNU sort and the programs in bench/peers/lines, which are called PEER INPUT OUTPUT
-/// MEMORY_BYTES TMPDIR. The ratio is to the copy.
+/// Peers are GNU sort and the programs in bench/peers/lines and bench/peers/rows, which are called
+/// PEER INPUT OUTPUT MEMORY_BYTES TMPDIR. The ratio is to the copy.
 #[derive(Args)]
 pub struct Arguments {
     /// Inputs and options to measure; repeat it for several [default: all]
@@ -45,7 +45,7 @@ pub struct Arguments {
     /// Where to work
     #[arg(long, value_name = "DIR", default_value = ".")]
     directory: PathBuf,
-    /// The directory of peers [default: bench/peers/lines, if it exists]
+    /// A directory with peers in the folders lines and rows [default: bench/peers, if it exists]
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
     #[command(flatten)]
@@ -58,7 +58,7 @@ const MEMORY: u64 = 4 << 30;
 const SMOKE_MEMORY: u64 = 64 << 20;
 
 /// Peers that are used when the command line names none.
-const PEERS: &str = "bench/peers/lines";
+const PEERS: &str = "bench/peers";
 
 /// Returns the rows that `gristmill-bench lines` prints.
 ///
@@ -109,10 +109,13 @@ fn programs(case: Case, peers: Option<&Path>, told: &Told) -> Result<Vec<Program
         Program::copy_of(Input::Text),
         Program::ours_lines(gristmill()?, options, told),
     ];
-    programs.extend(Program::gnu_lines(options, told));
+    if case != Case::Rows {
+        programs.extend(Program::gnu_lines(options, told));
+    }
+    let peers = peers.map(|peers| peers.join(case.peers()));
     // Others have options of their own.
-    if let Some(peers) = peers.filter(|_| options.is_empty()) {
-        programs.extend(Program::in_directory(peers, Input::Text, told));
+    if let Some(peers) = peers.filter(|peers| case.is_for_peers() && peers.is_dir()) {
+        programs.extend(Program::in_directory(&peers, Input::Text, told));
     }
     Ok(programs)
 }

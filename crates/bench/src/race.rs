@@ -140,12 +140,13 @@ impl Row {
         figure.unwrap_or_else(|| "-".to_owned())
     }
 
-    /// The middle of its runs; of an even number, the mean of the two.
+    /// The middle of its runs; of an even number, the mean of the two. Not a number if all failed.
     pub fn median(&self) -> f64 {
         let mut sorted = self.seconds.clone();
         sorted.sort_by(f64::total_cmp);
         let middle = sorted.len() / 2;
         match sorted.len() % 2 {
+            _ if sorted.is_empty() => f64::NAN,
             1 => sorted[middle],
             _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
         }

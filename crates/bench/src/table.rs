@@ -45,14 +45,22 @@ pub const RATIO: Column = Column("ratio", |section, row| {
 });
 
 const TIMES: [Column; 5] = [
-    Column("median", |_, row| duration(row.median())),
-    Column("min", |_, row| duration(row.least())),
-    Column("max", |_, row| duration(row.most())),
+    Column("median", |_, row| timed(row, Row::median)),
+    Column("min", |_, row| timed(row, Row::least)),
+    Column("max", |_, row| timed(row, Row::most)),
     Column("ns/", |section, row| {
         format!("{:.2}", section.nanoseconds(row))
     }),
     RATIO,
 ];
+
+/// A time of a row, unless all of its runs failed.
+fn timed(row: &Row, time: fn(&Row) -> f64) -> String {
+    match row.seconds.is_empty() {
+        true => "failed".to_owned(),
+        false => duration(time(row)),
+    }
+}
 
 impl Section {
     /// A section that shows times.

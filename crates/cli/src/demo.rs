@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ::lab::{Changes, Observer, Parameters, Place, Seeds, SimReport};
 use ::sort::{
-    Bytes, Choice, ExchangeKind, Generate, IoChoice, Job, Report, Resources, Source, Target,
+    Bytes, Choice, ExchangeKind, Generate, IoChoice, Job, Pack, Report, Resources, Source, Target,
     Tuning, Validated, generate, validate,
 };
 use clap::Args;
@@ -205,6 +205,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         compress: None,
         temporary: Vec::new(),
         temporary_limit: None,
+        pack: Pack::Never,
         plan: Choice::Auto,
         exchange: ExchangeKind::default(),
         tuning: Tuning::default(),

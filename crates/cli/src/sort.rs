@@ -291,6 +291,7 @@ fn job(
         decompress: arguments.decompress.into(),
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
+        pack: arguments.compress.of(arguments.compress_program.as_deref()),
         plan: arguments.plan.into(),
         exchange: arguments.exchange.into(),
         tuning: Tuning {

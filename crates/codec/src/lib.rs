@@ -4,6 +4,7 @@
 //! first bytes ---- header ----> format, memory
 //! file > input > library's decoder > contents          one frame behind the other, to the end
 //! contents > library's encoder > file                  one frame
+//! chunk > packer > fewer bytes > packer > chunk         each alone, in memory
 //! ```
 //!
 //! The formats are read and written by libraries; this crate joins frames, bounds memory, and turns
@@ -15,8 +16,10 @@ mod decode;
 mod encode;
 mod header;
 mod input;
+mod packer;
 
 pub use damaged::Damaged;
 pub use decode::Decoder;
 pub use encode::{Encoder, encoder_memory};
 pub use header::{Header, LONGEST_HEADER, OF_PIPE};
+pub use packer::{Packer, Packing, packer_memory};

@@ -35,7 +35,7 @@ pub enum Filled {
     Often,
 }
 
-/// Memory of fixed capacity whose front part is filled.
+/// Memory whose front part is filled.
 pub struct Buffer {
     memory: Option<Box<dyn Memory>>,
     capacity: usize,
@@ -86,6 +86,21 @@ impl Buffer {
         self.capacity
     }
 
+    /// Narrows it to the first `bytes` bytes of its memory, or widens it again. What is filled
+    /// beyond them is no longer.
+    ///
+    /// # Panics
+    /// When its memory is smaller.
+    pub fn set_capacity(&mut self, bytes: usize) {
+        let memory = self
+            .memory
+            .as_deref()
+            .map_or(bytes, |all| all.bytes().len());
+        assert!(bytes <= memory, "{bytes} of {memory} bytes of memory");
+        self.capacity = bytes;
+        self.len = self.len.min(bytes);
+    }
+
     /// Bytes that are filled.
     pub fn len(&self) -> usize {
         self.len
@@ -114,20 +129,16 @@ impl Buffer {
         &self.bytes()[..self.len]
     }
 
-    /// The whole memory, filled or not.
+    /// All that it can hold, filled or not.
     pub fn bytes(&self) -> &[u8] {
-        self.memory
-            .as_deref()
-            .expect("a counted buffer holds no bytes")
-            .bytes()
+        let memory = self.memory.as_deref();
+        &memory.expect("a counted buffer holds no bytes").bytes()[..self.capacity]
     }
 
-    /// The whole memory, for writing.
+    /// All that it can hold, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.memory
-            .as_deref_mut()
-            .expect("a counted buffer holds no bytes")
-            .bytes_mut()
+        let memory = self.memory.as_deref_mut();
+        &mut memory.expect("a counted buffer holds no bytes").bytes_mut()[..self.capacity]
     }
 
     /// Copies `range` of `from` to this buffer at `at`. Copies nothing if one of them is counted.

@@ -105,12 +105,12 @@ impl LineOrder {
         self.text.keys_equal(self.body(a), self.body(b))
     }
 
-    /// The tie-breaker between lines with equal keys.
+    /// The tie-breaker between lines with equal keys. Lines of the same bytes need no positions.
     #[must_use]
     pub fn ties(&self) -> Ties {
         match self.text.ties() {
-            TextTies::Line => Ties::Record,
-            TextTies::Position => Ties::Position,
+            TextTies::Position if !self.text.is_total() => Ties::Position,
+            _ => Ties::Record,
         }
     }
 

@@ -1,5 +1,6 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
+use codec::Packing;
 use node::{Compress, Compression, Decompress, File, Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -180,6 +181,22 @@ impl ExchangeKind {
     }
 }
 
+/// How the chunks of spill files are packed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pack {
+    /// In the way that takes the least time, as found while the sort runs; not at all with little
+    /// memory.
+    Auto,
+    /// Not at all.
+    #[default]
+    Never,
+    /// In this format.
+    In(Packing),
+}
+
+/// With less memory a packer would take too great a part of it.
+const AUTO_PACK_BYTES: u64 = 64 << 20;
+
 /// Resources that a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
@@ -298,6 +315,8 @@ pub struct Job {
     pub shared: bool,
     /// Directories for spill files; if there are none, the output's.
     pub temporary: Vec<PathBuf>,
+    /// How chunks of spill files are packed.
+    pub pack: Pack,
     /// The most bytes of spill files on disk at any time, if there is a limit. Each rank has its own.
     /// Saved progress is not limited.
     pub temporary_limit: Option<u64>,
@@ -345,6 +364,14 @@ impl Job {
     /// Whether the sort neither exchanges records with other ranks nor saves its progress.
     pub(crate) fn is_alone(&self, node: &Node) -> bool {
         node.nodes() == 1 && self.resume.is_none()
+    }
+
+    /// How it packs the chunks of spill files, with its memory.
+    pub(crate) fn packing(&self) -> Pack {
+        match self.pack {
+            Pack::Auto if self.resources.memory_bytes < AUTO_PACK_BYTES => Pack::Never,
+            pack => pack,
+        }
     }
 
     /// How the output is compressed.

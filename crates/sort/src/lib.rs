@@ -39,6 +39,7 @@ mod runs;
 mod stages;
 mod tools;
 
+pub use codec::Packing;
 pub use error::SortError;
 pub use files::disk_space::Demand;
 pub use files::input::Input;
@@ -47,8 +48,8 @@ pub use files::path_template::{names_rank, of_rank};
 pub use files::temporary::sweep;
 pub use files::text_file::spelled;
 pub use job::{
-    Behind, Choice, ExchangeKind, IoChoice, Job, Listing, Reading, Resources, Resume, Rows, Source,
-    Start, Target, Tune, Tuning,
+    Behind, Choice, ExchangeKind, IoChoice, Job, Listing, Pack, Reading, Resources, Resume, Rows,
+    Source, Start, Target, Tune, Tuning,
 };
 pub use names::{Phase, StageName};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};

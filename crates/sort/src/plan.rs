@@ -104,6 +104,8 @@ pub struct Plan {
     pub start: Start,
     /// Whether it has as few buffers as possible: a few very large records fill the memory.
     pub tight: bool,
+    /// Whether chunks of spill files may be packed.
+    pub packs: bool,
     /// Numbers of a sort that may spill.
     pub spilling: Option<Spilling>,
     /// Numbers of a sort that merges.
@@ -129,6 +131,8 @@ pub struct Shape {
     pub temporary: usize,
     /// Memory for decompression of the input, and for compression of the output.
     pub coding: [CodingMemory; 2],
+    /// Whether chunks of spill files may be packed.
+    pub packs: bool,
 }
 
 impl Shape {

@@ -10,7 +10,8 @@ use node::{Costs, Decompress, Random};
 use pipeline::Control;
 use record::Order;
 use sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Resources, Resume, Source, Target, Tune, Tuning,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source, Target,
+    Tune, Tuning,
 };
 
 use crate::Trial;
@@ -176,6 +177,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
         temporary_limit: None,
+        pack: [Pack::Never, Pack::In(Packing::Lz4), Pack::In(Packing::Zstd)][cores - 1],
         tuning: Tuning { tune, ..tuning },
         resume: None,
         listing: None,

@@ -28,14 +28,21 @@ pub enum Case {
     Fields,
     /// As many lines as in ascii, a twentieth of them distinct, with -u
     Unique,
+    /// Those lines without -u
+    Repeated,
+    /// Rows of CSV with quotes, by two columns
+    Rows,
 }
+
+/// The columns of rows.
+const HEADER: &str = "id,city,price,note";
 
 /// Words that are drawn.
 const WORDS: u64 = 100_000;
 
 impl Case {
     /// All of them.
-    pub const ALL: [Case; 8] = [
+    pub const ALL: [Case; 10] = [
         Case::Ascii,
         Case::Short,
         Case::Long,
@@ -44,6 +51,8 @@ impl Case {
         Case::Numbers,
         Case::Fields,
         Case::Unique,
+        Case::Repeated,
+        Case::Rows,
     ];
 
     /// A title for its rows.
@@ -57,7 +66,22 @@ impl Case {
             Case::Numbers => "numbers, -n",
             Case::Fields => "fields, -t, -k3,3n -k1,1",
             Case::Unique => "lines of 100 bytes, 1 in 20 distinct, -u",
+            Case::Repeated => "lines of 100 bytes, 1 in 20 distinct",
+            Case::Rows => "rows of CSV, by city and price",
         }
+    }
+
+    /// The folder of its peers, in `bench/peers`.
+    pub fn peers(self) -> &'static str {
+        match self {
+            Case::Rows => "rows",
+            _ => "lines",
+        }
+    }
+
+    /// Whether peers without options sort it in the same order.
+    pub fn is_for_peers(self) -> bool {
+        self.options().is_empty() || self == Case::Rows
     }
 
     /// Options of ours and of GNU sort.
@@ -66,6 +90,7 @@ impl Case {
             Case::Numbers => &["-n"],
             Case::Fields => &["-t,", "-k3,3n", "-k1,1"],
             Case::Unique => &["-u"],
+            Case::Rows => &["--format", "csv", "--key", "city", "--key", "price:num"],
             _ => &[],
         }
     }
@@ -79,6 +104,9 @@ impl Case {
             let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
             let (mut random, mut line) = (Random::new(1), Vec::new());
             let (mut lines, mut written) = (0, 0);
+            if self == Case::Rows {
+                writeln!(file, "{HEADER}")?;
+            }
             while written < bytes {
                 line.clear();
                 self.line(lines, bytes, &mut random, &mut line);
@@ -98,7 +126,7 @@ impl Case {
         };
         let done = match self {
             Case::Ascii => gensort(generator, number, line),
-            Case::Unique => {
+            Case::Unique | Case::Repeated => {
                 let distinct = (bytes / RECORD_BYTES as u64 / 20).max(1);
                 gensort(generator, random.below(distinct), line)
             }
@@ -134,6 +162,21 @@ impl Case {
                 line.push(b',');
                 letters(20, random, line);
                 writeln!(line, ",{},{}", random.below(1_000_000), random.below(100))
+            }
+            Case::Rows => {
+                let (city, note) = (random.below(1000), random.below(1_000_000_000));
+                // No two rows have one price, so that all peers write the same. Some compare
+                // columns as text only, so prices have leading zeros.
+                let price = (number as u32).wrapping_mul(2_654_435_761);
+                let quoted = match number % 3 {
+                    0 => "a \"\"quoted\"\" word, and a comma",
+                    _ => "only a comma, twice, in quotes",
+                };
+                writeln!(
+                    line,
+                    "{number},\"Town {city}, County {}\",{price:010},\"{quoted} {note}\"",
+                    city % 40
+                )
             }
         };
         done.expect("memory takes it");

@@ -14,12 +14,6 @@ use crate::text::printable;
 /// The commands with the options of sort.
 pub const OF_SORT: [&str; 3] = ["sort", "check", "explain"];
 
-/// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
-const GNU: [(&str, &str); 1] = [(
-    "--compress-program",
-    "temporary data is not compressed: leave it out, or spread the data with several -T",
-)];
-
 /// Options for lines, and what to do instead with binary records.
 const FOR_RECORDS: [(&str, &str); 6] = [
     (
@@ -62,6 +56,7 @@ pub fn for_rows(option: &str) -> &'static str {
         "-r" => "give the direction with the key, as in --key price:num:desc",
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
+        "--debug" => "gristmill explain shows the keys of rows",
         _ => "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural or date",
     }
 }
@@ -79,7 +74,7 @@ pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
     without_far_guess(&mut error);
     // To write -- before an option is rarely what to do.
     error.remove(ContextKind::Suggested);
-    let hint = hint(&error).or_else(|| ambiguous(&error, program));
+    let hint = ambiguous(&error, program);
     match &hint {
         Some(hint) => say::err(format!("gristmill: {}", printable(hint))),
         None => say::err(told(&error)),
@@ -99,14 +94,6 @@ fn command() -> OsString {
 /// Whether the command is one of the reference's, which show their usage after any mistake.
 fn is_of_reference() -> bool {
     command() == "gensort" || command() == "valsort"
-}
-
-/// The hint for an option of GNU sort.
-fn hint(error: &clap::Error) -> Option<String> {
-    command().to_str().filter(is_of_sort)?;
-    let given = unknown_option(error)?;
-    let (_, instead) = GNU.iter().find(|(name, _)| *name == given)?;
-    Some(format!("sort has no {given}; {instead}"))
 }
 
 /// Whether a command has the options of sort.

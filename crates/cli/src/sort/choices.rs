@@ -1,6 +1,8 @@
 //! The values of the options of `gristmill sort`.
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Start, Tune};
+use std::path::Path;
+
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, Start, Tune};
 use clap::ValueEnum;
 use node::{Compression, Decompress};
 
@@ -62,6 +64,30 @@ pub enum CompressionName {
     Lz4,
     Bzip2,
     Xz,
+}
+
+/// How temporary data is compressed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum PackName {
+    #[default]
+    Auto,
+    Lz4,
+    Zstd,
+    None,
+}
+
+impl PackName {
+    /// The choice of these options. Programs that compress by more than lz4 stand for zstd.
+    pub fn of(self, program: Option<&Path>) -> Pack {
+        let program = program.map(|program| program.file_name().unwrap_or_default());
+        match (program, self) {
+            (Some(name), _) if name == "lz4" || name == "lzop" => Pack::In(Packing::Lz4),
+            (Some(_), _) | (None, PackName::Zstd) => Pack::In(Packing::Zstd),
+            (None, PackName::Lz4) => Pack::In(Packing::Lz4),
+            (None, PackName::Auto) => Pack::Auto,
+            (None, PackName::None) => Pack::Never,
+        }
+    }
 }
 
 /// How `--check` tells of disorder.

@@ -9,20 +9,22 @@
 //!         ______________  equal keys: the whole line
 //! ```
 //!
-//! Nothing is sorted: only those lines are read.
+//! Nothing is sorted: only those lines are read. Rows are shown likewise.
 
 mod keys;
+mod rows;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use ::sort::Rows;
 use clap::{ArgAction, Args};
 use codec::{Decoder, Header, LONGEST_HEADER};
 use record::text::{TextOrder, Warning};
 
 use super::options::Order;
-use super::{Arguments as SortArguments, conflicts, lines};
+use super::{Arguments as SortArguments, conflicts, format, lines};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::size::positive;
@@ -39,7 +41,7 @@ const MOST_LINE_BYTES: u64 = 64 << 10;
 /// A memory limit, of which a decompressor takes a part.
 const CONTENTS_BYTES: u64 = 64 << 20;
 
-/// Show which bytes of a line each key is, and what they are read as.
+/// Show which bytes of a line or row each key is, and what they are read as.
 ///
 /// The options are those of sort. Nothing is sorted: the first lines are shown in their order, with
 /// the bytes that count for each key underlined. A key that finds no number where it should be one
@@ -78,18 +80,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         zero_terminated: arguments.zero_terminated,
         ..SortArguments::plain()
     };
-    if sort.order.is_of_rows() {
-        return Err(CliFailure::usage(
-            "explain does not read rows yet; leave --format out, and name the fields with -t and -k",
-        ));
-    }
-    if !sort.order.is_of_lines() {
+    if !sort.order.is_of_lines() && !sort.order.is_of_rows() {
         return Err(CliFailure::usage(format!(
-            "explain shows the keys of lines, not of --format {}; the keys of its records are where --key says",
+            "explain shows the keys of lines and rows, not of --format {}; the keys of its records are where --key says",
             sort.order.format
         )));
     }
     conflicts::check(&sort)?;
+    let input = arguments.input.as_deref();
+    let failed = |cause| unread(input, &cause);
+    let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
+    if let Some(rows) = format::of(&sort)?.rows {
+        return explain_rows(&rows, arguments, &mut reader);
+    }
     let (order, delimiter) = (lines::order(&sort)?, lines::delimiter(&sort));
     // The summary names decimal numbers.
     let warnings = order.warnings().into_iter();
@@ -99,14 +102,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     for line in keys::summary(&order, sort.order.unique) {
         say::out(line)?;
     }
-    let input = arguments.input.as_deref();
-    let failed = |cause| unread(input, &cause);
-    let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
     for number in 1..=arguments.lines {
         let Some(line) = next_line(&mut reader, delimiter).map_err(failed)? else {
             break;
         };
-        show(&order, number, &line)?;
+        let name = format!("line {number}");
+        show(&order, &name, &line)?;
+        for missing in keys::missing(&order, &line.bytes) {
+            say::warn(format!("{name}: {missing}"));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn explain_rows(
+    rows: &Rows,
+    arguments: &Arguments,
+    reader: &mut impl BufRead,
+) -> Result<Exit, CliFailure> {
+    let explained = rows::Explained::begin(rows, reader)?;
+    for line in rows::summary(rows) {
+        say::out(line)?;
+    }
+    for number in 1..=arguments.lines {
+        let row = explained.next(reader);
+        let row = row.map_err(|cause| unread(arguments.input.as_deref(), &cause))?;
+        let Some(row) = row else { break };
+        let name = format!("row {number}");
+        show(&explained.order, &name, &row)?;
+        if let Some(mistake) = explained.mistake(&row.bytes).filter(|_| !row.is_cut) {
+            say::warn(format!("{name}: {mistake}"));
+        }
     }
     Ok(Exit::Done)
 }
@@ -117,19 +143,16 @@ struct Line {
     is_cut: bool,
 }
 
-/// Prints a line with its keys, and a warning for each that was not found.
-fn show(order: &TextOrder, number: u64, line: &Line) -> Result<(), CliFailure> {
+/// Prints a line with its keys.
+fn show(order: &TextOrder, name: &str, line: &Line) -> Result<(), CliFailure> {
     say::out("")?;
-    for text in keys::explained(order, number, &line.bytes) {
+    for text in keys::explained(order, name, &line.bytes) {
         say::out(text)?;
     }
     if line.is_cut {
         say::warn(format!(
-            "line {number} is longer than {MOST_LINE_BYTES} bytes: the rest of it is not shown"
+            "{name} is longer than {MOST_LINE_BYTES} bytes: the rest of it is not shown"
         ));
-    }
-    for missing in keys::missing(order, &line.bytes) {
-        say::warn(format!("line {number}: {missing}"));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, Args, Command, FromArgMatches};
 
 use super::choices::{
-    CheckName, CompressionName, ExchangeName, IoName, PlanName, StartName, TuneName,
+    CheckName, CompressionName, ExchangeName, IoName, PackName, PlanName, StartName, TuneName,
 };
 use super::memory::{Asked, asked};
 use crate::progress::{self, Mode};
@@ -139,6 +139,19 @@ pub(crate) struct Arguments {
     /// If the sizes of the inputs show that it needs more, it fails before it begins.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Memory and disks")]
     pub(super) tmp_limit: Option<u64>,
+    /// Compress temporary data: auto tries now and then which way takes the least time, if -S is
+    /// 64 MiB or more
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Memory and disks"
+    )]
+    pub(super) compress: PackName,
+    /// Compress temporary data in the format of PROG, which is not run: lz4, or else zstd
+    #[arg(long, value_name = "PROG", conflicts_with = "compress", hide = true)]
+    pub(super) compress_program: Option<PathBuf>,
     /// Merge at most N inputs or temporary files at once [default: as many as memory has room for]
     #[arg(long, value_name = "N", value_parser = batch, help_heading = "Memory and disks")]
     pub(super) batch_size: Option<usize>,

@@ -150,11 +150,45 @@ fn only_the_first_lines_are_read() {
 }
 
 #[test]
+fn keys_of_rows_are_explained() {
+    let place = Place::new();
+    let rows = "city,price\nOslo,9.5\n\"York, new\",x\n\"two\nlines\",\n";
+    place.write("sales.csv", rows);
+    let ran = place.run("explain --format csv --key price:num:desc --key city sales.csv");
+    let text = String::from_utf8(ran.out.clone()).unwrap();
+    for expected in [
+        "key 1, price: a number, the largest first, rows without it last\n",
+        "key 2, city: bytes, rows without it first\nrows with equal keys: compared as bytes\n",
+        "row 1: Oslo,9.5\n            ___   key 1: the number \"9.5\"\n",
+        "key 2: the bytes \"\\\"York, new\\\"\"\n",
+        "key 1: no value\n",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(
+        ran.err
+            .contains("row 2: \"x\" in column price is not a number"),
+        "{ran:?}"
+    );
+    let json = place.feed(
+        "explain --format jsonl --key $.a.b",
+        b"{\"a\": {\"b\": \"x\"}}\n",
+    );
+    let text = String::from_utf8(json.out).unwrap();
+    assert!(text.contains("row 1: {\"a\": {\"b\": \"x\"}}\n"), "{text}");
+    let ran = place.run("explain --format csv --key cost sales.csv");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.complaint().contains("there is no column \"cost\""),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused() {
     let place = Place::with_records(1);
     for (line, part) in [
         ("explain --format gensort in", "the keys of its records"),
-        ("explain --format csv in", "explain does not read rows yet"),
         ("explain missing", "cannot read missing"),
         ("explain .", "directory"),
         ("explain --lines 0 in", "from 1"),

@@ -419,3 +419,32 @@ fn the_memory_limit_holds_with_compressed_outputs() {
         place.run(&format!("{sort} -S {figure}")).succeeded();
     }
 }
+
+/// Temporary data is compressed as asked, whatever the plan, and takes less disk.
+#[test]
+fn temporary_data_is_compressed() {
+    let place = Place::new();
+    let text = lines(2_000_000);
+    place.write("in", &text);
+    let expected = sorted_lines(&text);
+    for plan in ["two-pass", "merge"] {
+        let peak = |how: &str| {
+            let line = format!("sort in -o out --json -S 12M --parallel 2 --plan {plan} {how}");
+            let report = place.run(&line).succeeded().json();
+            assert!(place.read("out") == expected, "{line}");
+            report["temp_peak_bytes"].as_u64().unwrap()
+        };
+        let (plain, lz4, zstd) = (
+            peak("--compress none"),
+            peak("--compress lz4"),
+            peak("--compress zstd"),
+        );
+        assert!(lz4 < plain && zstd < lz4, "{plan}: {zstd} {lz4} {plain}");
+        assert_eq!(peak("--compress-program lz4"), lz4, "{plan}");
+        assert_eq!(peak("--compress-program /usr/bin/gzip"), zstd, "{plan}");
+    }
+    // A saved sort continues with packed data, also of another kind.
+    let line = "sort in -o out -S 12M --resume --compress";
+    place.run(&format!("{line} zstd")).succeeded();
+    assert!(place.read("out") == expected);
+}

@@ -16,7 +16,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("node-mpi", &["node"]),
     ("machine", &["node"]),
     ("pipeline", &["node"]),
-    ("sort", &["record", "kernel", "node", "pipeline"]),
+    ("sort", &["record", "kernel", "node", "codec", "pipeline"]),
     ("grain", &["kernel", "node"]),
     ("plot", &[]),
     (
@@ -150,7 +150,7 @@ fn imports_go_one_way() {
             );
         }
     }
-    assert!(known_by("sort").len() == 4, "the manifests are read");
+    assert!(known_by("sort").len() == 5, "the manifests are read");
 }
 
 #[test]

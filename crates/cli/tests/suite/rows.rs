@@ -192,3 +192,31 @@ fn records_with_lengths_are_sorted() {
         said(&unknown)
     );
 }
+
+/// A set of files without headers is sorted again, also without the rows that have mistakes.
+#[test]
+fn a_set_of_rows_is_sorted_again() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("a.csv"), "b,3\n\"a\n,\",x\nc,1\n").unwrap();
+    let csv = ["--format", "csv", "--no-header"];
+    let made = ["--key", "#1", "a.csv", "-o", "set/"];
+    let made = sort_in(place.path(), &[&csv[..], &made].concat());
+    assert!(made.status.success(), "{}", said(&made));
+    let again = sort_in(
+        place.path(),
+        &[&csv[..], &["--key", "#1:desc", "set"]].concat(),
+    );
+    assert_eq!(again.stdout, b"c,1\nb,3\n\"a\n,\",x\n", "{}", said(&again));
+    let numbers = ["--key", "#2:num", "--bad-records", "bad", "set"];
+    let numbers = sort_in(place.path(), &[&csv[..], &numbers].concat());
+    assert_eq!(numbers.stdout, b"c,1\nb,3\n", "{}", said(&numbers));
+    let bad = fs::read_to_string(place.path().join("bad")).unwrap();
+    assert_eq!(bad, "\"a\n,\",x\n");
+    // Read as lines, its rows would be torn.
+    let lines = sort_in(place.path(), &["set"]);
+    assert!(
+        said(&lines).contains("lists records of format csv"),
+        "{}",
+        said(&lines)
+    );
+}

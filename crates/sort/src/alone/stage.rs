@@ -113,6 +113,7 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
         stable: false,
         temporary: 1,
         coding: Default::default(),
+        packs: false,
     };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     let contents = Arc::new(Bytes::new(Order::gensort(Ties::Record)));

@@ -118,6 +118,9 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
         let mut chunks = 0;
         for run in runs.iter().map(|&run| SpilledRun::of_number(run)) {
             within("chunks of a run", run.chunks(), 1, usize::MAX)?;
+            // A packed chunk is shorter than one as it is.
+            let most = begun.chunk_bytes / BLOCK_BYTES as usize - 1;
+            within("blocks of a packed chunk", run.packed().into(), 0, most)?;
             within(
                 "file of a run",
                 run.extent(begun.chunk_bytes).file,

@@ -50,11 +50,13 @@ impl RankSort<'_> {
             Ok(listed)
         };
         let lists = lister.gather(agreement, finished.await).await?;
-        if let Some(bad_rows) = &self.unfinished.bad_rows {
-            bad_rows.commit(node).await?;
-        }
-        let named = name_outputs(node, &ranges).await;
-        let mut warnings = agreement.agree(node, named).await?;
+        let named = async {
+            if let Some(bad_rows) = &self.unfinished.bad_rows {
+                bad_rows.commit(node).await?;
+            }
+            name_outputs(node, &ranges).await
+        };
+        let mut warnings = agreement.agree(node, named.await).await?;
         warnings.extend(lister.show(agreement, lists).await?);
         for KeyRange { notes, spill, .. } in ranges {
             if let Some(notes) = notes {

@@ -291,6 +291,7 @@ impl<'a> RankSort<'a> {
     /// Spill files that are removed at the end of the run.
     pub(crate) fn spill(&mut self, places: Vec<PathBuf>, bytes: u64) -> Spill {
         let mut spill = Spill::new(self.node, places, self.job.resources.io, bytes);
+        spill = spill.packed(self.job.packing());
         spill.limit = self.job.temporary_limit;
         self.unfinished.spill = Some(spill.clone());
         spill

@@ -144,7 +144,8 @@ impl<'a> RankSort<'a> {
         // All records wait on disk.
         let bytes = plan.input_bytes.unwrap_or(0);
         planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
-        let spill = Spill::new(node, site.directories.clone(), job.resources.io, bytes);
+        let spill = Spill::new(node, site.directories.clone(), job.resources.io, bytes)
+            .packed(job.packing());
         let stem = site.spill_stem(fresh.copy);
         let kinds = spill.keep(node, &stem).await?;
         made.extend(kept_paths(&site.directories, &kinds, &stem));
@@ -234,7 +235,8 @@ impl<'a> RankSort<'a> {
         };
         let planning = Planning { tuning, ..planning };
         let plan = planning.plan(begun.expected, exchanging)?;
-        let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0));
+        let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0))
+            .packed(planning.job.packing());
         let (paths, ends) = (checkpoint.spill_paths(), checkpoint.spill_ends());
         spill.open_kept(node, &begun.kinds, (paths, &ends)).await?;
         let run = self.run(plan, output);

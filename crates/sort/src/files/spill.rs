@@ -14,6 +14,7 @@
 
 mod kept;
 mod log;
+pub(crate) mod packing;
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -21,15 +22,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kernel::block_crc;
-use node::{Close, Closed, DiskError, File, Guarded, Node, Open};
+use node::{Buffer, Close, Closed, DiskError, File, Guarded, Node, Open};
 use pipeline::Failure;
 
 use crate::files::temporary::Temporary;
-use crate::job::IoChoice;
-use crate::records::block::BLOCK_BYTES;
-use crate::records::block::Stamp;
+use crate::job::{IoChoice, Pack};
+use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
 pub(crate) use kept::{is_kind, kept_paths};
 use log::{Logs, Taken};
+use packing::{ChunkPacking, Form};
 
 /// Only the owner reads spill files.
 const MODE: u32 = 0o600;
@@ -47,6 +48,7 @@ pub(crate) struct Spill {
     expected: u64,
     /// The most bytes on disk at any time.
     pub(crate) limit: Option<u64>,
+    packing: ChunkPacking,
     shared: Arc<Guarded<State>>,
 }
 
@@ -117,8 +119,30 @@ impl Spill {
             how,
             expected,
             limit: None,
+            packing: ChunkPacking::new(Pack::Never),
             shared,
         }
+    }
+
+    /// With chunks that are packed so.
+    pub(crate) fn packed(self, pack: Pack) -> Spill {
+        let packing = ChunkPacking::new(pack);
+        Spill { packing, ..self }
+    }
+
+    /// Packs the sealed chunks of a run, or leaves them as they are.
+    pub(crate) fn pack(&self, node: &Node, chunks: &mut [Chunk]) -> Form {
+        self.packing.pack(node, chunks)
+    }
+
+    /// Notes that a run of `bytes` bytes in memory was written, for which a worker waited.
+    pub(crate) fn wrote(&self, form: Form, bytes: u64, waited: u64) {
+        self.packing.wrote(form, bytes, waited);
+    }
+
+    /// Unpacks a chunk that was read from `place` to its buffer. `None` if it is not as written.
+    pub(crate) fn unpack(&self, buffer: &mut Buffer, place: Stamp) -> Option<()> {
+        self.packing.unpack(buffer, place)
     }
 
     pub(crate) fn directories(&self) -> usize {

@@ -331,6 +331,7 @@ impl Plan {
             Need::new("ends of loads", self.framing.room_for(ends)),
             Need::new("lines that are moved", moved as u64),
             Need::new("loads and runs", runs + loads),
+            self.packing(),
             Need::new("program", SPILLING_PROGRAM_BYTES),
         ]
     }

@@ -19,6 +19,8 @@ mod pools;
 
 use std::ops::RangeInclusive;
 
+use codec::packer_memory;
+
 use crate::job::Start;
 use crate::plan::{LARGEST_OF_MEAN, MIB, Plan, Spilling};
 use crate::records::block::{BLOCK_BYTES, Mark};
@@ -158,6 +160,7 @@ impl Plan {
             Need::new("chunk lists", lists).along(0, CHUNK_LIST_BYTES, 1, 0),
             self.positions(),
             Need::new("runs", self.run_bytes()),
+            self.packing(),
             Need::new("program", program),
         ]
     }
@@ -196,6 +199,17 @@ impl Plan {
                 need(self.chunks as u64 * records, 1).along(fixed, per_chunk(records), 1, 0)
             }
         }
+    }
+
+    /// Packers, one for each worker that writes or reads chunks of spill files.
+    pub(super) fn packing(&self) -> Need {
+        let written = match (self.spilling, &self.merging) {
+            (Some(spilling), _) => spilling.directories * spilling.spillers,
+            (None, Some(merging)) => merging.run_workers,
+            (None, None) => 0,
+        };
+        let packers = if self.packs { written + 1 } else { 0 };
+        Need::new("packing", packers as u64 * packer_memory(self.chunk_bytes))
     }
 
     fn distributing(&self) -> u64 {

@@ -125,6 +125,7 @@ impl Plan {
             start: tuning.start,
             depth: tuning.depth.unwrap_or(DEPTH),
             tight: given.is_tight,
+            packs: given.shape.packs,
             spilling: None,
             merging: None,
         }

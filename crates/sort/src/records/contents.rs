@@ -339,9 +339,14 @@ impl Workspace {
             }
         }
         self.len = len;
+        Ok(self.both())
+    }
+
+    /// The entries, and as much scratch.
+    fn both(&mut self) -> (&mut [Entry], &mut [Entry]) {
         let (entries, scratch) = (self.entries.as_mut(), self.scratch.as_mut());
-        let (entries, scratch) = entries.zip(scratch).expect("reserved above");
-        Ok((&mut entries[..len], &mut scratch[..len]))
+        let (entries, scratch) = entries.zip(scratch).expect("both are reserved");
+        (&mut entries[..self.len], &mut scratch[..self.len])
     }
 
     /// Takes the sorted order with its memory; the scratch stays.

@@ -15,7 +15,7 @@ use record::rows::Dialect;
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
-use crate::job::{Job, Rows, Target, naming_source};
+use crate::job::{Job, Rows, Source, Target, naming_source};
 use crate::report::{Report, Warning};
 
 use super::rows::{Resolved, resolve};
@@ -32,8 +32,10 @@ pub(super) async fn sort_any_lines(
 ) -> Result<Report, Failure> {
     let mut job = job.clone();
     let may_begin_again = may_begin_again(node, &job).await;
-    // Several ranks divide their inputs, which only lines allow.
-    let mut goes_on = !may_begin_again && job.is_alone(node);
+    // Several ranks divide their inputs, which only lines allow. A set's manifest tells rows from
+    // lines.
+    let is_chained = !may_begin_again || names_a_set(node, &job).await;
+    let mut goes_on = is_chained && job.is_alone(node);
     let is_csv = |rows: &Rows| matches!(rows.dialect, Dialect::Csv { .. });
     let is_csv = job.rows.as_ref().is_some_and(is_csv);
     loop {
@@ -119,6 +121,16 @@ async fn may_begin_again(node: &Node, job: &Job) -> bool {
         }
     }
     true
+}
+
+async fn names_a_set(node: &Node, job: &Job) -> bool {
+    for path in job.sources.iter().filter_map(Source::path) {
+        let found = node.metadata(path).await;
+        if found.is_ok_and(|found| found.kind == FileKind::Directory) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The job with the order of its rows, which their header decides.

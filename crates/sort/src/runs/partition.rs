@@ -1,5 +1,6 @@
 //! Partitions between the two phases: chunks in memory, and runs in spill files.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use node::{Close, Closed, Guarded, Node};
@@ -10,8 +11,8 @@ use crate::records::block::Chunk;
 use crate::records::size::Size;
 
 /// Chunks of one partition that lie behind each other in a spill file: the file, the first disk
-/// block, and the number of chunks. With little memory there are very many runs, so one is a single
-/// word.
+/// block, the blocks of a chunk if it is packed, and the number of chunks. With little memory there
+/// are very many runs, so one is a single word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpilledRun(u64);
 
@@ -19,14 +20,25 @@ pub(crate) struct SpilledRun(u64);
 /// disk block.
 const CHUNKS_BITS: u32 = 12;
 
-/// Bits of the disk block: files of up to 2^52 bytes. There may be 4,096 files.
-const BLOCK_BITS: u32 = 40;
+/// Bits of the number of blocks of a packed chunk; 0 for chunks as they are.
+const PACKED_BITS: u32 = 8;
+
+/// Bits of the disk block: files of up to 64 TiB.
+const BLOCK_BITS: u32 = 34;
+
+/// Files that the other bits can number.
+const FILES: usize = 1 << (64 - BLOCK_BITS - PACKED_BITS - CHUNKS_BITS);
 
 impl SpilledRun {
-    pub(crate) fn new(extent: Extent, chunks: usize) -> SpilledRun {
+    /// A run of `chunks` chunks, each packed in `packed` blocks, or of chunks as they are.
+    pub(crate) fn new(extent: Extent, chunks: usize, packed: u8) -> SpilledRun {
         assert!(chunks < 1 << CHUNKS_BITS, "a run has a few megabytes");
         let block = extent.offset / BLOCK_BYTES;
-        SpilledRun((((extent.file as u64) << BLOCK_BITS | block) << CHUNKS_BITS) | chunks as u64)
+        assert!(block < 1 << BLOCK_BITS, "a spill file has 64 TiB at most");
+        assert!(extent.file < FILES, "there are {FILES} spill files at most");
+        let place = (extent.file as u64) << BLOCK_BITS | block;
+        let form = u64::from(packed) << CHUNKS_BITS | chunks as u64;
+        SpilledRun(place << (PACKED_BITS + CHUNKS_BITS) | form)
     }
 
     /// The run with a number of [`Partition::numbers`].
@@ -36,14 +48,38 @@ impl SpilledRun {
 
     /// Its place in the spill files, if chunks have `chunk_bytes` bytes.
     pub(crate) fn extent(self, chunk_bytes: usize) -> Extent {
-        let place = self.0 >> CHUNKS_BITS;
+        let place = self.0 >> (PACKED_BITS + CHUNKS_BITS);
         let offset = (place & ((1 << BLOCK_BITS) - 1)) * BLOCK_BYTES;
-        let bytes = (self.chunks() * chunk_bytes) as u64;
+        let bytes = (self.chunks() * self.stored_bytes(chunk_bytes)) as u64;
         Extent {
             file: (place >> BLOCK_BITS) as usize,
             offset,
             bytes,
         }
+    }
+
+    /// Some of its chunks, if they have `chunk_bytes` bytes in memory.
+    pub(crate) fn part(self, chunks: Range<usize>, chunk_bytes: usize) -> SpilledRun {
+        let (extent, stored) = (self.extent(chunk_bytes), self.stored_bytes(chunk_bytes));
+        let part = Extent {
+            offset: extent.offset + (chunks.start * stored) as u64,
+            bytes: (chunks.len() * stored) as u64,
+            ..extent
+        };
+        SpilledRun::new(part, chunks.len(), self.packed())
+    }
+
+    /// Bytes of each chunk on disk, if it has `chunk_bytes` bytes in memory.
+    pub(crate) fn stored_bytes(self, chunk_bytes: usize) -> usize {
+        match self.packed() {
+            0 => chunk_bytes,
+            blocks => usize::from(blocks) * BLOCK_BYTES as usize,
+        }
+    }
+
+    /// Blocks of each packed chunk; 0 if they are not packed.
+    pub(crate) fn packed(self) -> u8 {
+        (self.0 >> CHUNKS_BITS) as u8
     }
 
     pub(crate) fn chunks(self) -> usize {
@@ -180,18 +216,26 @@ mod tests {
     #[test]
     fn a_run_is_one_word() {
         let last_block = (1 << BLOCK_BITS) - 1;
-        for (file, block, chunks) in [(0, 0, 1), (3, 5, 7), (4095, last_block, 4095), (1, 0, 0)] {
+        for (file, block, packed, chunks) in [
+            (0, 0, 0, 1),
+            (3, 5, 1, 7),
+            (FILES - 1, last_block, 255, 4095),
+            (1, 0, 0, 0),
+        ] {
             let offset = block * BLOCK_BYTES;
-            let run = SpilledRun::new(
-                Extent {
-                    file,
-                    offset,
-                    bytes: 0,
-                },
-                chunks,
-            );
-            assert_eq!(run.chunks(), chunks);
-            let bytes = chunks as u64 * 8192;
+            let place = Extent {
+                file,
+                offset,
+                bytes: 0,
+            };
+            let run = SpilledRun::new(place, chunks, packed);
+            assert_eq!((run.chunks(), run.packed()), (chunks, packed));
+            let stored = if packed == 0 {
+                8192
+            } else {
+                u64::from(packed) * BLOCK_BYTES
+            };
+            let bytes = chunks as u64 * stored;
             assert_eq!(
                 run.extent(8192),
                 Extent {
@@ -213,6 +257,7 @@ mod tests {
                 bytes: 0,
             },
             1 << CHUNKS_BITS,
+            0,
         );
     }
 
@@ -226,6 +271,7 @@ mod tests {
                     bytes: 0,
                 },
                 chunks,
+                0,
             )
         };
         let size = |records| Framing::fixed(10).of(records);

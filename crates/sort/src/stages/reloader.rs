@@ -8,12 +8,11 @@ use std::sync::Arc;
 use node::{ChainTicket, Posted, Queue};
 use pipeline::{Failure, Window, Worker};
 
-use crate::files::spill::Extent;
 use crate::records::block::{Block, Chunk};
 use crate::records::sample::{Element, Sample};
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
-use crate::runs::partition::SpilledRun;
+use crate::runs::partition::{Spilled, SpilledRun};
 use crate::stages::spill_reader::{SpillReader, wishes};
 
 /// Sampled records per bucket: bucket sizes differ by about a third.
@@ -59,7 +58,7 @@ pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), F
 /// A chunk to sample.
 #[derive(Clone, Copy)]
 struct Sampled {
-    extent: Extent,
+    run: SpilledRun,
     /// Estimated position of its first record.
     first: u64,
     /// Estimated records.
@@ -81,15 +80,19 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
         while !reads.is_full() {
             let Some(place) = places.next() else { break };
             let buffer = worker.take(&reader.pool).await?;
-            reads.push((reader.ask(worker, place.extent, vec![buffer]), place));
+            reads.push((reader.ask(worker, place.run, vec![buffer]), place));
         }
         let Some((ticket, place)) = reads.pop_oldest() else {
             break;
         };
-        let (mut buffers, result) = ticket.wait(&worker.node).await;
+        let (buffers, result) = ticket.wait(&worker.node).await;
         result?;
-        let buffer = buffers.pop().expect("one was read");
-        let chunk = reader.open_chunk(buffer, place.share, place.extent)?;
+        let wish = Spilled {
+            run: place.run,
+            size: place.share,
+        };
+        let chunk = reader.open(worker, wish, buffers)?.pop();
+        let chunk = chunk.expect("one was read");
         let bytes = chunk.size.bytes;
         let mut block = block_of(chunk, place.first);
         for part in reader.contents.parts(&block, usize::MAX) {
@@ -145,16 +148,11 @@ fn places(
     share: Size,
     (wanted, all): (usize, usize),
 ) -> impl Iterator<Item = Sampled> {
-    let bytes = reloader.spilled.chunk_bytes as u64;
-    let chunks = reloader.runs.iter().flat_map(move |run| {
-        let extent = run.extent(bytes as usize);
-        let offsets = (0..run.chunks() as u64).map(move |chunk| extent.offset + chunk * bytes);
-        offsets.map(move |offset| Extent {
-            offset,
-            bytes,
-            ..extent
-        })
-    });
+    let bytes = reloader.spilled.chunk_bytes;
+    let chunks = reloader
+        .runs
+        .iter()
+        .flat_map(move |run| (0..run.chunks()).map(move |chunk| run.part(chunk..chunk + 1, bytes)));
     let (mut number, mut looked) = (0, 0);
     let numbered = (0..).zip(chunks).filter(move |_| {
         let looks = looked < wanted && number * wanted >= looked * all;
@@ -162,8 +160,8 @@ fn places(
         number += 1;
         looks
     });
-    numbered.map(move |(at, extent)| Sampled {
-        extent,
+    numbered.map(move |(at, run)| Sampled {
+        run,
         first: at * share.bytes,
         share,
     })

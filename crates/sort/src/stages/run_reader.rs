@@ -8,12 +8,11 @@ use std::sync::Arc;
 use node::{Buffer, ChainTicket, Mutex, Node, Queue, Work};
 use pipeline::{Failure, Step, Window, Worker};
 
-use crate::files::spill::Extent;
 use crate::records::block::Chunk;
 use crate::records::contents::{RecordsAt, Room, Sorted};
 use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
-use crate::runs::partition::{Spilled, SpilledRun};
+use crate::runs::partition::Spilled;
 use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
 use crate::stages::SortedInputs;
 use crate::stages::input_run::{InputRead, InputReads, Taken};
@@ -280,20 +279,12 @@ impl Cursor {
 
     /// The next chunks of a stretch.
     fn part(&self, all: Spilled, reader: &RunReader) -> Spilled {
-        let extent = all.run.extent(reader.spilled.chunk_bytes);
-        let chunks = reader.read.min(all.run.chunks() - self.done);
-        let offset = extent.offset + (self.done * reader.spilled.chunk_bytes) as u64;
-        let bytes = (chunks * reader.spilled.chunk_bytes) as u64;
-        let of = all.run.chunks() as u64;
-        let upto = |chunks: usize| all.size.upto(chunks as u64, of);
-        let place = Extent {
-            offset,
-            bytes,
-            ..extent
-        };
+        let of = all.run.chunks();
+        let end = of.min(self.done + reader.read);
+        let upto = |chunks: usize| all.size.upto(chunks as u64, of as u64);
         Spilled {
-            run: SpilledRun::new(place, chunks),
-            size: upto(self.done + chunks) - upto(self.done),
+            run: (all.run).part(self.done..end, reader.spilled.chunk_bytes),
+            size: upto(end) - upto(self.done),
         }
     }
 }
@@ -310,8 +301,7 @@ async fn begin(
             while buffers.len() < part.run.chunks() {
                 buffers.push(worker.take(&reader.spilled.pool).await?);
             }
-            let extent = part.run.extent(reader.spilled.chunk_bytes);
-            What::OnItsWay(reader.spilled.ask(worker, extent, buffers), part, ends)
+            What::OnItsWay(reader.spilled.ask(worker, part.run, buffers), part, ends)
         }
         Next::Gather(load, first) => {
             let mut buffer = worker.take(&reader.spilled.pool).await?;

@@ -8,8 +8,8 @@ use node::{Buffer, ChainTicket, Pool, Work};
 use pipeline::{Dial, Failure, Window, Worker};
 
 use crate::error::SortError;
-use crate::files::spill::{Extent, Spill, Stamps};
-use crate::records::block::Chunk;
+use crate::files::spill::{Extent, Spill};
+use crate::records::block::{Chunk, Stamp};
 use crate::records::contents::Contents;
 use crate::records::size::Size;
 use crate::runs::partition::{Spilled, SpilledRun};
@@ -79,8 +79,17 @@ impl SpillReader {
         }
     }
 
-    /// Asks for consecutive chunks.
-    pub(crate) fn ask(&self, worker: &Worker, extent: Extent, buffers: Vec<Buffer>) -> ChainTicket {
+    /// Asks for the chunks of a run.
+    pub(crate) fn ask(
+        &self,
+        worker: &Worker,
+        run: SpilledRun,
+        mut buffers: Vec<Buffer>,
+    ) -> ChainTicket {
+        for buffer in &mut buffers {
+            buffer.set_capacity(run.stored_bytes(self.chunk_bytes));
+        }
+        let extent = run.extent(self.chunk_bytes);
         self.spill
             .file(extent)
             .read_chain(&worker.node, extent.offset, buffers)
@@ -102,38 +111,35 @@ impl SpillReader {
         });
         worker.did(extent.bytes as usize);
         let (all, stamps) = (buffers.len() as u64, self.spill.stamps(extent));
+        let stored = run.stored_bytes(self.chunk_bytes) as u64;
         let mut chunks = Vec::with_capacity(buffers.len());
-        for (number, buffer) in (0..).zip(buffers) {
+        for (number, mut buffer) in (0..).zip(buffers) {
             let share = size.upto(number + 1, all) - size.upto(number, all);
-            chunks.push(self.open_stamped((buffer, stamps), share, extent)?);
-            extent.offset += self.chunk_bytes as u64;
+            let is_whole = buffer.len() == buffer.capacity();
+            buffer.set_capacity(self.chunk_bytes);
+            let place = stamps.at(extent.offset);
+            let chunk = is_whole.then(|| self.open_chunk(buffer, (share, run), place));
+            chunks.push(chunk.flatten().ok_or_else(|| self.spoilt(extent))?);
+            extent.offset += stored;
         }
         Ok(chunks)
     }
 
-    /// Opens one chunk; `share` is its size where records are only counted.
-    pub(crate) fn open_chunk(
+    /// Opens one chunk of a run; `share` is its size where records are only counted.
+    fn open_chunk(
         &self,
-        buffer: Buffer,
-        share: Size,
-        from: Extent,
-    ) -> Result<Chunk, SortError> {
-        self.open_stamped((buffer, self.spill.stamps(from)), share, from)
-    }
-
-    fn open_stamped(
-        &self,
-        (mut buffer, stamps): (Buffer, Stamps),
-        share: Size,
-        from: Extent,
-    ) -> Result<Chunk, SortError> {
-        let (is_whole, place) = (buffer.len() == buffer.capacity(), stamps.at(from.offset));
-        let opened = is_whole
-            .then(|| self.contents.unseal(&buffer, share, place))
-            .flatten();
-        let (size, marks) = opened.ok_or_else(|| self.spoilt(from))?;
+        mut buffer: Buffer,
+        (share, run): (Size, SpilledRun),
+        mut place: Stamp,
+    ) -> Option<Chunk> {
+        if run.packed() > 0 {
+            self.spill.unpack(&mut buffer, place)?;
+            // The chunk was packed before it had a place.
+            place = Stamp::default();
+        }
+        let (size, marks) = self.contents.unseal(&buffer, share, place)?;
         buffer.set_len(size.bytes as usize);
-        Ok(Chunk {
+        Some(Chunk {
             bucket: 0,
             size,
             marks,
@@ -207,8 +213,7 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
                 }
             }
             let buffers = std::mem::take(&mut self.gathered);
-            let extent = |wish: Spilled| wish.run.extent(reader.chunk_bytes);
-            let read = wish.map(|wish| (reader.ask(worker, extent(wish), buffers), wish));
+            let read = wish.map(|wish| (reader.ask(worker, wish.run, buffers), wish));
             let (_, note) = self.wanted.next().expect("it was seen");
             self.reads.push(Asked { read, note });
         }

@@ -1,9 +1,10 @@
-//! The write of a chain of sealed chunks to a spill file, as one request. Each chunk is stamped with
-//! its place there.
+//! The write of a chain of sealed chunks to a spill file, as one request, packed or as they are.
+//! Each chunk is stamped with its place there.
 
 use node::{Buffer, ChainTicket, Node};
 use pipeline::Failure;
 
+use crate::files::spill::packing::{self, Form};
 use crate::files::spill::{Extent, Slot, Spill};
 use crate::records::block::Chunk;
 use crate::records::contents::Contents;
@@ -15,6 +16,9 @@ pub(crate) struct SpillWrite {
     pub to: Slot,
     extent: Extent,
     size: Size,
+    form: Form,
+    /// Bytes of each chunk in memory.
+    chunk_bytes: usize,
 }
 
 impl SpillWrite {
@@ -23,22 +27,27 @@ impl SpillWrite {
         node: &Node,
         spill: &Spill,
         to: Slot,
-        (contents, chunks): (&dyn Contents, Vec<Chunk>),
+        (contents, mut chunks): (&dyn Contents, Vec<Chunk>),
     ) -> Result<SpillWrite, Failure> {
         let size = chunks.iter().map(|chunk| chunk.size).sum();
+        let chunk_bytes = chunks[0].buffer.capacity();
+        let form = spill.pack(node, &mut chunks);
         let mut buffers: Vec<Buffer> = chunks.into_iter().map(|chunk| chunk.buffer).collect();
         let bytes = buffers.iter().map(|buffer| buffer.capacity() as u64).sum();
         let extent = spill.extent(node, to, bytes).await?;
-        stamp(contents, spill, extent, &mut buffers);
+        stamp(contents, spill, (extent, form), &mut buffers);
         let ticket = spill.file(extent).write_chain(node, extent.offset, buffers);
         Ok(SpillWrite {
             ticket,
             to,
             extent,
             size,
+            form,
+            chunk_bytes,
         })
     }
 
+    /// Bytes on disk.
     pub(crate) fn bytes(&self) -> usize {
         self.extent.bytes as usize
     }
@@ -55,28 +64,44 @@ impl SpillWrite {
             to,
             mut extent,
             size,
+            form,
+            chunk_bytes,
         } = self;
         loop {
+            let begin = node.now();
             let (mut buffers, result) = ticket.wait(node).await;
             let Err(error) = result else {
-                let run = SpilledRun::new(extent, buffers.len());
+                let bytes = (buffers.len() * chunk_bytes) as u64;
+                spill.wrote(form, bytes, node.now().since(begin));
+                let run = SpilledRun::new(extent, buffers.len(), form.blocks);
+                for buffer in &mut buffers {
+                    buffer.set_capacity(chunk_bytes);
+                }
                 return Ok((Spilled { run, size }, buffers));
             };
             // The directory is full; another one may have room.
             spill.is_full(node, extent, error).await?;
-            stamp(contents, spill, extent, &mut buffers);
+            stamp(contents, spill, (extent, form), &mut buffers);
             extent = spill.extent(node, to, extent.bytes).await?;
-            stamp(contents, spill, extent, &mut buffers);
+            stamp(contents, spill, (extent, form), &mut buffers);
             ticket = spill.file(extent).write_chain(node, extent.offset, buffers);
         }
     }
 }
 
 /// Adds the place of each chunk to its checksum, or removes it again.
-fn stamp(contents: &dyn Contents, spill: &Spill, extent: Extent, chunks: &mut [Buffer]) {
+fn stamp(
+    contents: &dyn Contents,
+    spill: &Spill,
+    (extent, form): (Extent, Form),
+    chunks: &mut [Buffer],
+) {
     let (stamps, mut offset) = (spill.stamps(extent), extent.offset);
     for chunk in chunks {
-        contents.stamp(chunk, stamps.at(offset));
+        match form.blocks {
+            0 => contents.stamp(chunk, stamps.at(offset)),
+            _ => packing::stamp(chunk, stamps.at(offset)),
+        }
         offset += chunk.capacity() as u64;
     }
 }

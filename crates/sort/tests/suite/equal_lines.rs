@@ -1,8 +1,15 @@
 //! Lines with equal keys, dropped or counted in every way under hundreds of schedules.
 
+use std::sync::Arc;
+
 use crate::common::lines::{Equal, drawn_sort, seeds, text_order};
+use crate::common::survival::{Case, WAYS};
+use crate::common::{get, put, run};
+use machine::Driver;
+use node::Random;
 use record::text::TextTies;
-use sort::Choice;
+use record::{LineOrder, Ties};
+use sort::{Choice, Job, Lines};
 
 fn check(equal: Equal, from: u64) {
     let (mut spilled, mut merged, mut dropped) = (0, 0, 0);
@@ -66,5 +73,34 @@ fn counts_reach_over_loads_and_partitions() {
         sort.keep(Equal::Counted);
         let report = sort.check(seed);
         assert_eq!((report.records, report.dropped), (2, 46_003));
+    }
+}
+
+/// Whether few or many lines repeat, one of each is kept.
+#[test]
+fn repeated_lines_are_dropped_before_they_are_sorted() {
+    let mut random = Random::new(3);
+    for distinct in [1, 7, 300, 5_000, 100_000] {
+        let lines: Vec<String> = (0..30_000)
+            .map(|_| format!("{:x}\n", random.below(distinct).pow(3)))
+            .collect();
+        let mut expected = lines.clone();
+        expected.sort();
+        expected.dedup();
+        for way in WAYS {
+            let case = Case::of_lines("/out", way, way.records, Ties::Record);
+            let driver = Driver::new(1, 1);
+            put(&driver, "/in", lines.concat().as_bytes());
+            let order = text_order(false, TextTies::Line);
+            let contents = Arc::new(Lines::new(LineOrder::lines(order, b'\n')).unique());
+            let mut job = Job {
+                contents,
+                ..case.job()
+            };
+            job.resources.memory_bytes = 64 << 20;
+            let report = run(&driver, &job).unwrap_or_else(|failure| panic!("{failure}"));
+            assert!(get(&driver, "/out").unwrap() == expected.concat().as_bytes());
+            assert_eq!(report.records, expected.len() as u64, "{}", way.name);
+        }
     }
 }

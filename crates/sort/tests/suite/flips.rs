@@ -4,6 +4,7 @@
 //! ```text
 //! chunk   records | marks (with --stable) | unused | footer
 //! footer  records, their bytes, marks, checksum: four bytes each
+//! packed  checksum, length, format | packed bytes | unused
 //! ```
 
 use std::ops::Range;
@@ -16,10 +17,11 @@ use machine::Driver;
 use node::Random;
 use pipeline::Failure;
 use record::Ties;
-use sort::SortError;
+use sort::{Pack, Packing, SortError};
 
 const MARK_BYTES: usize = 12;
 const FOOTER_BYTES: usize = 16;
+const PACKED_HEADER_BYTES: usize = 12;
 
 /// The regions of a chunk; the unused one is never read.
 const REGIONS: [&str; 4] = ["records", "marks", "footer", "unused"];
@@ -53,6 +55,17 @@ impl Written {
             records..marks,
             footer..self.bytes.len(),
             marks..footer,
+        ]
+    }
+
+    /// The header, the packed bytes and the unused ones of a packed chunk.
+    fn packed_regions(&self) -> [Range<usize>; 3] {
+        let length = u32::from_le_bytes(self.bytes[4..8].try_into().unwrap()) as usize;
+        let end = PACKED_HEADER_BYTES + length;
+        [
+            0..PACKED_HEADER_BYTES,
+            PACKED_HEADER_BYTES..end,
+            end..self.bytes.len(),
         ]
     }
 }
@@ -108,6 +121,16 @@ fn flip(case: &Case, chunks: &[Written], (region, random): (usize, &mut Random))
     let there: Vec<_> = there.collect();
     let chunk = there[random.below(there.len())];
     let range = chunk.regions()[region].clone();
+    flip_one(case, chunk, (range, region == UNUSED), random);
+}
+
+/// Flips one bit of a range of a chunk, which may be unused.
+fn flip_one(
+    case: &Case,
+    chunk: &Written,
+    (range, is_unused): (Range<usize>, bool),
+    random: &mut Random,
+) {
     let byte = range.start + random.below(range.len());
     let bit = random.below(8) as u32;
     let here = format!(
@@ -116,7 +139,7 @@ fn flip(case: &Case, chunks: &[Written], (region, random): (usize, &mut Random))
     );
     let driver = case.driver(SEED);
     let failure = sort_with(case, &driver, chunk, move |bytes| bytes[byte] ^= 1 << bit);
-    let expected = if region == UNUSED {
+    let expected = if is_unused {
         assert!(failure.is_none(), "{here}: it is unused");
         Output::New
     } else {
@@ -165,6 +188,31 @@ fn every_flipped_bit_of_a_spill_file_is_found() {
     // Only a stable sort that spills partitions has marks: sorted runs have their records in order.
     expected[1] = 2 * (spilling - 1) * FLIPS;
     assert_eq!(flips, expected, "{REGIONS:?}");
+}
+
+#[test]
+fn every_flipped_bit_of_a_packed_chunk_is_found() {
+    let mut random = Random::new(SEED);
+    for way in WAYS.into_iter().filter(|way| way.passes > 1) {
+        for format in [Packing::Lz4, Packing::Zstd] {
+            let case = Case::of_lines("/out", way, way.records, Ties::Record);
+            let plain = all_written(&case);
+            let case = case.packed(Pack::In(format));
+            let chunks = all_written(&case);
+            let is_shorter = |chunk: &&Written| chunk.bytes.len() < plain[0].bytes.len();
+            let packed: Vec<_> = chunks.iter().filter(is_shorter).collect();
+            assert!(!packed.is_empty(), "{}: {format:?}", way.name);
+            for region in 0..3 {
+                for _ in 0..FLIPS {
+                    let chunk = packed[random.below(packed.len())];
+                    let range = chunk.packed_regions()[region].clone();
+                    if !range.is_empty() {
+                        flip_one(&case, chunk, (range, region == 2), &mut random);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A write that the disk lost, in reserved space: it reads as zeros.

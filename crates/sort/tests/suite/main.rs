@@ -25,6 +25,7 @@ mod lying_manifest;
 mod merge;
 mod merge_inputs;
 mod output_set;
+mod packed;
 mod resume;
 mod room;
 mod rows;

@@ -70,8 +70,8 @@ fn reads(options: &KeyOptions) -> String {
 }
 
 /// A line, and below it the bytes of each key, underlined, with what they were read as.
-pub(super) fn explained(order: &TextOrder, number: u64, line: &[u8]) -> Vec<String> {
-    let begin = format!("line {number}: ");
+pub(super) fn explained(order: &TextOrder, name: &str, line: &[u8]) -> Vec<String> {
+    let begin = format!("{name}: ");
     let indent = begin.len();
     let views = order.explain(line);
     let mark_of = |view: &KeyView| mark(line, view.read.clone(), "^");
@@ -194,7 +194,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            explained(&order, 7, b"pears,-12.5x,7"),
+            explained(&order, "line 7", b"pears,-12.5x,7"),
             [
                 "line 7: pears,-12.5x,7",
                 "              _____     key 1: the number \"-12.5\"",
@@ -220,7 +220,7 @@ mod tests {
         let month = order(&["1,1M"], "", Some(b','));
         assert!(missing(&month, b"xyz,1")[0].contains("before JAN"));
         assert!(missing(&month, b"feb,1").is_empty());
-        let line = &explained(&month, 1, b"february")[1];
+        let line = &explained(&month, "line 1", b"february")[1];
         assert!(line.ends_with("key 1: the month FEB"), "{line}");
     }
 
@@ -231,7 +231,7 @@ mod tests {
         let kept = summary(&plain, true);
         assert_eq!(kept[1], "lines with equal keys: only the first is kept");
         assert_eq!(
-            explained(&plain, 1, b"a\tb"),
+            explained(&plain, "line 1", b"a\tb"),
             ["line 1: a>b", "        ___  key 1: the bytes \"a\\tb\""]
         );
     }

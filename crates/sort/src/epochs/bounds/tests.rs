@@ -37,7 +37,7 @@ fn sum(records: u64) -> Value {
 }
 
 fn epochs() -> Value {
-    let run = |file: u64, block: u64| (file << 40 | block) << 12 | 1;
+    let run = |file: u64, block: u64| (file << 34 | block) << 20 | 1;
     json!([
         { "read": sum(900), "came": sum(500),
           "partitions": [[[run(0, 0)], size(300)], [[run(1, 0)], size(200)]] },
@@ -176,7 +176,7 @@ fn the_first_entry_is_checked() {
 
 #[test]
 fn epochs_are_checked() {
-    let run = |file: u64, chunks: u64| json!([file << 52 | chunks]);
+    let run = |file: u64, chunks: u64| json!([file << 54 | chunks]);
     let eight = json!(vec![json!([[], size(0)]); 8]);
     refuses(vec![
         (
@@ -214,6 +214,11 @@ fn epochs_are_checked() {
             "/epochs/0/partitions/0/0",
             run(2, 1),
             "file of a run is 2, not 0 to 1",
+        ),
+        (
+            "/epochs/0/partitions/0/0",
+            json!([16 << 12 | 1]),
+            "blocks of a packed chunk is 16, not 0 to 15",
         ),
         (
             "/epochs/0/partitions/0/1",

@@ -25,6 +25,7 @@ const PLAN: Plan = Plan {
     spare_writers: 2,
     depth: 3,
     tight: false,
+    packs: false,
     start: Start::Derived,
     spilling: None,
     merging: None,

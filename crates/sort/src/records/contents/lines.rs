@@ -13,6 +13,7 @@
 //! number of lines in a chunk is bounded, and with it the memory for sorting them, however short
 //! they are.
 
+mod distinct;
 mod parts;
 mod sifting;
 mod sorting;

@@ -105,11 +105,13 @@ impl Shape {
     }
 }
 
-/// The order of the lines: `-t, -k2,2n`, or of whole lines.
+/// The order of the lines: `-t, -k2,2n`, or of whole lines. If positions break ties, of lines but for
+/// their first character: whole lines that are equal need no positions.
 pub fn text_order(keyed: bool, ties: TextTies) -> TextOrder {
-    let keys = match keyed {
-        true => vec!["2,2n".parse().unwrap()],
-        false => Vec::new(),
+    let keys = match (keyed, ties) {
+        (true, _) => vec!["2,2n".parse().unwrap()],
+        (false, TextTies::Position) => vec!["1.2".parse().unwrap()],
+        (false, TextTies::Line) => Vec::new(),
     };
     TextOrder::new(keys, KeyOptions::default(), Some(b','), ties, None).unwrap()
 }

@@ -15,7 +15,9 @@ use machine::Driver;
 use node::{Decompress, Random};
 use pipeline::{Control, Failure};
 use record::Order;
-use sort::{Bytes, Choice, ExchangeKind, IoChoice, Job, Report, Resources, Source, Target, Tuning};
+use sort::{
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Report, Resources, Source, Target, Tuning,
+};
 use trial::world::{self, FormatWords};
 
 pub use trial::world::{least_chunks, sorted};
@@ -39,6 +41,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         compress: None,
         temporary: Vec::new(),
         temporary_limit: None,
+        pack: Pack::Never,
         plan: Choice::Auto,
         exchange: ExchangeKind::default(),
         tuning: Tuning::default(),

@@ -9,7 +9,7 @@ use node::Random;
 use pipeline::Control;
 use record::text::TextTies;
 use record::{Order, Ties};
-use sort::{Choice, Job, Source, Target, Tuning};
+use sort::{Choice, Job, Pack, Source, Target, Tuning};
 
 use super::lines::{LineSort, Shape, text_order};
 use super::{get, job, least_chunks, put, sorted};
@@ -166,6 +166,12 @@ impl Case {
             sorted: sort.expected(),
             output,
         }
+    }
+
+    /// The same sort with chunks that are packed so.
+    pub fn packed(mut self, pack: Pack) -> Case {
+        self.job.pack = pack;
+        self
     }
 
     /// The same sort of records of one length and of lines.

@@ -46,13 +46,13 @@ pub(super) fn sift(
     check: &Check,
     (framing, aside): (Framing, bool),
 ) -> Result<Aside, Mistake> {
-    let (mut wrong, mut mistake): (Vec<Range<usize>>, _) = (Vec::new(), None);
+    let (mut wrong, mut mistake) = (Wrong::default(), None);
     let rows = &block.buffer.bytes()[block.range()];
     windows(rows, framing, |offset, rows, ends| {
         for (at, row) in each(rows, ends) {
             if let Err(bad) = check.check(row, framing) {
                 let begin = offset + at;
-                wrong.push(begin..begin + row.len());
+                wrong.add(begin..begin + row.len());
                 if !aside || check.may_go_on(row, framing) {
                     mistake = mistake.take().or(Some((begin, bad)));
                 }
@@ -68,16 +68,36 @@ pub(super) fn sift(
     Ok(remove(block, &wrong))
 }
 
-fn remove(block: &mut Block, wrong: &[Range<usize>]) -> Aside {
-    let mut aside = Aside::default();
-    let Some(first) = wrong.first() else {
+/// Records with mistakes. Those behind each other make one range, since all records of a block may
+/// have mistakes.
+#[derive(Default)]
+struct Wrong {
+    records: u64,
+    ranges: Vec<Range<usize>>,
+}
+
+impl Wrong {
+    fn add(&mut self, record: Range<usize>) {
+        self.records += 1;
+        match self.ranges.last_mut() {
+            Some(last) if last.end == record.start => last.end = record.end,
+            _ => self.ranges.push(record),
+        }
+    }
+}
+
+fn remove(block: &mut Block, wrong: &Wrong) -> Aside {
+    let mut aside = Aside {
+        records: wrong.records,
+        ..Aside::default()
+    };
+    let Some(first) = wrong.ranges.first() else {
         return aside;
     };
     let (all, mut kept) = (block.range(), first.start);
     let rows = &mut block.buffer.bytes_mut()[all.clone()];
-    let begins = wrong.iter().skip(1).map(|next| next.start);
-    for (row, next) in wrong.iter().zip(begins.chain([all.len()])) {
-        aside.records += 1;
+    let begins = wrong.ranges.iter().skip(1).map(|next| next.start);
+    for (row, next) in wrong.ranges.iter().zip(begins.chain([all.len()])) {
         aside.rows.extend_from_slice(&rows[row.clone()]);
         rows.copy_within(row.end..next, kept);
         kept += next - row.end;

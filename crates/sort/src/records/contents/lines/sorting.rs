@@ -3,8 +3,10 @@
 use std::io;
 
 use kernel::{Entry, row};
+use record::Ties;
 
 use super::Lines;
+use super::distinct::Distinct;
 use super::windows::{each, line_at, windows};
 use super::words::LineWords;
 use crate::records::block::Bucket;
@@ -13,6 +15,15 @@ use crate::records::contents::{Contents, Workspace};
 use crate::records::order::TotalOrder;
 use crate::records::size::Sum;
 
+/// The entries of a bucket's lines, and what was left out.
+#[derive(Default)]
+struct Filled {
+    entries: usize,
+    /// Bytes of the longest line.
+    longest: usize,
+    dropped: Sum,
+}
+
 impl Lines {
     /// Finds the order of a bucket's lines, and drops those with equal keys if they are not wanted.
     pub(super) fn sort_bucket(
@@ -20,26 +31,28 @@ impl Lines {
         bucket: &Bucket,
         workspace: &mut Workspace,
     ) -> io::Result<Sum> {
-        let records = bucket.size.records as usize;
-        let (entries, scratch) = workspace.reserve(records)?;
-        let (mut filled, mut longest) = (0, 0);
-        for (number, chunk) in bucket.chunks.iter().enumerate() {
-            windows(
-                records_of(chunk),
-                self.order.framing,
-                |offset, lines, ends| {
-                    let free = entries[filled..].iter_mut();
-                    for (entry, (at, line)) in free.zip(each(lines, ends)) {
-                        entry.prefix = self.order.word(line, 0);
-                        entry.row = row(number as u32, (offset + at) as u32);
-                        longest = longest.max(line.len());
-                    }
-                    filled += ends.len();
-                },
-            );
-        }
-        assert_eq!(filled, records, "chunks have as many lines as they say");
         let slices = slices_of(bucket);
+        let (entries, scratch) = workspace.reserve(bucket.size.records as usize)?;
+        // Lines that compare equal may be the same bytes: their repeats need no sort.
+        let filled = match self.unique && self.order.ties() == Ties::Record {
+            true => {
+                let seen = Distinct::new(&slices, self.order.framing, scratch);
+                self.fill_distinct(bucket, entries, seen)
+            }
+            false => self.fill(bucket, entries),
+        };
+        let Filled {
+            longest,
+            mut dropped,
+            ..
+        } = filled;
+        assert_eq!(
+            filled.entries as u64 + dropped.size.records,
+            bucket.size.records,
+            "chunks have as many lines as they say"
+        );
+        workspace.truncate(filled.entries);
+        let (entries, scratch) = workspace.both();
         let words = LineWords {
             slices: &slices,
             bucket,
@@ -51,7 +64,6 @@ impl Lines {
             let kept = entries.is_sorted_by(|a, b| a.prefix < b.prefix || words.keeps_order(a, b));
             assert!(kept, "lines with equal keys changed places");
         }
-        let mut dropped = Sum::default();
         if self.unique {
             let line = |entry: &Entry| line_at(&slices, entry.row, self.order.framing);
             workspace.dedup(|kept, next| {
@@ -65,5 +77,57 @@ impl Lines {
             });
         }
         Ok(dropped)
+    }
+
+    /// An entry for each line.
+    fn fill(&self, bucket: &Bucket, entries: &mut [Entry]) -> Filled {
+        let mut filled = Filled::default();
+        for (number, chunk) in (0..).zip(&bucket.chunks) {
+            windows(
+                records_of(chunk),
+                self.order.framing,
+                |offset, lines, ends| {
+                    let free = entries[filled.entries..].iter_mut();
+                    for (entry, (at, line)) in free.zip(each(lines, ends)) {
+                        entry.prefix = self.order.word(line, 0);
+                        entry.row = row(number, (offset + at) as u32);
+                        filled.longest = filled.longest.max(line.len());
+                    }
+                    filled.entries += ends.len();
+                },
+            );
+        }
+        filled
+    }
+
+    /// An entry for each line that was not seen before.
+    fn fill_distinct(
+        &self,
+        bucket: &Bucket,
+        entries: &mut [Entry],
+        mut seen: Distinct<'_>,
+    ) -> Filled {
+        let mut filled = Filled::default();
+        for (number, chunk) in (0..).zip(&bucket.chunks) {
+            windows(
+                records_of(chunk),
+                self.order.framing,
+                |offset, lines, ends| {
+                    for (at, line) in each(lines, ends) {
+                        let row = row(number, (offset + at) as u32);
+                        let sum = self.sum_of(line);
+                        if seen.repeats(line, sum.crc as u32, row) {
+                            filled.dropped += sum;
+                            continue;
+                        }
+                        let prefix = self.order.word(line, 0);
+                        entries[filled.entries] = Entry { prefix, row };
+                        filled.entries += 1;
+                        filled.longest = filled.longest.max(line.len());
+                    }
+                },
+            );
+        }
+        filled
     }
 }

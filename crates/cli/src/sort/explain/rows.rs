@@ -1,0 +1,102 @@
+//! Rows with their keys, whose columns the header names.
+
+use std::io::{BufRead, Read};
+
+use ::sort::Rows;
+use record::Framing;
+use record::rows::{Header, RowCheck, RowOrder, ValueKind};
+use record::text::{TextOrder, TextTies};
+
+use super::{Line, MOST_LINE_BYTES, skip_line};
+use crate::ending::failure::CliFailure;
+
+/// The order of rows whose header was read.
+pub(super) struct Explained {
+    pub order: TextOrder,
+    check: RowCheck,
+    framing: Framing,
+}
+
+impl Explained {
+    /// Reads the header, if rows have one.
+    ///
+    /// # Errors
+    /// A header that cannot be read, or a key that has no column.
+    pub(super) fn begin(rows: &Rows, reader: &mut impl BufRead) -> Result<Explained, CliFailure> {
+        let framing = rows.dialect.framing();
+        let usage = |problem: &dyn std::fmt::Display| CliFailure::usage(problem.to_string());
+        let header = match rows.has_header {
+            true => next_row(reader, framing).map_err(|cause| usage(&cause))?,
+            false => None,
+        };
+        let header = header.map(|row| Header::parse(rows.dialect, &row.bytes));
+        let header = header.transpose().map_err(|problem| usage(&problem))?;
+        let order = RowOrder::new(rows.dialect, header.as_ref(), &rows.keys, rows.ties);
+        let order = order.map_err(|problem| usage(&problem))?;
+        Ok(Explained {
+            order: order.text(),
+            check: RowCheck::new(&order, header.as_ref()),
+            framing,
+        })
+    }
+
+    /// The next row, without the newline at its end.
+    pub(super) fn next(&self, reader: &mut impl BufRead) -> std::io::Result<Option<Line>> {
+        next_row(reader, self.framing)
+    }
+
+    /// The mistake for which a sort would refuse this row.
+    pub(super) fn mistake(&self, row: &[u8]) -> Option<String> {
+        let problem = self.check.check(row).err()?;
+        Some(format!("{problem}; a sort ends here without --bad-records"))
+    }
+}
+
+fn next_row(reader: &mut impl BufRead, framing: Framing) -> std::io::Result<Option<Line>> {
+    let mut bytes = Vec::new();
+    loop {
+        let most = MOST_LINE_BYTES + 1 - bytes.len() as u64;
+        let read = reader.by_ref().take(most).read_until(b'\n', &mut bytes)?;
+        let is_cut = bytes.len() as u64 > MOST_LINE_BYTES;
+        if is_cut && bytes.last() != Some(&b'\n') {
+            skip_line(reader, b'\n')?;
+        }
+        if read > 0 && !is_cut && framing.end(&bytes).is_none() {
+            continue;
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        }
+        bytes.truncate(MOST_LINE_BYTES as usize);
+        return Ok((read > 0 || !bytes.is_empty()).then_some(Line { bytes, is_cut }));
+    }
+}
+
+/// A line for each key, which says how it is read, and one for rows with equal keys.
+pub(super) fn summary(rows: &Rows) -> Vec<String> {
+    let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
+        let kind = match key.kind {
+            ValueKind::Text => "bytes",
+            ValueKind::Number => "a number",
+            ValueKind::Natural => "a name with numbers in it",
+            ValueKind::Date => "a date",
+        };
+        let direction = match key.descending {
+            true => ", the largest first, rows without it last",
+            false => ", rows without it first",
+        };
+        format!("key {number}, {}: {kind}{direction}", key.name)
+    });
+    let whole = rows
+        .keys
+        .is_empty()
+        .then(|| "key 1, the whole row: bytes".to_owned());
+    let equal = match rows.ties {
+        _ if rows.unique => Some("only the first is kept"),
+        TextTies::Position => Some("in the order of the input"),
+        TextTies::Line if rows.keys.is_empty() => None,
+        TextTies::Line => Some("compared as bytes"),
+    };
+    let equal = equal.map(|equal| format!("rows with equal keys: {equal}"));
+    keys.chain(whole).chain(equal).collect()
+}

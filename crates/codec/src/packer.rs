@@ -1,0 +1,146 @@
+//! Chunks of memory, compressed one by one. There is no frame and no checksum around them: their
+//! holder knows the format and checks the bytes.
+
+use std::io;
+use std::ops::Range;
+
+use lz4_flex::block;
+use zstd::bulk::{Compressor, Decompressor};
+
+/// Compresses about as fast as lz4, by more.
+const ZSTD_LEVEL: i32 = 1;
+
+/// Tables of both directions of both formats, for chunks of a few megabytes.
+const TABLES: u64 = 1 << 20;
+
+/// Formats of packed chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Blocks of LZ4.
+    Lz4,
+    /// Frames of Zstandard.
+    Zstd,
+}
+
+/// Packs and unpacks chunks, with memory that it keeps.
+#[derive(Default)]
+pub struct Packer {
+    scratch: Vec<u8>,
+    compressor: Option<Compressor<'static>>,
+    decompressor: Option<Decompressor<'static>>,
+}
+
+/// Memory that a packer takes for chunks of `bytes` bytes at most.
+pub fn packer_memory(bytes: usize) -> u64 {
+    TABLES + longest(bytes) as u64
+}
+
+/// Bytes that a chunk takes packed, however badly it compresses.
+fn longest(bytes: usize) -> usize {
+    block::get_maximum_output_size(bytes).max(zstd::compress_bound(bytes))
+}
+
+impl Packer {
+    /// The packed `chunk`.
+    ///
+    /// # Errors
+    /// When a library has no memory.
+    pub fn pack(&mut self, format: Packing, chunk: &[u8]) -> io::Result<&[u8]> {
+        let room = longest(chunk.len());
+        if self.scratch.len() < room {
+            self.scratch.resize(room, 0);
+        }
+        let packed = match format {
+            Packing::Lz4 => {
+                block::compress_into(chunk, &mut self.scratch).map_err(io::Error::other)?
+            }
+            Packing::Zstd => {
+                let compressor = match &mut self.compressor {
+                    Some(compressor) => compressor,
+                    none => none.insert(Compressor::new(ZSTD_LEVEL)?),
+                };
+                compressor.compress_to_buffer(chunk, &mut self.scratch[..])?
+            }
+        };
+        Ok(&self.scratch[..packed])
+    }
+
+    /// Unpacks the range `packed` of `bytes` to the front of `bytes`. Returns the length of the
+    /// chunk.
+    ///
+    /// # Errors
+    /// When the bytes are no packed chunk, or a longer one than there is room for.
+    pub fn unpack(
+        &mut self,
+        format: Packing,
+        bytes: &mut [u8],
+        packed: Range<usize>,
+    ) -> io::Result<usize> {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&bytes[packed]);
+        match format {
+            Packing::Lz4 => block::decompress_into(&self.scratch, bytes).map_err(io::Error::other),
+            Packing::Zstd => {
+                let decompressor = match &mut self.decompressor {
+                    Some(decompressor) => decompressor,
+                    none => none.insert(Decompressor::new()?),
+                };
+                decompressor.decompress_to_buffer(&self.scratch, bytes)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_come_back() {
+        let mut packer = Packer::default();
+        let chunks = [
+            Vec::new(),
+            vec![7],
+            (0..100_000_u32)
+                .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+                .collect(),
+            b"a line\n".repeat(30_000),
+        ];
+        for format in [Packing::Lz4, Packing::Zstd] {
+            for chunk in &chunks {
+                let packed = packer.pack(format, chunk).unwrap().to_vec();
+                let at = chunk.len() / 3;
+                let mut bytes = vec![1; packed.len().max(chunk.len()) + at];
+                let range = at..at + packed.len();
+                bytes[range.clone()].copy_from_slice(&packed);
+                let length = packer.unpack(format, &mut bytes, range).unwrap();
+                assert!(bytes[..length] == chunk[..], "{format:?}");
+            }
+            let packed = packer.pack(format, &chunks[3]).unwrap();
+            assert!(packed.len() < chunks[3].len() / 20, "{format:?}");
+        }
+    }
+
+    #[test]
+    fn damaged_chunks_are_errors() {
+        let mut packer = Packer::default();
+        for format in [Packing::Lz4, Packing::Zstd] {
+            let packed = packer
+                .pack(format, &b"a line\n".repeat(1000))
+                .unwrap()
+                .to_vec();
+            // No room for the chunk.
+            let mut bytes = packed.clone();
+            assert!(packer.unpack(format, &mut bytes, 0..packed.len()).is_err());
+            for cut in 0..packed.len() {
+                let mut bytes = vec![0; 7000];
+                bytes[..packed.len()].copy_from_slice(&packed);
+                let unpacked = packer.unpack(format, &mut bytes, 0..cut);
+                assert!(
+                    unpacked.is_err() || unpacked.unwrap() < 7000,
+                    "{format:?}: {cut}"
+                );
+            }
+        }
+    }
+}
