@@ -54,6 +54,10 @@ const SAMPLED_PER_BUCKET: u64 = 64;
 /// The sample may cost this part of reading the input.
 const SAMPLED_SHARE: u64 = 50;
 
+/// Sampled lines that a bucket should have at least: the largest bucket is then twice the mean.
+/// Long lines have fewer buckets, since a place of the sample has few of them or none.
+const LINES_PER_BUCKET: u64 = 16;
+
 /// Two readers with two requests each keep a disk busy; see docs/benchmarks.md.
 const READERS: usize = 2;
 const DEPTH: usize = 2;
@@ -189,7 +193,8 @@ impl Given<'_> {
                 // Open chunks take at most half as much as full ones.
                 let full = bytes.div_ceil(framing.whole_or_one(SMALLEST_CHUNK_BYTES));
                 let outputs = Some(shape.outputs as u64).filter(|&outputs| outputs > 1);
-                let wanted = (bytes / BUCKET_BYTES).max(BUCKETS_PER_OUTPUT * outputs.unwrap_or(0));
+                let wanted = wanted_buckets(bytes, framing);
+                let wanted = wanted.max(BUCKETS_PER_OUTPUT * outputs.unwrap_or(0));
                 (wanted, full / (2 * distributors))
             }
             None => {
@@ -212,6 +217,15 @@ impl Given<'_> {
         let chunk = asked.unwrap_or(derived).max(longest);
         chunk.next_multiple_of(BLOCK_BYTES)
     }
+}
+
+/// Buckets of about a cache's size, if a sample can tell their bounds.
+pub(super) fn wanted_buckets(bytes: u64, framing: Framing) -> u64 {
+    let sampled = match framing.is_fixed() {
+        true => u64::MAX,
+        false => bytes / SAMPLED_SHARE / framing.mean() as u64,
+    };
+    (bytes / BUCKET_BYTES).min((sampled / LINES_PER_BUCKET).max(1))
 }
 
 /// Workers of a stage: more than there are units would have nothing to do.

@@ -12,7 +12,7 @@
 use std::iter::successors;
 
 use crate::plan::needs::filled;
-use crate::plan::one_pass::samples;
+use crate::plan::one_pass::{samples, wanted_buckets};
 use crate::plan::sealed::MARKS_SHARE;
 use crate::plan::search::Given;
 use crate::plan::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, UNIT_BYTES, WRITERS};
@@ -112,7 +112,7 @@ impl Plan {
             return with(partitions);
         }
         // A chain should be worth a write when memory is full, a partition fit a core's cache.
-        let wanted = (pool / CHAIN_BYTES).min(bytes / BUCKET_BYTES) as usize;
+        let wanted = (pool / CHAIN_BYTES).min(wanted_buckets(bytes, plan.framing)) as usize;
         numbers_of_partitions()
             .filter_map(with)
             .filter(|(times, _)| *times < MOST_TIMES)
