@@ -18,7 +18,7 @@ use cli::size::{grouped, readable, size};
 use pipeline::Failure;
 use record::RECORD_BYTES;
 use serde_json::{Value, json};
-use sort::{Framing, IoChoice, Plan, Resources, Shape, SortError, Tuning};
+use sort::{Framing, IoChoice, Pack, Plan, Resources, Shape, SortError, Tuning};
 
 use crate::Common;
 use crate::programs::{Groups, Input, PEERS, Place, Program, Settings, Told, gristmill};
@@ -177,7 +177,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         outputs: 1,
         temporary: told.temporary.len(),
         coding: Default::default(),
-        packs: false,
+        pack: Pack::Never,
     };
     let (cores, memory_bytes) = (machine::cores(), told.memory_bytes);
     let resources = Resources {

@@ -221,7 +221,7 @@ impl HeaperMerger {
             outputs: 1,
             temporary: 1,
             coding: Default::default(),
-            packs: false,
+            pack: Pack::Never,
         };
         let mut chunk_bytes = MOST_CHUNK_BYTES;
         loop {

@@ -35,7 +35,7 @@ use crate::ending::say;
 use crate::files::{STANDARD_INPUT, directory_of, is_same, is_standard_output};
 use crate::glance::Glance;
 use crate::machine;
-use choices::{CompressionName, PlanName};
+use choices::{CompressionName, PackName, PlanName};
 use part::Together;
 use target::Named;
 use tell::tell;
@@ -291,7 +291,7 @@ fn job(
         decompress: arguments.decompress.into(),
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
-        pack: arguments.compress.of(arguments.compress_program.as_deref()),
+        pack: PackName::pack(arguments.compress, arguments.compress_program.as_deref()),
         plan: arguments.plan.into(),
         exchange: arguments.exchange.into(),
         tuning: Tuning {

@@ -184,8 +184,8 @@ impl ExchangeKind {
 /// How the chunks of spill files are packed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pack {
-    /// In the way that takes the least time, as found while the sort runs; not at all with little
-    /// memory.
+    /// In the way that takes the least time, as found while the sort runs; not at all if memory has
+    /// no room for it.
     Auto,
     /// Not at all.
     #[default]
@@ -193,9 +193,6 @@ pub enum Pack {
     /// In this format.
     In(Packing),
 }
-
-/// With less memory a packer would take too great a part of it.
-const AUTO_PACK_BYTES: u64 = 64 << 20;
 
 /// Resources that a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -364,14 +361,6 @@ impl Job {
     /// Whether the sort neither exchanges records with other ranks nor saves its progress.
     pub(crate) fn is_alone(&self, node: &Node) -> bool {
         node.nodes() == 1 && self.resume.is_none()
-    }
-
-    /// How it packs the chunks of spill files, with its memory.
-    pub(crate) fn packing(&self) -> Pack {
-        match self.pack {
-            Pack::Auto if self.resources.memory_bytes < AUTO_PACK_BYTES => Pack::Never,
-            pack => pack,
-        }
     }
 
     /// How the output is compressed.

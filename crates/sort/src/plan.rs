@@ -36,7 +36,7 @@ pub use spilling::Spilling;
 use node::CodingMemory;
 
 use crate::error::SortError;
-use crate::job::{Resources, Start, Tuning};
+use crate::job::{Pack, Resources, Start, Tuning};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
 use crate::records::framing::Framing;
 use search::Planner;
@@ -104,7 +104,7 @@ pub struct Plan {
     pub start: Start,
     /// Whether it has as few buffers as possible: a few very large records fill the memory.
     pub tight: bool,
-    /// Whether chunks of spill files may be packed.
+    /// Whether it has memory to pack chunks of spill files.
     pub packs: bool,
     /// Numbers of a sort that may spill.
     pub spilling: Option<Spilling>,
@@ -131,8 +131,8 @@ pub struct Shape {
     pub temporary: usize,
     /// Memory for decompression of the input, and for compression of the output.
     pub coding: [CodingMemory; 2],
-    /// Whether chunks of spill files may be packed.
-    pub packs: bool,
+    /// How chunks of spill files are packed.
+    pub pack: Pack,
 }
 
 impl Shape {
@@ -193,6 +193,14 @@ impl Plan {
     /// `TooLittleMemory` with the least that one core needs.
     pub fn merge(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
         Planner::new(Plan::merging, "several passes").plan(shape, resources, tuning)
+    }
+
+    /// How chunks of spill files are packed, if that is wanted.
+    pub(crate) fn pack(&self, wanted: Pack) -> Pack {
+        match self.packs {
+            true => wanted,
+            false => Pack::Never,
+        }
     }
 
     /// Capacity of a chunk.

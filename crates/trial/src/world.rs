@@ -3,7 +3,7 @@
 
 use node::Random;
 use record::{Format, Order, Ties};
-use sort::{Choice, Framing, Job, Pack, Plan, Shape, Start, Target, Tuning};
+use sort::{Choice, Framing, Job, Plan, Shape, Start, Target, Tuning};
 
 /// A record format and its keys, as on the command line.
 pub type FormatWords = (&'static str, &'static [&'static str]);
@@ -68,7 +68,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         stable: order.ties() == Ties::Position,
         temporary,
         coding: Default::default(),
-        packs: job.pack != Pack::Never,
+        pack: job.pack,
     };
     let is_enough = |chunks: &usize| {
         let tuning = Tuning {

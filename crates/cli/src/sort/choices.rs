@@ -67,9 +67,8 @@ pub enum CompressionName {
 }
 
 /// How temporary data is compressed.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum PackName {
-    #[default]
     Auto,
     Lz4,
     Zstd,
@@ -77,15 +76,17 @@ pub enum PackName {
 }
 
 impl PackName {
-    /// The choice of these options. Programs that compress by more than lz4 stand for zstd.
-    pub fn of(self, program: Option<&Path>) -> Pack {
+    /// The choice of `--compress`, or of the program that `--compress-program` names: those that
+    /// compress by more than lz4 stand for zstd.
+    pub fn pack(name: Option<PackName>, program: Option<&Path>) -> Pack {
         let program = program.map(|program| program.file_name().unwrap_or_default());
-        match (program, self) {
-            (Some(name), _) if name == "lz4" || name == "lzop" => Pack::In(Packing::Lz4),
-            (Some(_), _) | (None, PackName::Zstd) => Pack::In(Packing::Zstd),
-            (None, PackName::Lz4) => Pack::In(Packing::Lz4),
-            (None, PackName::Auto) => Pack::Auto,
-            (None, PackName::None) => Pack::Never,
+        match (name, program) {
+            (Some(PackName::Lz4), _) => Pack::In(Packing::Lz4),
+            (Some(PackName::Zstd), _) => Pack::In(Packing::Zstd),
+            (Some(PackName::None), _) => Pack::Never,
+            (Some(PackName::Auto), _) | (None, None) => Pack::Auto,
+            (None, Some(name)) if name == "lz4" || name == "lzop" => Pack::In(Packing::Lz4),
+            (None, Some(_)) => Pack::In(Packing::Zstd),
         }
     }
 }

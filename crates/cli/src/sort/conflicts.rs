@@ -24,6 +24,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_format(arguments)?;
     check_check(arguments)?;
     check_debug(arguments)?;
+    check_compression(arguments)?;
     check_unique(arguments)?;
     check_top(arguments)?;
     if arguments.quiet && arguments.progress == Mode::Json {
@@ -183,6 +184,17 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
         ));
     }
     Ok(())
+}
+
+/// Refuses two choices of one thing.
+fn check_compression(arguments: &Arguments) -> Result<(), CliFailure> {
+    match arguments.compress.is_some() && arguments.compress_program.is_some() {
+        true => Err(CliFailure::usage(
+            "--compress and --compress-program both say how temporary data is compressed; give only \
+             one",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Refuses what the engine cannot do with -u yet: files of a set keep the length that they had with

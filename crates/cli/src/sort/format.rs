@@ -22,16 +22,14 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn lines(order: LineOrder, unique: bool, rows: Option<Rows>) -> Asked {
-        let lines = Lines::new(order.clone());
-        let contents: Arc<dyn Contents> = match unique {
-            true => Arc::new(lines.unique()),
-            false => Arc::new(lines),
-        };
+    fn lines(lines: Lines, order: LineOrder, unique: bool) -> Asked {
         Asked {
-            contents,
+            contents: match unique {
+                true => Arc::new(lines.unique()),
+                false => Arc::new(lines),
+            },
             comparison: Comparison::Lines(order),
-            rows,
+            rows: None,
         }
     }
 }
@@ -50,7 +48,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
                 comparison: Comparison::Lines(order),
                 rows: None,
             },
-            false => Asked::lines(order, options.unique, None),
+            false => Asked::lines(Lines::new(order.clone()), order, options.unique),
         });
     }
     let is_stable = options.stable || options.unique;
@@ -73,11 +71,11 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
         let keys = if rows.has_header { &[][..] } else { &rows.keys };
         let order = RowOrder::new(dialect, None, keys, ties)
             .map_err(|error| CliFailure::usage(error.to_string()))?;
-        return Ok(Asked::lines(
-            LineOrder::rows(order),
-            options.unique,
-            Some(rows),
-        ));
+        let order = LineOrder::rows(order);
+        return Ok(Asked {
+            rows: Some(rows),
+            ..Asked::lines(Lines::new(order.clone()), order, options.unique)
+        });
     }
     let ties = match is_stable {
         true => TextTies::Position,
@@ -86,15 +84,11 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
     if let Some(fields) = FieldOrder::parse(&options.format, &options.keys, ties) {
         let fields = fields.map_err(|error| CliFailure::usage(error.to_string()))?;
         let lines = Lines::fields(fields.clone());
-        let contents: Arc<dyn Contents> = match options.unique {
-            true => Arc::new(lines.unique()),
-            false => Arc::new(lines),
-        };
-        return Ok(Asked {
-            contents,
-            comparison: Comparison::Lines(LineOrder::fields(fields)),
-            rows: None,
-        });
+        return Ok(Asked::lines(
+            lines,
+            LineOrder::fields(fields),
+            options.unique,
+        ));
     }
     let ties = match is_stable {
         true => Ties::Position,

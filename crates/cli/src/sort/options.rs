@@ -139,18 +139,16 @@ pub(crate) struct Arguments {
     /// If the sizes of the inputs show that it needs more, it fails before it begins.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Memory and disks")]
     pub(super) tmp_limit: Option<u64>,
-    /// Compress temporary data: auto tries now and then which way takes the least time, if -S is
-    /// 64 MiB or more
+    /// Compress temporary data [default: auto, which tries now and then what takes the least time]
     #[arg(
         long,
         value_enum,
-        default_value_t,
         value_name = "FORMAT",
         help_heading = "Memory and disks"
     )]
-    pub(super) compress: PackName,
+    pub(super) compress: Option<PackName>,
     /// Compress temporary data in the format of PROG, which is not run: lz4, or else zstd
-    #[arg(long, value_name = "PROG", conflicts_with = "compress", hide = true)]
+    #[arg(long, value_name = "PROG", hide = true)]
     pub(super) compress_program: Option<PathBuf>,
     /// Merge at most N inputs or temporary files at once [default: as many as memory has room for]
     #[arg(long, value_name = "N", value_parser = batch, help_heading = "Memory and disks")]

@@ -159,8 +159,8 @@ fn keys_of_rows_are_explained() {
     for expected in [
         "key 1, price: a number, the largest first, rows without it last\n",
         "key 2, city: bytes, rows without it first\nrows with equal keys: compared as bytes\n",
-        "row 1: Oslo,9.5\n            ___   key 1: the number \"9.5\"\n",
-        "key 2: the bytes \"\\\"York, new\\\"\"\n",
+        "row 1: Oslo,9.5\n            ___  key 1: the number \"9.5\"\n",
+        "key 2: the bytes \"\"York, new\"\"\n",
         "key 1: no value\n",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");

@@ -30,7 +30,7 @@ use record::{Generator, Order, Ties};
 
 use crate::error::SortError;
 use crate::error::no_memory;
-use crate::job::{Resources, Tuning};
+use crate::job::{Pack, Resources, Tuning};
 use crate::names::StageName;
 use crate::plan::{Plan, Shape};
 use crate::records::block::{Block, Bucket, Chunk, Destination};
@@ -113,7 +113,7 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
         stable: false,
         temporary: 1,
         coding: Default::default(),
-        packs: false,
+        pack: Pack::Never,
     };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     let contents = Arc::new(Bytes::new(Order::gensort(Ties::Record)));

@@ -31,6 +31,7 @@ use crate::passes::exchange::Exchange;
 use crate::passes::report::add_up;
 use crate::passes::wiring::{Pools, RunContext};
 use crate::plan::Exchanging;
+use crate::plan::Plan;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
 use crate::records::size::{Size, Sum};
@@ -56,7 +57,8 @@ impl<'a> RankSort<'a> {
             ..self.run(plan, Some(Arc::new(output)))
         };
         let bytes = run.plan.temporary_bytes();
-        let mut range = KeyRange::new(0, run, self.spill(places, bytes));
+        let spill = self.spill(&run.plan, places, bytes);
+        let mut range = KeyRange::new(0, run, spill);
         self.begins_to_sort(range.run.plan.input_bytes.unwrap_or(0));
         if range.run.plan.merging.is_none() {
             self.run_only_epoch(&mut range).await?;
@@ -191,7 +193,10 @@ impl<'a> RankSort<'a> {
             Some(range) => range,
             None => {
                 let run = self.run(self.idle_plan(Some(&exchanging))?, None);
-                idle.insert(KeyRange::new(u32::MAX, run, self.spill(Vec::new(), 0)))
+                {
+                    let spill = self.spill(&run.plan, Vec::new(), 0);
+                    idle.insert(KeyRange::new(u32::MAX, run, spill))
+                }
             }
         };
         range.run.exchange = Some(exchange);
@@ -289,9 +294,10 @@ impl<'a> RankSort<'a> {
     }
 
     /// Spill files that are removed at the end of the run.
-    pub(crate) fn spill(&mut self, places: Vec<PathBuf>, bytes: u64) -> Spill {
-        let mut spill = Spill::new(self.node, places, self.job.resources.io, bytes);
-        spill = spill.packed(self.job.packing());
+    pub(crate) fn spill(&mut self, plan: &Plan, places: Vec<PathBuf>, bytes: u64) -> Spill {
+        let job = self.job;
+        let mut spill =
+            Spill::new(self.node, places, job.resources.io, bytes).packed(plan.pack(job.pack));
         spill.limit = self.job.temporary_limit;
         self.unfinished.spill = Some(spill.clone());
         spill

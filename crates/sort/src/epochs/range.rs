@@ -83,10 +83,11 @@ impl<'a> RankSort<'a> {
         let places = planning.temporary.clone();
         let bytes = plan.temporary_bytes();
         let splitters = division.partitions(&*self.job.contents, plan.buckets);
+        let spill = self.spill(&plan, places, bytes);
         let run = self.run(plan, Some(Arc::new(output)));
         Ok(KeyRange {
             splitters: Some(splitters),
-            ..KeyRange::new(range, run, self.spill(places, bytes))
+            ..KeyRange::new(range, run, spill)
         })
     }
 
@@ -145,7 +146,7 @@ impl<'a> RankSort<'a> {
         let bytes = plan.input_bytes.unwrap_or(0);
         planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
         let spill = Spill::new(node, site.directories.clone(), job.resources.io, bytes)
-            .packed(job.packing());
+            .packed(plan.pack(job.pack));
         let stem = site.spill_stem(fresh.copy);
         let kinds = spill.keep(node, &stem).await?;
         made.extend(kept_paths(&site.directories, &kinds, &stem));
@@ -236,7 +237,7 @@ impl<'a> RankSort<'a> {
         let planning = Planning { tuning, ..planning };
         let plan = planning.plan(begun.expected, exchanging)?;
         let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0))
-            .packed(planning.job.packing());
+            .packed(plan.pack(planning.job.pack));
         let (paths, ends) = (checkpoint.spill_paths(), checkpoint.spill_ends());
         spill.open_kept(node, &begun.kinds, (paths, &ends)).await?;
         let run = self.run(plan, output);

@@ -15,6 +15,7 @@
 mod kept;
 mod log;
 pub(crate) mod packing;
+mod place;
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -31,6 +32,7 @@ use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
 pub(crate) use kept::{is_kind, kept_paths};
 use log::{Logs, Taken};
 use packing::{ChunkPacking, Form};
+pub(crate) use place::{Extent, Slot, Stamps};
 
 /// Only the owner reads spill files.
 const MODE: u32 = 0o600;
@@ -50,42 +52,6 @@ pub(crate) struct Spill {
     pub(crate) limit: Option<u64>,
     packing: ChunkPacking,
     shared: Arc<Guarded<State>>,
-}
-
-/// A range of a spill file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// Number of the file.
-    pub file: usize,
-    /// Byte offset.
-    pub offset: u64,
-    /// Length in bytes, whole disk blocks.
-    pub bytes: u64,
-}
-
-/// The stamps of a file's chunks. A stamp is made of the file's name, which no other spill file
-/// has, and of the offset. A resumed sort finds its files under the same names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamps {
-    file: u32,
-}
-
-impl Stamps {
-    /// The stamp of the chunk that begins at `offset`. Within 16 TiB of a file no two stamps are
-    /// equal.
-    pub(crate) fn at(self, offset: u64) -> Stamp {
-        let block = offset / BLOCK_BYTES;
-        Stamp(self.file ^ block as u32 ^ (block >> 32) as u32)
-    }
-}
-
-/// The wanted place of a run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    /// Number of the temporary directory.
-    pub directory: usize,
-    /// Position of its records in the output, from 0 to 1.
-    pub position: f64,
 }
 
 #[derive(Default)]

@@ -149,8 +149,10 @@ impl Plan {
         let asked = tuning.chunks.map(|chunks| chunks..=chunks);
         let numbers = asked.unwrap_or(1..=(limit / bytes) as usize);
         let most_load = tuning.load_chunks.unwrap_or(usize::MAX);
-        filled(limit, numbers, |chunks| {
-            plan.clone().divided_in_loads(chunks, most_load)
+        given.with_packers(&plan, |plan| {
+            filled(limit, numbers.clone(), |chunks| {
+                plan.clone().divided_in_loads(chunks, most_load)
+            })
         })
     }
 

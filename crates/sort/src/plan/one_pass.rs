@@ -129,7 +129,7 @@ impl Plan {
             start: tuning.start,
             depth: tuning.depth.unwrap_or(DEPTH),
             tight: given.is_tight,
-            packs: given.shape.packs,
+            packs: false,
             spilling: None,
             merging: None,
         }

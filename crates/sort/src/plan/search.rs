@@ -7,7 +7,7 @@ use std::iter::successors;
 
 use super::{MIB, Plan, Shape};
 use crate::error::SortError;
-use crate::job::{Resources, Tuning};
+use crate::job::{Pack, Resources, Tuning};
 
 /// More memory than any machine has: a plan that does not fit in that fits in none.
 const MOST_BYTES: u64 = 1 << 50;
@@ -21,6 +21,31 @@ pub(super) struct Given<'a> {
     pub memory_bytes: u64,
     /// Whether to plan for a few large records, see `tight`.
     pub is_tight: bool,
+}
+
+/// Packers that nobody asked for may take this part of memory.
+const PACKER_SHARE: u64 = 32;
+
+impl Given<'_> {
+    /// The best of the plans like this one: with packers if they are asked for, or else if there is
+    /// room for them.
+    pub(super) fn with_packers(
+        &self,
+        plan: &Plan,
+        best: impl Fn(&Plan) -> Option<Plan>,
+    ) -> Option<Plan> {
+        let with = Plan {
+            packs: true,
+            ..plan.clone()
+        };
+        let room = self.memory_bytes / PACKER_SHARE;
+        match self.shape.pack {
+            Pack::Never => best(plan),
+            Pack::In(_) => best(&with),
+            Pack::Auto if with.packing().bytes > room => best(plan),
+            Pack::Auto => best(&with).or_else(|| best(plan)),
+        }
+    }
 }
 
 /// How one of the three sorts is planned.

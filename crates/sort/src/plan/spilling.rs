@@ -181,8 +181,10 @@ impl Plan {
         (spilling.chunk_room, spilling.chunk_marks) = (capacity.room, capacity.marks);
         let asked = tuning.chunks.map(|chunks| chunks..=chunks);
         let numbers = asked.unwrap_or(1..=plan.useful_chunks(limit));
-        filled(limit, numbers, |chunks| {
-            plan.clone().divided(chunks, tuning.depth.is_none())
+        given.with_packers(&plan, |plan| {
+            filled(limit, numbers.clone(), |chunks| {
+                plan.clone().divided(chunks, tuning.depth.is_none())
+            })
         })
     }
 

@@ -19,7 +19,7 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
         stable: true,
         temporary: 1,
         coding: Default::default(),
-        packs: false,
+        pack: Pack::Never,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::SortError;
 use crate::files::disk_space::Demand;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
-use crate::job::{Job, Pack, Resources, Tuning};
+use crate::job::{Job, Resources, Tuning};
 use crate::passes::choice::choose;
 use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
 use crate::plan::{Exchanging, Plan, Shape};
@@ -44,7 +44,7 @@ impl Planning<'_> {
                 .map_or(1, |output| output.directories().len().max(1)),
             stable: self.job.contents.is_stable(),
             temporary: self.temporary.len(),
-            packs: self.job.packing() != Pack::Never,
+            pack: self.job.pack,
         }
     }
 

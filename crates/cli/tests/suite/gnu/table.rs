@@ -253,10 +253,7 @@ fn messages_say_what_to_do() {
         ("-C a -o b", "-o has nothing to do"),
         ("-c -C a", "give only one"),
         ("--debug -o x a", "leave -o or --debug out"),
-        (
-            "--compress lz4 --compress-program=gzip a",
-            "cannot be used with",
-        ),
+        ("--compress lz4 --compress-program=gzip a", "give only one"),
         ("--batch-size 1 a", "give a number from 2 on"),
         ("-m sorted a", "a: line 2 is out of order"),
         ("-m sorted r", "r: line 2 is out of order"),
