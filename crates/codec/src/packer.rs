@@ -46,15 +46,14 @@ impl Packer {
     /// # Errors
     /// When a library has no memory.
     pub fn pack(&mut self, format: Packing, chunk: &[u8]) -> io::Result<&[u8]> {
-        let room = longest(chunk.len());
-        if self.scratch.len() < room {
-            self.scratch.resize(room, 0);
-        }
+        self.grow(longest(chunk.len()));
         let packed = match format {
             Packing::Lz4 => {
                 block::compress_into(chunk, &mut self.scratch).map_err(io::Error::other)?
             }
             Packing::Zstd => {
+                // Both directions have their memory then.
+                self.decompressor()?;
                 let compressor = match &mut self.compressor {
                     Some(compressor) => compressor,
                     none => none.insert(Compressor::new(ZSTD_LEVEL)?),
@@ -76,17 +75,35 @@ impl Packer {
         bytes: &mut [u8],
         packed: Range<usize>,
     ) -> io::Result<usize> {
-        self.scratch.clear();
-        self.scratch.extend_from_slice(&bytes[packed]);
+        let length = packed.len();
+        self.grow(length);
+        self.scratch[..length].copy_from_slice(&bytes[packed]);
         match format {
-            Packing::Lz4 => block::decompress_into(&self.scratch, bytes).map_err(io::Error::other),
-            Packing::Zstd => {
-                let decompressor = match &mut self.decompressor {
-                    Some(decompressor) => decompressor,
-                    none => none.insert(Decompressor::new()?),
-                };
-                decompressor.decompress_to_buffer(&self.scratch, bytes)
+            Packing::Lz4 => {
+                let packed = &self.scratch[..length];
+                block::decompress_into(packed, bytes).map_err(io::Error::other)
             }
+            Packing::Zstd => {
+                self.decompressor()?;
+                let decompressor = self.decompressor.as_mut().expect("made above");
+                decompressor.decompress_to_buffer(&self.scratch[..length], bytes)
+            }
+        }
+    }
+
+    fn decompressor(&mut self) -> io::Result<()> {
+        if self.decompressor.is_none() {
+            self.decompressor = Some(Decompressor::new()?);
+        }
+        Ok(())
+    }
+
+    /// Makes the scratch memory that long, and no longer.
+    fn grow(&mut self, room: usize) {
+        let all = self.scratch.len();
+        if all < room {
+            self.scratch.reserve_exact(room - all);
+            self.scratch.resize(room, 0);
         }
     }
 }

@@ -86,8 +86,8 @@ impl Buffer {
         self.capacity
     }
 
-    /// Narrows it to the first `bytes` bytes of its memory, or widens it again. What is filled
-    /// beyond them is no longer.
+    /// Narrows it to the first `bytes` bytes of its memory, or widens it again. Its length is at most
+    /// that then.
     ///
     /// # Panics
     /// When its memory is smaller.

@@ -85,6 +85,22 @@ impl Decimal {
         Encoded(all)
     }
 
+    /// Whether the number of a field is negative, and its digits; `None` if it holds no number.
+    pub(crate) fn digits(self, field: &[u8]) -> Option<(bool, impl Iterator<Item = u8>)> {
+        let Encoded(all) = self.encode(field);
+        let is_negative = all[0] == NEGATIVE;
+        let count = match self {
+            Decimal::Packed => (2 * field.len()).saturating_sub(1),
+            Decimal::Zoned | Decimal::ZonedAscii => field.len(),
+        };
+        let half = move |place: usize| {
+            let pair = all[1 + place / 2] ^ if is_negative { 0xFF } else { 0 };
+            let is_first = place.is_multiple_of(2);
+            if is_first { pair >> 4 } else { pair & 0x0F }
+        };
+        (all[0] != NO_NUMBER).then(|| (is_negative, (0..count).map(half)))
+    }
+
     /// The order of two fields of the same length.
     pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         self.encode(a).cmp(&self.encode(b))

@@ -88,6 +88,12 @@ impl FieldOrder {
         self.prefix
     }
 
+    /// The keys, the most significant first.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
     /// Bytes of the shortest body that has all keys; of a pair, of its key and value.
     #[must_use]
     pub fn least_bytes(&self) -> usize {

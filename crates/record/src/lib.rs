@@ -40,6 +40,7 @@ pub mod rows;
 mod summary;
 pub mod text;
 mod validate;
+mod value;
 
 pub use checksum::Checksum;
 pub use collation::Collation;
@@ -54,3 +55,4 @@ pub use line_order::{LineKeys, LineOrder};
 pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
 pub use validate::Validator;
+pub use value::KeyValue;

@@ -1,4 +1,4 @@
-//! `gristmill explain`: the first lines of an input with their keys, and what each key was read as.
+//! `gristmill explain`: the first lines of an input with their keys, and how each key was read.
 //!
 //! ```text
 //! key 1, -k 2n,2: a decimal number
@@ -12,6 +12,7 @@
 //! Nothing is sorted: only those lines are read. Rows are shown likewise.
 
 mod keys;
+mod records;
 mod rows;
 
 use std::fs::File;
@@ -22,6 +23,7 @@ use ::sort::Rows;
 use clap::{ArgAction, Args};
 use codec::{Decoder, Header, LONGEST_HEADER};
 use record::text::{TextOrder, Warning};
+use record::{Comparison, LineOrder};
 
 use super::options::Order;
 use super::{Arguments as SortArguments, conflicts, format, lines};
@@ -38,19 +40,22 @@ Examples:
 /// A longer line is shown in part.
 const MOST_LINE_BYTES: u64 = 64 << 10;
 
+/// Binary records are shown as far as these bytes have them.
+const MOST_RECORD_BYTES: u64 = 1 << 20;
+
 /// A memory limit, of which a decompressor takes a part.
 const CONTENTS_BYTES: u64 = 64 << 20;
 
-/// Show which bytes of a line or row each key is, and what they are read as.
+/// Show the keys of the first lines, rows or records, and how they are read.
 ///
 /// The options are those of sort. Nothing is sorted: the first lines are shown in their order, with
-/// the bytes that count for each key underlined. A key that finds no number where it should be one
-/// is warned of.
+/// the bytes that count for each key underlined; of binary records the bytes of each key. A key that
+/// finds no number where it should be one is warned of.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES, args_override_self = true, infer_long_args = true)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {
-    /// Lines to explain [default: standard input]
+    /// Lines, rows or records to explain [default: standard input]
     #[arg(value_name = "FILE")]
     input: Option<PathBuf>,
 
@@ -80,20 +85,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         zero_terminated: arguments.zero_terminated,
         ..SortArguments::plain()
     };
-    if !sort.order.is_of_lines() && !sort.order.is_of_rows() {
-        return Err(CliFailure::usage(format!(
-            "explain shows the keys of lines and rows, not of --format {}; the keys of its records are where --key says",
-            sort.order.format
-        )));
-    }
     conflicts::check(&sort)?;
+    let asked = format::of(&sort)?;
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
     let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
-    if let Some(rows) = format::of(&sort)?.rows {
+    if let Some(records) = records::Explained::of(&asked.comparison) {
+        return explain_records(&records, arguments, &mut reader);
+    }
+    if let Some(rows) = asked.rows {
         return explain_rows(&rows, arguments, &mut reader);
     }
-    let (order, delimiter) = (lines::order(&sort)?, lines::delimiter(&sort));
+    let Comparison::Lines(LineOrder { text: order, .. }) = asked.comparison else {
+        unreachable!("binary records are explained above");
+    };
+    let delimiter = lines::delimiter(&sort);
     // The summary names decimal numbers.
     let warnings = order.warnings().into_iter();
     warnings
@@ -115,22 +121,59 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
+fn explain_records(
+    records: &records::Explained<'_>,
+    arguments: &Arguments,
+    reader: &mut impl BufRead,
+) -> Result<Exit, CliFailure> {
+    let mut bytes = Vec::new();
+    let read = reader.take(MOST_RECORD_BYTES).read_to_end(&mut bytes);
+    read.map_err(|cause| unread(arguments.input.as_deref(), &cause))?;
+    let mut rest = &bytes[..];
+    for number in 1..=arguments.lines {
+        let Some(end) = records.framing.end(rest) else {
+            break;
+        };
+        for line in records.lines(number, &rest[..end]) {
+            say::out(line)?;
+        }
+        rest = &rest[end..];
+    }
+    if records.framing.end(rest).is_none() && !rest.is_empty() {
+        let (offset, left) = (bytes.len() - rest.len(), rest.len());
+        say::warn(match (bytes.len() as u64) < MOST_RECORD_BYTES {
+            true => {
+                format!("{left} bytes from offset {offset} on are no whole record; check --format")
+            }
+            false => format!(
+                "the record at offset {offset} is not shown: it ends behind the first megabyte, or \
+                 its length cannot be one; check --format"
+            ),
+        });
+    }
+    Ok(Exit::Done)
+}
+
 fn explain_rows(
     rows: &Rows,
     arguments: &Arguments,
     reader: &mut impl BufRead,
 ) -> Result<Exit, CliFailure> {
-    let explained = rows::Explained::begin(rows, reader)?;
+    let failed = |cause| unread(arguments.input.as_deref(), &cause);
+    let explained = rows::Explained::begin(rows, reader, failed)?;
     for line in rows::summary(rows) {
         say::out(line)?;
     }
     for number in 1..=arguments.lines {
-        let row = explained.next(reader);
-        let row = row.map_err(|cause| unread(arguments.input.as_deref(), &cause))?;
+        let row = explained.next(reader).map_err(failed)?;
         let Some(row) = row else { break };
         let name = format!("row {number}");
         show(&explained.order, &name, &row)?;
-        if let Some(mistake) = explained.mistake(&row.bytes).filter(|_| !row.is_cut) {
+        if row.is_cut {
+            // Its end may be behind quotes that hold newlines.
+            break;
+        }
+        if let Some(mistake) = explained.mistake(&row.bytes) {
             say::warn(format!("{name}: {mistake}"));
         }
     }

@@ -139,7 +139,7 @@ pub(crate) struct Arguments {
     /// If the sizes of the inputs show that it needs more, it fails before it begins.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Memory and disks")]
     pub(super) tmp_limit: Option<u64>,
-    /// Compress temporary data [default: auto, which tries now and then what takes the least time]
+    /// Compress temporary data [default: auto, which now and then tries which way is the fastest]
     #[arg(
         long,
         value_enum,

@@ -75,10 +75,11 @@ fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
             balance::table(report)
         });
     } else if is_followed(arguments) && Terminal::find(is_job).is_some() {
+        let records = arguments.order.noun(report.records);
         say::err(if is_job {
-            ranks::line(report, together)
+            ranks::line(report, together, records)
         } else {
-            balance::line(report, arguments.order.noun(report.records))
+            balance::line(report, records)
         });
     }
 }

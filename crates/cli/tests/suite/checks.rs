@@ -150,6 +150,35 @@ fn only_the_first_lines_are_read() {
 }
 
 #[test]
+fn keys_of_records_are_explained() {
+    let place = Place::new();
+    place.write("fixed", b"\x05\x00ab\xff\xffcdx");
+    let ran = place.run("explain --format fixed:4 --key 0+2:i16le --key 2+2:desc fixed");
+    let expected = "\
+record 1: 4 bytes
+  key 1, 0+2:i16le: 05 00, the number 5
+  key 2, 2+2:desc: 61 62, \"ab\"
+record 2: 4 bytes
+  key 1, 0+2:i16le: ff ff, the number -1
+  key 2, 2+2:desc: 63 64, \"cd\"
+";
+    assert_eq!(String::from_utf8_lossy(&ran.out), expected, "{ran:?}");
+    assert!(
+        ran.err
+            .contains("1 bytes from offset 8 on are no whole record"),
+        "{ran:?}"
+    );
+    place.write("lengths", b"\x04\x12\x3dab\x01a");
+    let ran = place.run("explain --format varlen:u8 --key 0+2:packed lengths");
+    let text = String::from_utf8_lossy(&ran.out);
+    assert!(
+        text.contains("key 1, 0+2:packed: 12 3d, the number -123\n"),
+        "{ran:?}"
+    );
+    assert!(text.contains("the record ends before it does"), "{ran:?}");
+}
+
+#[test]
 fn keys_of_rows_are_explained() {
     let place = Place::new();
     let rows = "city,price\nOslo,9.5\n\"York, new\",x\n\"two\nlines\",\n";
@@ -188,7 +217,6 @@ fn keys_of_rows_are_explained() {
 fn what_cannot_be_explained_is_refused() {
     let place = Place::with_records(1);
     for (line, part) in [
-        ("explain --format gensort in", "the keys of its records"),
         ("explain missing", "cannot read missing"),
         ("explain .", "directory"),
         ("explain --lines 0 in", "from 1"),

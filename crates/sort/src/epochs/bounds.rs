@@ -3,6 +3,7 @@
 
 use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, WrittenGroup};
 use crate::files::spill::is_kind;
+use crate::files::spill::packed_unit;
 use crate::ranks::fingerprint::Part;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
@@ -119,8 +120,8 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
         for run in runs.iter().map(|&run| SpilledRun::of_number(run)) {
             within("chunks of a run", run.chunks(), 1, usize::MAX)?;
             // A packed chunk is shorter than one as it is.
-            let most = begun.chunk_bytes / BLOCK_BYTES as usize - 1;
-            within("blocks of a packed chunk", run.packed().into(), 0, most)?;
+            let most = (begun.chunk_bytes - 1) / packed_unit(begun.chunk_bytes);
+            within("length of a packed chunk", run.packed().into(), 0, most)?;
             within(
                 "file of a run",
                 run.extent(begun.chunk_bytes).file,

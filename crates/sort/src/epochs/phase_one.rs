@@ -193,10 +193,8 @@ impl<'a> RankSort<'a> {
             Some(range) => range,
             None => {
                 let run = self.run(self.idle_plan(Some(&exchanging))?, None);
-                {
-                    let spill = self.spill(&run.plan, Vec::new(), 0);
-                    idle.insert(KeyRange::new(u32::MAX, run, spill))
-                }
+                let spill = self.spill(&run.plan, Vec::new(), 0);
+                idle.insert(KeyRange::new(u32::MAX, run, spill))
             }
         };
         range.run.exchange = Some(exchange);

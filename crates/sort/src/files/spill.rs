@@ -32,7 +32,7 @@ use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
 pub(crate) use kept::{is_kind, kept_paths};
 use log::{Logs, Taken};
 use packing::{ChunkPacking, Form};
-pub(crate) use place::{Extent, Slot, Stamps};
+pub(crate) use place::{BLOCK_BITS, Extent, FILE_BITS, Slot, Stamps, packed_unit};
 
 /// Only the owner reads spill files.
 const MODE: u32 = 0o600;
@@ -170,7 +170,16 @@ impl Spill {
     /// Sends later runs to new files: a hole waits until no request for its file is in flight, so
     /// files that are read and given back must not be written as well.
     pub(crate) async fn next_generation(&self, node: &Node) -> Result<(), Failure> {
-        let kinds = self.shared.look(|state| state.kinds.clone());
+        let (kinds, all) = self
+            .shared
+            .look(|state| (state.kinds.clone(), state.files.len()));
+        let more: usize = kinds.iter().map(|(count, _)| count).sum();
+        if all + more > 1 << FILE_BITS {
+            // Runs could not be numbered any more.
+            let directory = self.directories.first().expect("files are in directories");
+            let cause = ErrorKind::QuotaExceeded.into();
+            return Err(cannot_make(directory, DiskError::new("make", directory, cause)).into());
+        }
         let mut files = Vec::new();
         for (directory, (count, _)) in self.directories.iter().zip(kinds) {
             for _ in 0..count {

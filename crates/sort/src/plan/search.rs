@@ -23,7 +23,7 @@ pub(super) struct Given<'a> {
     pub is_tight: bool,
 }
 
-/// Packers that nobody asked for may take this part of memory.
+/// Packers that were not asked for may take this part of memory.
 const PACKER_SHARE: u64 = 32;
 
 impl Given<'_> {

@@ -5,37 +5,33 @@ use std::sync::Arc;
 
 use node::{Close, Closed, Guarded, Node};
 
-use crate::files::spill::Extent;
+use crate::files::spill::{BLOCK_BITS, Extent, FILE_BITS, packed_unit};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Chunk;
 use crate::records::size::Size;
 
 /// Chunks of one partition that lie behind each other in a spill file: the file, the first disk
-/// block, the blocks of a chunk if it is packed, and the number of chunks. With little memory there
+/// block, the length of a chunk if it is packed, and the number of chunks. With little memory there
 /// are very many runs, so one is a single word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpilledRun(u64);
 
-/// Bits of the number of chunks, less than 4,096: a run has a few megabytes, and a chunk at least a
+/// Bits of the number of chunks, less than 2,048: a run has a few megabytes, and a chunk at least a
 /// disk block.
-const CHUNKS_BITS: u32 = 12;
+const CHUNKS_BITS: u32 = 11;
 
-/// Bits of the number of blocks of a packed chunk; 0 for chunks as they are.
+/// Bits of the length of a packed chunk, in units; 0 for chunks as they are.
 const PACKED_BITS: u32 = 8;
 
-/// Bits of the disk block: files of up to 64 TiB.
-const BLOCK_BITS: u32 = 34;
-
-/// Files that the other bits can number.
-const FILES: usize = 1 << (64 - BLOCK_BITS - PACKED_BITS - CHUNKS_BITS);
+const _: () = assert!(FILE_BITS + BLOCK_BITS + PACKED_BITS + CHUNKS_BITS == 64);
 
 impl SpilledRun {
-    /// A run of `chunks` chunks, each packed in `packed` blocks, or of chunks as they are.
+    /// A run of `chunks` chunks, each packed in `packed` units, or of chunks as they are.
     pub(crate) fn new(extent: Extent, chunks: usize, packed: u8) -> SpilledRun {
         assert!(chunks < 1 << CHUNKS_BITS, "a run has a few megabytes");
         let block = extent.offset / BLOCK_BYTES;
         assert!(block < 1 << BLOCK_BITS, "a spill file has 64 TiB at most");
-        assert!(extent.file < FILES, "there are {FILES} spill files at most");
+        assert!(extent.file < 1 << FILE_BITS, "there are few spill files");
         let place = (extent.file as u64) << BLOCK_BITS | block;
         let form = u64::from(packed) << CHUNKS_BITS | chunks as u64;
         SpilledRun(place << (PACKED_BITS + CHUNKS_BITS) | form)
@@ -73,11 +69,11 @@ impl SpilledRun {
     pub(crate) fn stored_bytes(self, chunk_bytes: usize) -> usize {
         match self.packed() {
             0 => chunk_bytes,
-            blocks => usize::from(blocks) * BLOCK_BYTES as usize,
+            units => usize::from(units) * packed_unit(chunk_bytes),
         }
     }
 
-    /// Blocks of each packed chunk; 0 if they are not packed.
+    /// Units of each packed chunk; 0 if they are not packed.
     pub(crate) fn packed(self) -> u8 {
         (self.0 >> CHUNKS_BITS) as u8
     }
@@ -219,7 +215,7 @@ mod tests {
         for (file, block, packed, chunks) in [
             (0, 0, 0, 1),
             (3, 5, 1, 7),
-            (FILES - 1, last_block, 255, 4095),
+            (2047, last_block, 255, 2047),
             (1, 0, 0, 0),
         ] {
             let offset = block * BLOCK_BYTES;

@@ -73,7 +73,7 @@ impl SpillWrite {
             let Err(error) = result else {
                 let bytes = (buffers.len() * chunk_bytes) as u64;
                 spill.wrote(form, bytes, node.now().since(begin));
-                let run = SpilledRun::new(extent, buffers.len(), form.blocks);
+                let run = SpilledRun::new(extent, buffers.len(), form.units);
                 for buffer in &mut buffers {
                     buffer.set_capacity(chunk_bytes);
                 }
@@ -98,7 +98,7 @@ fn stamp(
 ) {
     let (stamps, mut offset) = (spill.stamps(extent), extent.offset);
     for chunk in chunks {
-        match form.blocks {
+        match form.units {
             0 => contents.stamp(chunk, stamps.at(offset)),
             _ => packing::stamp(chunk, stamps.at(offset)),
         }

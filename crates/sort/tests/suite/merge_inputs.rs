@@ -66,7 +66,11 @@ fn hundreds_of_schedules_merge_sorted_lines() {
         let report = merge.check(seed);
         assert_eq!(report.plan, "merge", "seed {seed}");
         assert_eq!(report.partitions, merge.files.len() as u64, "seed {seed}");
-        assert_eq!(report.passes > 1, report.temp_peak_bytes > 0, "seed {seed}");
+        // Inputs that are merged first may be empty.
+        assert!(
+            report.passes > 1 || report.temp_peak_bytes == 0,
+            "seed {seed}"
+        );
         once += u64::from(report.passes == 1);
         several += u64::from(report.passes > 2);
     }

@@ -77,7 +77,7 @@ pub(crate) fn table(report: &Report, together: &Together) -> String {
 }
 
 /// The balance in two or three lines, for a terminal.
-pub(crate) fn line(report: &Report, together: &Together) -> String {
+pub(crate) fn line(report: &Report, together: &Together, records: &str) -> String {
     let launch = together
         .launch
         .as_ref()
@@ -86,7 +86,7 @@ pub(crate) fn line(report: &Report, together: &Together) -> String {
     let slowest = slowest(&report.ranks)
         .map(|(rank, did)| format!("; rank {rank} was slowest, its {} busiest", did.bottleneck));
     let told = format!(
-        "sorted {} records ({}) on {} ranks: {}sort {:.3} s, {rate}/s; the largest rank has {:.2} times the mean{}",
+        "sorted {} {records} ({}) on {} ranks: {}sort {:.3} s, {rate}/s; the largest rank has {:.2} times the mean{}",
         grouped(report.records),
         readable(report.bytes),
         report.ranks.len(),

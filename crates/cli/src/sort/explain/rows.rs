@@ -7,7 +7,7 @@ use record::Framing;
 use record::rows::{Header, RowCheck, RowOrder, ValueKind};
 use record::text::{TextOrder, TextTies};
 
-use super::{Line, MOST_LINE_BYTES, skip_line};
+use super::{Line, MOST_LINE_BYTES};
 use crate::ending::failure::CliFailure;
 
 /// The order of rows whose header was read.
@@ -22,11 +22,15 @@ impl Explained {
     ///
     /// # Errors
     /// A header that cannot be read, or a key that has no column.
-    pub(super) fn begin(rows: &Rows, reader: &mut impl BufRead) -> Result<Explained, CliFailure> {
+    pub(super) fn begin(
+        rows: &Rows,
+        reader: &mut impl BufRead,
+        failed: impl Fn(std::io::Error) -> CliFailure,
+    ) -> Result<Explained, CliFailure> {
         let framing = rows.dialect.framing();
         let usage = |problem: &dyn std::fmt::Display| CliFailure::usage(problem.to_string());
         let header = match rows.has_header {
-            true => next_row(reader, framing).map_err(|cause| usage(&cause))?,
+            true => next_row(reader, framing).map_err(failed)?,
             false => None,
         };
         let header = header.map(|row| Header::parse(rows.dialect, &row.bytes));
@@ -52,21 +56,23 @@ impl Explained {
     }
 }
 
+/// The next row, without the newline at its end. A longer one than is shown is cut, and the reader is
+/// somewhere in it.
 fn next_row(reader: &mut impl BufRead, framing: Framing) -> std::io::Result<Option<Line>> {
     let mut bytes = Vec::new();
     loop {
-        let most = MOST_LINE_BYTES + 1 - bytes.len() as u64;
+        // One more for the newline, and one that tells a longer row.
+        let most = MOST_LINE_BYTES + 2 - bytes.len() as u64;
         let read = reader.by_ref().take(most).read_until(b'\n', &mut bytes)?;
-        let is_cut = bytes.len() as u64 > MOST_LINE_BYTES;
-        if is_cut && bytes.last() != Some(&b'\n') {
-            skip_line(reader, b'\n')?;
-        }
-        if read > 0 && !is_cut && framing.end(&bytes).is_none() {
+        let is_whole = framing.end(&bytes).is_some();
+        let is_full = bytes.len() as u64 == MOST_LINE_BYTES + 2;
+        if read > 0 && !is_whole && !is_full {
             continue;
         }
-        if bytes.last() == Some(&b'\n') {
+        if is_whole || bytes.last() == Some(&b'\n') && !is_full {
             bytes.pop();
         }
+        let is_cut = bytes.len() as u64 > MOST_LINE_BYTES;
         bytes.truncate(MOST_LINE_BYTES as usize);
         return Ok((read > 0 || !bytes.is_empty()).then_some(Line { bytes, is_cut }));
     }

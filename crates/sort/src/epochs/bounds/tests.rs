@@ -37,7 +37,7 @@ fn sum(records: u64) -> Value {
 }
 
 fn epochs() -> Value {
-    let run = |file: u64, block: u64| (file << 34 | block) << 20 | 1;
+    let run = |file: u64, block: u64| (file << 34 | block) << 19 | 1;
     json!([
         { "read": sum(900), "came": sum(500),
           "partitions": [[[run(0, 0)], size(300)], [[run(1, 0)], size(200)]] },
@@ -176,7 +176,7 @@ fn the_first_entry_is_checked() {
 
 #[test]
 fn epochs_are_checked() {
-    let run = |file: u64, chunks: u64| json!([file << 54 | chunks]);
+    let run = |file: u64, chunks: u64| json!([file << 53 | chunks]);
     let eight = json!(vec![json!([[], size(0)]); 8]);
     refuses(vec![
         (
@@ -217,8 +217,8 @@ fn epochs_are_checked() {
         ),
         (
             "/epochs/0/partitions/0/0",
-            json!([16 << 12 | 1]),
-            "blocks of a packed chunk is 16, not 0 to 15",
+            json!([16 << 11 | 1]),
+            "length of a packed chunk is 16, not 0 to 15",
         ),
         (
             "/epochs/0/partitions/0/1",

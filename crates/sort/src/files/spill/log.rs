@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::SortError;
 use crate::files::spill::Extent;
+use crate::files::spill::place::MOST_FILE_BYTES;
 
 /// Space is reserved in steps: writes within the length of a file do not lock all of it, so several
 /// are in flight, but each step waits until none is. While more bytes are expected, a step is this
@@ -134,7 +135,10 @@ impl Logs {
             let logs = self.of[directory].clone();
             logs.start + ((position * logs.len() as f64) as usize).min(logs.len() - 1)
         };
-        let open = |file: &usize| !self.logs[*file].full;
+        let open = |file: &usize| {
+            let log = &self.logs[*file];
+            !log.full && log.end + bytes <= MOST_FILE_BYTES
+        };
         let mut file = in_directory(directory);
         if !open(&file) {
             let others = (0..self.of.len()).map(in_directory).filter(open);

@@ -5,7 +5,7 @@
 //! packed    | checksum, length, format | packed records, marks and footer | zeros |   disk blocks
 //! ```
 //!
-//! All chunks of a run take the same number of blocks, so that a chunk's place needs no list. A run
+//! All chunks of a run take the same number of units of some blocks, so that a chunk's place needs no list. A run
 //! in which a chunk does not become shorter stays as it is.
 
 mod trial;
@@ -16,6 +16,7 @@ use codec::{Packer, Packing};
 use kernel::block_crc;
 use node::{Buffer, Mutex, Node, Work};
 
+use crate::files::spill::packed_unit;
 use crate::job::Pack;
 use crate::records::block::{BLOCK_BYTES, Chunk, FOOTER_BYTES, MARK_BYTES, Stamp};
 use trial::{Cost, Trial, Way};
@@ -26,10 +27,7 @@ const HEADER_BYTES: usize = 12;
 /// Part of every checksum, so that zeros, which were never written, are no chunk.
 const SEAL: u32 = 0x7061_636b;
 
-/// The most blocks of a packed chunk, which a run has bits for.
-pub(crate) const MOST_BLOCKS: usize = 255;
-
-/// Packs and unpacks the chunks of spill files; clones share what they learn.
+/// Packs and unpacks the chunks of spill files; clones share the trial and the packers.
 #[derive(Clone)]
 pub(super) struct ChunkPacking {
     shared: Arc<Mutex<State>>,
@@ -46,8 +44,8 @@ struct State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     way: Way,
-    /// Disk blocks of each chunk; 0 if it is not packed.
-    pub blocks: u8,
+    /// Length of each chunk, in units; 0 if it is not packed.
+    pub units: u8,
     /// Time that the packing took.
     ticks: u64,
 }
@@ -69,13 +67,13 @@ impl ChunkPacking {
         let way = self.way(chunks);
         let mut form = Form {
             way,
-            blocks: 0,
+            units: 0,
             ticks: 0,
         };
         if let Some(format) = way {
             let begin = node.now();
             let mut packer = self.take();
-            form.blocks = pack_all(&mut packer, format, chunks).unwrap_or(0);
+            form.units = pack_all(&mut packer, format, chunks).unwrap_or(0);
             self.give(packer);
             let bytes = chunks.iter().map(|chunk| chunk.size.bytes).sum();
             node.work(Work::Copy { bytes });
@@ -130,7 +128,7 @@ pub(crate) fn stamp(packed: &mut Buffer, place: Stamp) {
     *checksum = (u32::from_le_bytes(*checksum) ^ place.0).to_le_bytes();
 }
 
-/// Packs all chunks, and narrows their buffers to the blocks of the longest. If one does not become
+/// Packs all chunks, and narrows their buffers to the units of the longest. If one does not become
 /// shorter, none is packed.
 fn pack_all(packer: &mut Packer, format: Packing, chunks: &mut [Chunk]) -> Option<u8> {
     let mut longest = 0;
@@ -140,29 +138,30 @@ fn pack_all(packer: &mut Packer, format: Packing, chunks: &mut [Chunk]) -> Optio
             None => {
                 for chunk in &mut chunks[..at] {
                     unpack(packer, chunk.buffer.bytes_mut(), Stamp::default())
-                        .expect("it was packed just now");
+                        .expect("it was packed just now, and the packer has its memory");
                 }
                 return None;
             }
         }
     }
-    let blocks = longest.div_ceil(BLOCK_BYTES as usize);
+    let unit = packed_unit(chunks[0].buffer.capacity());
+    let units = longest.div_ceil(unit);
     for chunk in chunks {
-        let bytes = blocks * BLOCK_BYTES as usize;
-        chunk.buffer.set_capacity(bytes);
+        chunk.buffer.set_capacity(units * unit);
         let used = HEADER_BYTES + field(chunk.buffer.bytes(), 1) as usize;
         chunk.buffer.bytes_mut()[used..].fill(0);
     }
-    Some(blocks as u8)
+    Some(units as u8)
 }
 
-/// Packs a sealed chunk in its buffer. Returns its bytes, or `None` if it would be no block shorter.
+/// Packs a sealed chunk in its buffer. Returns its bytes, or `None` if it would be no unit shorter.
 fn pack(packer: &mut Packer, format: Packing, chunk: &mut Chunk) -> Option<usize> {
     let used = chunk.size.bytes as usize + chunk.marks.len() * MARK_BYTES;
     let bytes = chunk.buffer.bytes_mut();
     let (footer, end) = (bytes.len() - FOOTER_BYTES, used + FOOTER_BYTES);
-    let room = (bytes.len() - BLOCK_BYTES as usize).min(MOST_BLOCKS * BLOCK_BYTES as usize);
-    // What is unused is not packed. If little is, the footer moves over its own beginning.
+    let unit = packed_unit(bytes.len());
+    let room = (bytes.len() - 1) / unit * unit;
+    // The unused bytes are not packed. If there are few, the footer moves over its own beginning.
     bytes.copy_within(footer.., used);
     let packed = packer.pack(format, &bytes[..end]).ok();
     let packed = packed.filter(|packed| HEADER_BYTES + packed.len() <= room);

@@ -2,6 +2,25 @@
 
 use crate::records::block::{BLOCK_BYTES, Stamp};
 
+/// Bits of the number of a disk block in a file.
+pub(crate) const BLOCK_BITS: u32 = 34;
+
+/// A file is full at 64 TiB.
+pub(crate) const MOST_FILE_BYTES: u64 = BLOCK_BYTES << BLOCK_BITS;
+
+/// Bits of the number of a file.
+pub(crate) const FILE_BITS: u32 = 11;
+
+/// The length of a packed chunk is counted in units, of which it has at most this many.
+const MOST_UNITS: usize = u8::MAX as usize;
+
+/// The unit in which the length of a packed chunk is counted, in bytes: disk blocks, more than one if
+/// chunks are larger than a megabyte.
+pub(crate) fn packed_unit(chunk_bytes: usize) -> usize {
+    let block = BLOCK_BYTES as usize;
+    chunk_bytes.div_ceil(MOST_UNITS * block).max(1) * block
+}
+
 /// A range of a spill file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {

@@ -154,7 +154,7 @@ fn a_line_for_a_terminal() {
 sorted 75,300,000 records (7.5 GB) on 3 ranks: launch 0.42 s, sort 20.500 s,
 367.3 MB/s; the largest rank has 1.00 times the mean; rank 2 was slowest, its
 writer busiest";
-    assert_eq!(line(&report, &together), expected);
+    assert_eq!(line(&report, &together, "records"), expected);
 }
 
 /// Every number of ranks, and long names.

@@ -15,7 +15,7 @@ use crate::records::contents::{Contents, Workspace};
 use crate::records::order::TotalOrder;
 use crate::records::size::Sum;
 
-/// The entries of a bucket's lines, and what was left out.
+/// The entries of a bucket's lines, and the repeats that have none.
 #[derive(Default)]
 struct Filled {
     entries: usize,
@@ -115,10 +115,12 @@ impl Lines {
                 |offset, lines, ends| {
                     for (at, line) in each(lines, ends) {
                         let row = row(number, (offset + at) as u32);
-                        let sum = self.sum_of(line);
-                        if seen.repeats(line, sum.crc as u32, row) {
-                            filled.dropped += sum;
-                            continue;
+                        if !seen.is_left() {
+                            let sum = self.sum_of(line);
+                            if seen.repeats(line, sum.crc as u32, row) {
+                                filled.dropped += sum;
+                                continue;
+                            }
                         }
                         let prefix = self.order.word(line, 0);
                         entries[filled.entries] = Entry { prefix, row };
