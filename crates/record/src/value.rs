@@ -3,7 +3,7 @@
 use crate::decimal::Decimal;
 use crate::key::{Endian, Key, Kind};
 
-/// What a key of a record holds.
+/// The value of a key in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyValue {
     /// Bytes that are no number.

@@ -9,7 +9,7 @@
 //!         ______________  equal keys: the whole line
 //! ```
 //!
-//! Nothing is sorted: only those lines are read. Rows are shown likewise.
+//! Nothing is sorted: only those lines are read. Rows and binary records are shown likewise.
 
 mod keys;
 mod records;

@@ -36,10 +36,16 @@ impl Lines {
         // Lines that compare equal may be the same bytes: their repeats need no sort.
         let filled = match self.unique && self.order.ties() == Ties::Record {
             true => {
-                let seen = Distinct::new(&slices, self.order.framing, scratch);
-                self.fill_distinct(bucket, entries, seen)
+                let mut seen = Distinct::new(&slices, self.order.framing, scratch);
+                self.fill(bucket, entries, |line, row| {
+                    if seen.is_left() {
+                        return None;
+                    }
+                    let sum = self.sum_of(line);
+                    seen.repeats(line, sum.crc as u32, row).then_some(sum)
+                })
             }
-            false => self.fill(bucket, entries),
+            false => self.fill(bucket, entries, |_, _| None),
         };
         let Filled {
             longest,
@@ -79,33 +85,12 @@ impl Lines {
         Ok(dropped)
     }
 
-    /// An entry for each line.
-    fn fill(&self, bucket: &Bucket, entries: &mut [Entry]) -> Filled {
-        let mut filled = Filled::default();
-        for (number, chunk) in (0..).zip(&bucket.chunks) {
-            windows(
-                records_of(chunk),
-                self.order.framing,
-                |offset, lines, ends| {
-                    let free = entries[filled.entries..].iter_mut();
-                    for (entry, (at, line)) in free.zip(each(lines, ends)) {
-                        entry.prefix = self.order.word(line, 0);
-                        entry.row = row(number, (offset + at) as u32);
-                        filled.longest = filled.longest.max(line.len());
-                    }
-                    filled.entries += ends.len();
-                },
-            );
-        }
-        filled
-    }
-
-    /// An entry for each line that was not seen before.
-    fn fill_distinct(
+    /// An entry for each line that is not `repeated`, which returns the sum of one that is.
+    fn fill(
         &self,
         bucket: &Bucket,
         entries: &mut [Entry],
-        mut seen: Distinct<'_>,
+        mut repeated: impl FnMut(&[u8], u64) -> Option<Sum>,
     ) -> Filled {
         let mut filled = Filled::default();
         for (number, chunk) in (0..).zip(&bucket.chunks) {
@@ -115,12 +100,9 @@ impl Lines {
                 |offset, lines, ends| {
                     for (at, line) in each(lines, ends) {
                         let row = row(number, (offset + at) as u32);
-                        if !seen.is_left() {
-                            let sum = self.sum_of(line);
-                            if seen.repeats(line, sum.crc as u32, row) {
-                                filled.dropped += sum;
-                                continue;
-                            }
+                        if let Some(sum) = repeated(line, row) {
+                            filled.dropped += sum;
+                            continue;
                         }
                         let prefix = self.order.word(line, 0);
                         entries[filled.entries] = Entry { prefix, row };
