@@ -220,6 +220,7 @@ impl HeaperMerger {
             stable: false,
             outputs: 1,
             temporary: 1,
+            indexed: Default::default(),
             coding: Default::default(),
             pack: Pack::Never,
         };

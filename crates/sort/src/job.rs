@@ -140,6 +140,8 @@ pub struct Reading {
     pub decompress: Decompress,
     /// The memory limit, of which a decompressor takes a part.
     pub memory_bytes: u64,
+    /// Whether chained records are read in parts, and not from front to back.
+    pub in_parts: bool,
 }
 
 /// The plan that the user asks for.
@@ -355,6 +357,7 @@ impl Job {
             io: self.resources.io,
             decompress: self.decompress,
             memory_bytes: self.resources.memory_bytes,
+            ..Reading::default()
         }
     }
 

@@ -36,6 +36,8 @@ macro_rules! named {
 named! {
     /// The part of a run that progress shows.
     Phase {
+        /// Looks for places where the input may be cut.
+        Index = "index",
         /// Draws splitters.
         Sample = "sample",
         /// Reads, distributes and spills the input, or forms sorted runs.
@@ -62,6 +64,8 @@ named! {
     StageName {
         /// Reads the input.
         Reader = "reader",
+        /// Reads the input to find where it may be cut.
+        Indexer = "indexer",
         /// Reads the sample.
         Sampler = "sampler",
         /// Copies records to chunks of their ranks.
@@ -110,8 +114,11 @@ named! {
 impl StageName {
     /// Whether its bytes come from a disk.
     pub const fn reads(self) -> bool {
-        use StageName::{Loader, Reader, Reloader, RunReader, Sampler};
-        matches!(self, Reader | Sampler | Loader | Reloader | RunReader)
+        use StageName::{Indexer, Loader, Reader, Reloader, RunReader, Sampler};
+        matches!(
+            self,
+            Reader | Indexer | Sampler | Loader | Reloader | RunReader
+        )
     }
 
     /// Whether its bytes go to a disk.

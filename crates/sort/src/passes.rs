@@ -4,6 +4,7 @@ pub(crate) mod choice;
 pub(crate) mod dials;
 pub(crate) mod distribution;
 pub(crate) mod exchange;
+pub(crate) mod indexing;
 pub(crate) mod merge;
 pub(crate) mod merge_inputs;
 pub(crate) mod output_parts;

@@ -129,24 +129,42 @@ pub struct Shape {
     pub stable: bool,
     /// Directories for spill files.
     pub temporary: usize,
+    /// The indexes of chained records.
+    pub indexed: Indexed,
     /// Memory for decompression of the input, and for compression of the output.
     pub coding: [CodingMemory; 2],
     /// How chunks of spill files are packed.
     pub pack: Pack,
 }
 
+/// The indexes by which inputs of chained records are cut; without them all is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Bytes between the two cuts that are farthest apart: units of any plan may be that long.
+    pub longest_unit: usize,
+    /// Memory that they take.
+    pub memory_bytes: u64,
+}
+
 impl Shape {
-    /// The memory of a limit that decompression and compression leave.
+    /// The memory of a limit that decompression, compression and the index leave.
     fn rest(&self, limit: u64) -> u64 {
         let taken = self.coding.map(|coding| coding.bytes(limit));
-        taken.into_iter().fold(limit, u64::saturating_sub)
+        let taken = taken.into_iter().chain([self.indexed.memory_bytes]);
+        taken.fold(limit, u64::saturating_sub)
     }
 
     /// Read units of that many bytes, at most.
     fn units(&self, unit: usize) -> u64 {
+        let (unit, longest) = (unit as u64, self.indexed.longest_unit as u64);
+        // A unit ends at the last cut within it. Any two units together are longer than one.
+        let (each, two) = match longest {
+            0 => (unit, unit),
+            _ => (unit.saturating_sub(longest).max(1), unit.div_ceil(2)),
+        };
         let more = self.inputs.saturating_sub(1) as u64;
         self.bytes
-            .map_or(u64::MAX, |all| all.div_ceil(unit as u64).max(1) + more)
+            .map_or(u64::MAX, |all| all.div_ceil(each.max(two)).max(1) + more)
     }
 }
 

@@ -103,34 +103,35 @@ pub async fn run_and<T>(
 fn sort_in_one_copy<'a>(
     node: &'a Node,
     job: &'a Job,
-    unfinished: &'a mut Unfinished,
+    all: (&'a mut Unfinished, &'a mut Agreement),
 ) -> Pin<Box<dyn Future<Output = Result<Report, Failure>> + 'a>> {
-    Box::pin(sort(node, job, unfinished))
+    Box::pin(sort(node, job, all))
 }
 
-async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Report, Failure> {
+async fn sort(
+    node: &Node,
+    job: &Job,
+    (unfinished, agreement): (&mut Unfinished, &mut Agreement),
+) -> Result<Report, Failure> {
     let began = node.now();
-    let mut agreement = Agreement::new(node, &job.control);
     // A rank that sends early waits until the port has its owner.
     let ports = (!job.is_alone(node)).then(|| Ports::bind(node));
-    let (mut recovery, fingerprint) = recover(node, job, &mut agreement).await?;
+    let (mut recovery, fingerprint) = recover(node, job, agreement).await?;
     let percent_resumed = recovery.begun.as_ref().map(|_| recovery.percent_done);
     let found = (&mut recovery, fingerprint);
-    let (common, parts) = open(node, job, &mut agreement, found).await?;
-    let measured = with_lengths(node, job, &mut agreement, &parts).await?;
+    let (common, parts) = open(node, job, agreement, found).await?;
+    let measured = with_lengths(node, job, agreement, &parts).await?;
     let job = measured.as_ref().unwrap_or(job);
     let mut sorting = RankSort::new(node, job, (ports, common, parts), unfinished);
     sorting.percent_resumed = percent_resumed;
-    let mut ranges = phase_one(&mut sorting, &mut agreement, &mut recovery).await?;
+    let mut ranges = phase_one(&mut sorting, agreement, &mut recovery).await?;
     let sorted = phase_two(&mut sorting, &mut ranges).await?;
-    let mut report = sorting
-        .settle(&mut agreement, (&ranges, &sorted), began)
-        .await?;
+    let mut report = sorting.settle(agreement, (&ranges, &sorted), began).await?;
     // Before the output takes the name of an input.
     for part in &sorting.parts.mine {
         report.warnings.extend(part.grown(node).await);
     }
-    let warnings = sorting.commit(&mut agreement, ranges, &sorted).await?;
+    let warnings = sorting.commit(agreement, ranges, &sorted).await?;
     report.warnings.extend(warnings);
     // No run continues other copies of the ranges.
     for checkpoint in recovery.others {

@@ -3,6 +3,7 @@
 mod counter;
 mod cursor;
 mod distributor;
+mod indexer;
 mod input_run;
 mod line_quota;
 mod load_sorter;
@@ -37,6 +38,7 @@ mod writer;
 pub(crate) use counter::{Counter, count};
 pub(crate) use cursor::Cursor;
 pub(crate) use distributor::{Distributor, distribute};
+pub(crate) use indexer::{Found, INDEXER_DEPTH, INDEXER_UNIT_BYTES, Indexer, index};
 pub(crate) use input_run::{SortedInputs, unit_beside};
 pub(crate) use load_sorter::{LoadSorter, sort_loads};
 pub(crate) use loader::{Loader, load};

@@ -53,6 +53,7 @@ impl Step {
         let total = state.total_bytes;
         let (phase, done_bytes, total_bytes) = match Phase::of(state.phase) {
             Some(Phase::Sort) => ("reading", read, 2 * total),
+            Some(Phase::Index) => (state.phase, bytes(StageName::Indexer), total),
             // All bytes have been read. Written blocks are whole, so they may exceed the total.
             Some(Phase::SortPartitions | Phase::Merge) => {
                 (state.phase, total + written.min(total), 2 * total)
@@ -132,7 +133,7 @@ enum Lap {
 
 fn lap(phase: &str) -> Lap {
     match Phase::of(phase) {
-        Some(Phase::Sample) => Lap::Begin,
+        Some(Phase::Index | Phase::Sample) => Lap::Begin,
         Some(Phase::Validate) => Lap::Check,
         None if phase.is_empty() => Lap::Begin,
         _ => Lap::Sort,

@@ -196,11 +196,6 @@ fn check_alone(arguments: &Arguments) -> Result<(), CliFailure> {
         ("--top", "sort all records, and take the first ones")
     } else if arguments.bad_records.is_some() {
         ("--bad-records", "set the bad rows aside on one rank first")
-    } else if arguments.has_header() && arguments.inputs.iter().any(|path| names_rank(path)) {
-        (
-            "a header in inputs of their own",
-            "give --no-header, or an input that all ranks name",
-        )
     } else if arguments.order.count {
         ("--count", "sort without it, and count with uniq -c")
     } else if arguments.files0_from.is_some() {

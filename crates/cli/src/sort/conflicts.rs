@@ -48,12 +48,6 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
 }
 
 impl Arguments {
-    /// Whether the first row of each input names its columns.
-    pub(super) fn has_header(&self) -> bool {
-        let order = &self.order;
-        order.is_of_rows() && order.format != "jsonl" && !order.no_header
-    }
-
     /// How to tell of disorder, if the input is to be checked and not sorted.
     pub(super) fn checks(&self) -> Option<CheckName> {
         let quietly = self.check_quietly.then_some(CheckName::Quiet);
@@ -106,7 +100,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     })
 }
 
-/// Refuses options of rows with other records, and rows where their header has no place yet.
+/// Refuses options of rows with other records, and files of bad rows that are not their own.
 fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
     let (format, is_csv) = (&order.format, order.format == "csv");
@@ -126,8 +120,6 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     if !order.is_of_rows() {
         return Ok(());
     }
-    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
-    let has_header = arguments.has_header();
     if let Some(bad_rows) = &arguments.bad_records {
         let mut taken = arguments.inputs.iter().chain(&arguments.outputs);
         if taken.any(|path| is_same(path, bad_rows)) {
@@ -137,14 +129,12 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
             )));
         }
     }
-    let refused = match arguments.resume {
-        true => "rows have no --resume yet; leave it out",
-        false if is_set && has_header => {
-            "rows with a header are not written to sets of files yet; name one file with -o"
-        }
-        false => return Ok(()),
-    };
-    Err(CliFailure::usage(refused))
+    match arguments.resume && arguments.bad_records.is_some() {
+        true => Err(CliFailure::usage(
+            "--resume ends at a bad row; leave --bad-records or --resume out",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Refuses what a check of one input cannot do.

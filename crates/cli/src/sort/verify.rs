@@ -36,6 +36,7 @@ pub(super) async fn check_output(
                 io: IoChoice::Direct,
                 decompress,
                 memory_bytes: job.resources.memory_bytes,
+                ..Reading::default()
             };
             let resolved = resolve(node, rows, &sources, true, reading).await?;
             sources = resolved.sources;

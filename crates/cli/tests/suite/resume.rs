@@ -197,3 +197,68 @@ fn more_ranks_with_inputs_of_their_own_are_refused() {
     run(&place, 2, sort).unwrap().succeeded();
     assert!(place.path("out-1").exists() && place.unfinished().is_empty());
 }
+
+/// Rows of 24 MB, some with newlines inside of quotes; and sorted by their number.
+fn rows_of(place: &Place) -> (Vec<u8>, Vec<u8>) {
+    let row = |number: u64| match number % 10 {
+        0 => format!("{number},\"a \"\"quote\"\"\n{:050}\"\n", number * 31 % 977),
+        _ => format!("{number},{:070}\n", number * 31 % 977),
+    };
+    let mut numbers: Vec<u64> = (0..300_000).map(|number| number * 7919 % 300_000).collect();
+    let header = "number,text\n".to_owned();
+    let all: String = numbers.iter().map(|&number| row(number)).collect();
+    place.write("rows.csv", header.clone() + &all);
+    numbers.sort_unstable();
+    let sorted: String = numbers.into_iter().map(row).collect();
+    ((header.clone() + &sorted).into_bytes(), header.into_bytes())
+}
+
+#[test]
+fn killed_sorts_of_rows_continue() {
+    let place = Place::new();
+    let (expected, _) = rows_of(&place);
+    let sort = "sort --format csv --key number:num rows.csv -o out -S 16M --resume";
+    for end in [".epoch-0", ".part-0"] {
+        let mut child = place.command(sort).stderr(Stdio::piped()).spawn().unwrap();
+        if until_there(&place, end, &mut child) {
+            let _ = kill_process(Pid::from_child(&child), Signal::KILL);
+        }
+        child.wait_with_output().unwrap();
+        place.run(&format!("{sort} --verify")).succeeded();
+        assert!(place.read("out") == expected, "after {end}");
+        assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
+    }
+}
+
+/// Ranks divide one file of rows, or have files of their own with the same header.
+#[test]
+fn ranks_sort_rows_with_newlines_in_quotes() {
+    let place = Place::new();
+    let (expected, header) = rows_of(&place);
+    let sort = "sort --format csv --key number:num -S 64M --verify";
+    let Some(ran) = run(&place, 3, &format!("{sort} rows.csv -o one.csv")) else {
+        return;
+    };
+    ran.succeeded();
+    assert!(place.read("one.csv") == expected, "one file for all");
+    let rows = &place.read("rows.csv")[header.len()..];
+    // A newline inside of quotes is followed by zeros.
+    let ends = |two: &[u8]| two[0] == b'\n' && (b'1'..=b'9').contains(&two[1]);
+    let third = rows.len() / 3;
+    let cut = third + rows[third..].windows(2).position(ends).unwrap();
+    place.write("in-0", [&header, &rows[..=cut]].concat());
+    place.write("in-1", [&header, &rows[cut + 1..]].concat());
+    place.write("in-2", b"");
+    let own = format!("{sort} in-{{rank}} -o out-{{rank}}");
+    run(&place, 3, &own).unwrap().succeeded();
+    let outputs = (0..3).map(|rank| place.read(&format!("out-{rank}")));
+    let all: Vec<u8> = outputs
+        .flat_map(|out| out[header.len()..].to_vec())
+        .collect();
+    assert!(all == expected[header.len()..], "files of their own");
+    place.run("valsort out-0.manifest.json").succeeded();
+    place.write("in-2", b"other,text\n1,2\n");
+    let ran = run(&place, 3, &own).unwrap();
+    let said = "in-2: its header differs from that of rank 0";
+    assert!(ran.code == 2 && ran.err.contains(said), "{}", ran.err);
+}

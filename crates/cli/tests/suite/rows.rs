@@ -76,7 +76,7 @@ fn rows_are_sorted_from_files_and_pipes() {
 fn mistakes_of_rows_have_one_line() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("a.csv"), "a,b\n2,x\n1\n3,y\n").unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 6] = [
         (
             &["--key", "a:num"],
             "gristmill: a.csv, line 3: 1 column, the header has 2\n",
@@ -91,12 +91,8 @@ fn mistakes_of_rows_have_one_line() {
         ),
         (&["-z"], "gristmill: -z is for lines"),
         (
-            &["--resume", "-o", "out"],
-            "gristmill: rows have no --resume yet",
-        ),
-        (
-            &["-o", "out/"],
-            "gristmill: rows with a header are not written to sets",
+            &["--resume", "-o", "out", "--bad-records", "bad"],
+            "gristmill: --resume ends at a bad row; leave --bad-records",
         ),
         (
             &["--quote", "ab"],
@@ -219,4 +215,48 @@ fn a_set_of_rows_is_sorted_again() {
         "{}",
         said(&lines)
     );
+}
+
+/// Each file of a set has the header, and a set without rows has none.
+#[test]
+fn a_set_of_rows_with_a_header_is_sorted_again() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let row = |number: u64| format!("\"a\n{}\",{number}\n", number * 7919 % 5000);
+    let rows: String = (0..5000).map(row).collect();
+    fs::write(path("a.csv"), format!("name,number\n{rows}")).unwrap();
+    let csv = |more: &[&str]| sort_in(place.path(), &[&["--format", "csv"], more].concat());
+    let made = csv(&["--key", "name", "a.csv", "-o", "x/", "-o", "y/", "--verify"]);
+    assert!(made.status.success(), "{}", said(&made));
+    let parts = fs::read_dir(path("y")).unwrap().map(|part| part.unwrap());
+    let mut count = 0;
+    for part in parts {
+        let part = fs::read_to_string(part.path()).unwrap();
+        assert!(part.starts_with("name,number\n\"a\n"), "{part:.30}");
+        count += 1;
+    }
+    assert!(count > 0, "a file in each directory");
+    let again = csv(&["--key", "number:num", "x"]);
+    let expected = format!("name,number\n{rows}");
+    assert!(again.stdout == expected.as_bytes(), "{}", said(&again));
+    let valid = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args(["valsort", "x"])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert!(valid.status.success(), "{}", said(&valid));
+    let torn = csv(&["--no-header", "x"]);
+    assert!(
+        said(&torn).contains("leave --no-header out"),
+        "{}",
+        said(&torn)
+    );
+    csv(&["--no-header", "a.csv", "-o", "z/"]);
+    let none = csv(&["--key", "name", "z"]);
+    assert!(said(&none).contains("give --no-header"), "{}", said(&none));
+    fs::write(path("none.csv"), "name,number\n").unwrap();
+    let made = csv(&["none.csv", "-o", "none/"]);
+    assert!(made.status.success(), "{}", said(&made));
+    let again = csv(&["none", "a.csv"]);
+    assert!(again.stdout.len() == expected.len(), "{}", said(&again));
 }

@@ -100,9 +100,9 @@ pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
         return Err("part 0: there is output, but not all records have come".to_owned());
     }
     let sizes: Vec<Size> = found.partitions().iter().map(Partition::size).collect();
-    let mut done = 0;
+    let (mut done, header_bytes) = (0, begun.fingerprint.header.0);
     for (number, written) in found.written.iter().enumerate() {
-        let checked = check_written(written, (done, &sizes), framing);
+        let checked = check_written(written, (done, &sizes), (framing, header_bytes));
         done = checked.map_err(|what| format!("part {number}: {what}"))?;
     }
     Ok(())
@@ -182,7 +182,7 @@ fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(),
 fn check_written(
     written: &WrittenGroup,
     (done, sizes): (usize, &[Size]),
-    framing: Framing,
+    (framing, header_bytes): (Framing, u64),
 ) -> Result<usize, String> {
     within("partitions", written.partitions, done + 1, sizes.len())?;
     let before: Size = sizes[..done].iter().sum();
@@ -203,7 +203,11 @@ fn check_written(
         None | Some(_) => {}
     }
     within("left", written.left.len(), 0, MOST_LEFT)?;
-    let end = (before + size).bytes;
+    // A header comes with the first record.
+    let end = match (before + size).bytes {
+        0 => 0,
+        bytes => bytes.saturating_add(header_bytes),
+    };
     for left in &written.left {
         within("left begin", left.begin, 0, BLOCK_BYTES as usize)?;
         let begin = u128::from(left.block) * u128::from(BLOCK_BYTES) + left.begin as u128;

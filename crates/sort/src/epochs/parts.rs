@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use node::Node;
+use node::{FileKind, Node};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,10 @@ use crate::agreement::Agreement;
 use crate::epochs::range_owners::assign_readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
+use crate::files::input::header::read_header;
 use crate::files::path_template::of_rank;
-use crate::job::{Job, Source};
+use crate::job::{Job, Reading, Source};
+use crate::passes::indexing::{divides_inputs, with_indexes};
 use crate::ranks::fingerprint::{Fingerprint, Part, check_same};
 use crate::ranks::sampling::probe_checksum;
 
@@ -152,11 +154,13 @@ impl Opener<'_> {
             other => other.clone(),
         };
         let sources: Vec<Source> = match &job.resume {
-            Some(resume) => resume.sources.iter().map(own).collect(),
+            Some(resume) => {
+                let named = resume.sources.iter().map(own).collect();
+                self.behind_headers(named).await?
+            }
             None => job.sources.clone(),
         };
-        let framing = job.contents.framing();
-        let mut inputs = Inputs::open(node, &sources, framing, job.reading()).await?;
+        let mut inputs = self.open_inputs(&sources).await?;
         if job.is_alone(node) {
             let (part, bytes) = (part_of(&inputs, 0), inputs.bytes.unwrap_or(0));
             return Ok((inputs, part, bytes));
@@ -164,14 +168,8 @@ impl Opener<'_> {
         if let Some(file) = inputs.compressed() {
             return Err(SortError::Compressed { file }.into());
         }
-        let what = match framing.is_chained() {
-            true => {
-                "records with lengths, and rows whose quotes hold newlines, are read from front to back"
-            }
-            false => "an input is a pipe",
-        };
         let piped = || SortError::NotDivisible {
-            what: what.to_owned(),
+            what: "an input is a pipe".to_owned(),
         };
         let all = inputs.bytes.ok_or_else(piped)?;
         let ends = match job.resume.is_some() || job.shared {
@@ -184,6 +182,54 @@ impl Opener<'_> {
         let part = part_of(&inputs, ends);
         Ok((inputs, part, all))
     }
+}
+
+impl Opener<'_> {
+    /// The sources of a part behind their headers, if they are rows that have some.
+    async fn behind_headers(&self, sources: Vec<Source>) -> Result<Vec<Source>, Failure> {
+        let (node, job) = (self.node, self.job);
+        let Some(rows) = job.rows.as_ref().filter(|rows| rows.has_header) else {
+            return Ok(sources);
+        };
+        let framing = rows.dialect.framing();
+        let mut behind = Vec::new();
+        for source in sources {
+            let (_, rest) = read_header(node, &source, framing, job.reading()).await?;
+            behind.push(rest);
+        }
+        Ok(behind)
+    }
+
+    /// The inputs; those of chained records with indexes, if they are divided.
+    async fn open_inputs(&self, sources: &[Source]) -> Result<Inputs, Failure> {
+        let (node, job) = (self.node, self.job);
+        let (framing, reading) = (job.contents.framing(), job.reading());
+        if framing.is_chained() && divides_inputs(node, job) && are_files(node, sources).await {
+            let in_parts = Reading {
+                in_parts: true,
+                ..reading
+            };
+            let inputs = Inputs::open(node, sources, framing, in_parts).await?;
+            if inputs.lacks_indexes() {
+                return with_indexes(node, job, inputs).await;
+            }
+        }
+        Inputs::open(node, sources, framing, reading).await
+    }
+}
+
+/// Whether no source is known to be a pipe.
+async fn are_files(node: &Node, sources: &[Source]) -> bool {
+    for source in sources {
+        let Some(path) = source.path() else {
+            return false;
+        };
+        let found = node.metadata(path).await;
+        if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
+            return false;
+        }
+    }
+    true
 }
 
 fn part_of(inputs: &Inputs, ends: u64) -> Part {

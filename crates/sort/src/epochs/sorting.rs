@@ -133,7 +133,7 @@ impl<'a> RankSort<'a> {
             job: self.job,
             output,
             temporary: places,
-            inputs: self.parts.mine.iter().map(|part| part.files.len()).sum(),
+            parts: &self.parts.mine,
             tuning: self.job.tuning,
         }
     }

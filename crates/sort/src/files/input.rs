@@ -2,8 +2,8 @@
 //!
 //! Several files are one sequence of records; a directory with a manifest stands for its files. A
 //! unit is a number of whole records of one file, or of lines a range of bytes that is cut anywhere
-//! (`stages/unit_read.rs`); a direct read of it begins and ends at the whole
-//! disk blocks around them:
+//! (`stages/unit_read.rs`); files of chained records are cut where their index has a record
+//! ([`index`]). A direct read of a unit begins and ends at the whole disk blocks around it:
 //!
 //! ```text
 //! disk blocks   |     |     |     |     |     |
@@ -15,10 +15,11 @@
 mod facts;
 mod files;
 pub(crate) mod header;
+pub(crate) mod index;
 mod listed;
 mod opening;
+mod units;
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,10 +30,12 @@ use crate::error::SortError;
 use crate::files::manifest::Manifest;
 use crate::job::{Behind, IoChoice, Reading, Source};
 use crate::records::framing::Framing;
-use crate::records::size::portion;
 pub(crate) use files::Files;
+use index::Index;
 use listed::Listed;
-use opening::{Opened, ends_open, open, set_of};
+pub(crate) use opening::set_of;
+use opening::{Opened, ends_open, open};
+pub(crate) use units::ReadUnit;
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
 /// any number of inputs needs few descriptors.
@@ -55,10 +58,13 @@ pub struct Input {
     is_compressed: bool,
     /// Whether its last line has no delimiter.
     is_open: bool,
-    is_chained: bool,
+    framing: Framing,
+    /// Where it may be cut, if its records are chained.
+    index: Option<Arc<Index>>,
     /// Bytes before it in this node's input.
     pub first: u64,
-    /// Its bytes; 0 for a pipe or compressed file, whose length is unknown.
+    /// Its bytes; 0 for a pipe or compressed file, whose length is unknown, and for chained records
+    /// without an index.
     pub bytes: u64,
 }
 
@@ -79,22 +85,6 @@ pub(crate) struct Inputs {
     reading: Reading,
 }
 
-/// A range of one input: whole records of one length, or bytes in which lines begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ReadUnit {
-    /// Number of the input.
-    pub input: usize,
-    /// Offset in that file.
-    pub offset: u64,
-    pub bytes: usize,
-    /// Bytes of that file's header: the first record begins behind them.
-    pub header_bytes: u64,
-    /// Length of that file.
-    pub file_bytes: u64,
-    /// Bytes before it in the whole input.
-    pub position: u64,
-}
-
 impl Inputs {
     /// Opens and checks all inputs, and measures whether to bypass the page cache.
     pub(crate) async fn open(
@@ -105,7 +95,7 @@ impl Inputs {
     ) -> Result<Inputs, Failure> {
         let mut inputs = Inputs::none(framing);
         // The system reads ahead of a file that is read front to back.
-        let io = match framing.is_chained() {
+        let io = match framing.is_chained() && !reading.in_parts {
             true => IoChoice::Buffered,
             false => reading.io,
         };
@@ -140,8 +130,12 @@ impl Inputs {
                 let what = format!("lists records of format {listed}; check --format");
                 return Err(refused(what).into());
             }
+            if source.header_bytes() != manifest.header_bytes {
+                let what = "lists files with a header; leave --no-header out";
+                return Err(refused(what.to_owned()).into());
+            }
             for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
-                let source = Source::Listed(path);
+                let source = Source::Listed(path).behind(source.header_bytes());
                 let opened = open(node, &source, reading).await?;
                 let name = opened.file.path().display().to_string();
                 let is_open = ends_open(node, &opened.file, framing).await?;
@@ -172,16 +166,6 @@ impl Inputs {
             coding: CodingMemory::default(),
             reading: Reading::default(),
         }
-    }
-
-    /// Part `number` of `of` equal parts of these records.
-    pub(crate) fn part(&self, number: u32, of: u32) -> Inputs {
-        let all = self.bytes.unwrap_or(0);
-        let upto = |number: u32| self.framing.whole(portion(all, number.into(), of.into()));
-        let mut part = self.clone();
-        part.narrow(upto(number)..upto(number + 1));
-        part.base += self.base;
-        part
     }
 
     fn add(&mut self, source: &Source, opened: Opened, is_open: bool) -> Result<(), SortError> {
@@ -223,11 +207,39 @@ impl Inputs {
             reading,
             is_compressed,
             is_open,
-            is_chained: self.framing.is_chained(),
+            framing: self.framing,
+            index: None,
             first,
             bytes,
         });
         Ok(())
+    }
+
+    /// Whether indexes would make chained records seekable.
+    pub(crate) fn lacks_indexes(&self) -> bool {
+        let is_file = |input: &Input| {
+            let is_stored = input.seen.kind == FileKind::Regular && !input.is_compressed;
+            is_stored && input.framing.is_chained()
+        };
+        self.bytes.is_none() && self.files.iter().all(is_file)
+    }
+
+    /// These inputs, each with its index.
+    pub(crate) fn indexed(mut self, indexes: Vec<Index>) -> Inputs {
+        let mut first = 0;
+        for (input, index) in self.files.iter_mut().zip(indexes) {
+            input.first = first;
+            input.bytes = input.seen.length.saturating_sub(input.skipped);
+            input.index = Some(Arc::new(index));
+            first += input.bytes;
+        }
+        self.bytes = Some(first);
+        self
+    }
+
+    /// The indexes of chained records, as far as they were made.
+    pub(crate) fn indexes(&self) -> impl Iterator<Item = &Index> {
+        self.files.iter().filter_map(|input| input.index.as_deref())
     }
 
     /// Delimiters that are missing at the ends of files, and are added when they are read.
@@ -248,76 +260,22 @@ impl Inputs {
     pub(crate) fn is_direct(&self) -> bool {
         self.files.iter().all(|input| input.direct)
     }
-
-    /// The unit of at most `most` bytes that begins at byte `position`.
-    pub(crate) fn unit_at(&self, position: u64, most: usize) -> ReadUnit {
-        let input = self
-            .files
-            .partition_point(|input| input.first + input.bytes <= position);
-        let Input {
-            skipped,
-            first,
-            bytes,
-            ref seen,
-            ref source,
-            ..
-        } = self.files[input];
-        let before = position - first;
-        ReadUnit {
-            input,
-            offset: skipped + before,
-            bytes: most.min((bytes - before) as usize),
-            header_bytes: source.header_bytes(),
-            file_bytes: seen.length,
-            position: self.base + position,
-        }
-    }
-
-    /// Keeps the records in a range of bytes: ranks divide an input that all of them name.
-    pub(crate) fn narrow(&mut self, range: Range<u64>) {
-        for input in &mut self.files {
-            let (begin, end) = (input.first, input.first + input.bytes);
-            let from = range.start.clamp(begin, end);
-            let to = range.end.clamp(from, end);
-            (input.skipped, input.bytes) = (input.skipped + from - begin, to - from);
-            input.first = from.max(range.start) - range.start;
-        }
-        self.files.retain(|input| input.bytes > 0);
-        (self.base, self.bytes) = (range.start, Some(range.end - range.start));
-        // No rank reads all records that are listed.
-        self.listed = None;
-    }
 }
 
 impl Input {
+    /// Bytes of the file; 0 if that is not known.
+    pub(crate) fn length(&self) -> u64 {
+        self.seen.length
+    }
+
     /// Whether it can be read only from front to back.
     pub(crate) fn is_sequential(&self) -> bool {
-        self.seen.kind == FileKind::Sequential || self.is_chained
+        self.seen.kind == FileKind::Sequential || self.framing.is_chained() && self.index.is_none()
     }
 
     /// Whether its last line has no delimiter.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
-    }
-
-    /// Its records as units of at most `most` bytes each. It is input `number`, and its first
-    /// record has position `position`.
-    pub(crate) fn units(
-        &self,
-        number: usize,
-        position: u64,
-        most: usize,
-    ) -> impl Iterator<Item = ReadUnit> + use<> {
-        let (all, file_bytes, skipped) = (self.bytes, self.seen.length, self.skipped);
-        let header_bytes = self.source.header_bytes();
-        (0..all).step_by(most).map(move |offset| ReadUnit {
-            input: number,
-            offset: skipped + offset,
-            header_bytes,
-            bytes: most.min((all - offset) as usize),
-            file_bytes,
-            position: position + offset,
-        })
     }
 
     /// Bytes before the first record, and those behind it that were read already from a source

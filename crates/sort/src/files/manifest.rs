@@ -46,6 +46,9 @@ pub struct Manifest {
     pub stable: bool,
     /// Length of a record in bytes; 0 if they differ.
     pub record_bytes: usize,
+    /// Bytes of the header at the front of each file, which is no record.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub header_bytes: u64,
     /// Number of records in all files.
     pub records: u64,
     /// Sum of the CRC-32 of every record, in hexadecimal digits, as valsort prints it.
@@ -109,6 +112,7 @@ impl Manifest {
                 true => contents.framing().longest(),
                 false => 0,
             },
+            header_bytes: contents.header().len() as u64,
             records: 0,
             checksum: Checksum::default().to_string(),
             directory: directory.to_string_lossy().into_owned(),
@@ -249,10 +253,8 @@ impl Manifest {
 
     /// Paths of the files in key order, of a manifest in `directory`.
     pub fn paths(&self, directory: &Path) -> Vec<PathBuf> {
-        self.files
-            .iter()
-            .map(|file| directory.join(&file.path))
-            .collect()
+        let path = |file: &ListedFile| directory.join(&file.path);
+        self.files.iter().map(path).collect()
     }
 
     /// The files of this set to remove when a new one in these directories replaces it, links
@@ -301,6 +303,10 @@ impl ListedFile {
             last_key: key(spans.last().map(|span| &span.last)),
         }
     }
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// A checksum from its hexadecimal digits, if they are valid.

@@ -135,7 +135,9 @@ impl DistributionSort<'_> {
         let layout = match place {
             None => self.lay_out(&sizes).await?,
             Some(GroupPosition { before, all }) => {
-                Layout::of_one_file(&sizes).behind(before, all.bytes)
+                let header = self.run.job.contents.header().len() as u64;
+                let file = Layout::of_one_file(&sizes).behind(before, all.bytes);
+                file.under(header)
             }
         };
         if place.is_none() {

@@ -64,10 +64,10 @@ impl Presorted {
         let (mut files, mut last): (_, Vec<u8>) = (Files::new(inputs), Vec::new());
         for number in 0..PLACES {
             let [from, to] = [number, number + 1].map(|part| portion(total, part, PLACES));
-            let place = framing.whole(from + node.random() % (to - from));
-            let unit = inputs.unit_at(place, framing.sampled_place() as usize);
+            let place = from + node.random() % (to - from);
+            let unit = inputs.place_at(place, framing.sampled_place() as usize);
             let file = files.of(node, unit.input).await?;
-            let read = InFlight::submit(node, file, unit, buffer, framing);
+            let read = InFlight::submit(node, file, unit, buffer);
             let block = read.wait(node, framing).await?.block;
             if block.buffer.is_counted() {
                 return Ok(seen);

@@ -65,12 +65,26 @@ impl Lengths {
                 longest: limit(PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT).max(least),
             });
         };
+        if let Some(counted) = counted(inputs) {
+            return Ok(counted);
+        }
         let seen = look(node, job, inputs, total).await?;
         let mean = seen.mean();
         let likely = TIMES_SEEN * seen.longest.max(2 * mean);
         let longest = limit(MEMORY_SHARE, LARGEST_LIMIT).max(likely).max(least);
         Ok(Lengths { mean, longest })
     }
+}
+
+/// The lengths of records that an index has counted.
+fn counted(inputs: &Inputs) -> Option<Lengths> {
+    let all = inputs.indexes().map(|index| (index.records, index.longest));
+    let (records, longest) = all.reduce(|a, b| (a.0 + b.0, a.1.max(b.1)))?;
+    let total = inputs.bytes.unwrap_or(0);
+    Some(Lengths {
+        mean: total.checked_div(records).unwrap_or(0) as usize,
+        longest: longest as usize,
+    })
 }
 
 /// The lines that begin in the places looked at.
@@ -102,9 +116,9 @@ async fn look(node: &Node, job: &Job, inputs: &Arc<Inputs>, total: u64) -> Resul
     let mut buffer = buffers.pop().expect("one was asked for");
     let mut files = Files::new(inputs);
     for place in 0..places {
-        let unit = inputs.unit_at(portion(total, place, places), BLOCK_BYTES as usize);
+        let unit = inputs.place_at(portion(total, place, places), BLOCK_BYTES as usize);
         let file = files.of(node, unit.input).await?;
-        let read = InFlight::submit(node, file, unit, buffer, framing);
+        let read = InFlight::submit(node, file, unit, buffer);
         let Arrived { mut block, rest } = read.wait(node, framing).await?;
         let delimiter = framing.records().delimiter().expect("lines");
         let lines = block.range();

@@ -129,7 +129,7 @@ impl Plan {
     fn with_chunks(&self, wanted: u64, given: &Given) -> Option<Plan> {
         let (shape, tuning, limit) = (given.shape, &given.tuning, given.memory_bytes);
         let mut plan = self.clone();
-        let (bytes, most) = plan.merge_chunk(wanted);
+        let (bytes, most) = plan.merge_chunk(wanted, shape.indexed.longest_unit);
         plan.chunk_bytes = bytes as usize;
         let is_asked = tuning.unit_records.is_some() || tuning.unit_bytes.is_some();
         let asked = is_asked.then(|| given.read_bytes());
@@ -158,14 +158,14 @@ impl Plan {
 
     /// Bytes of a chunk of about that size, and of the records that a read of the input brings. If
     /// possible, reads begin and end at whole disk blocks; else there is a block more at each end.
-    fn merge_chunk(&self, wanted: u64) -> (u64, u64) {
+    fn merge_chunk(&self, wanted: u64, longest_unit: usize) -> (u64, u64) {
         let (framing, period) = (self.framing, self.framing.period());
         if framing.is_fixed() && wanted >= 2 * period {
             let whole = wanted - wanted % period;
             return (whole + BLOCK_BYTES, whole);
         }
         let around = 2 * BLOCK_BYTES;
-        let least = framing.longest() as u64 + around;
+        let least = framing.longest().max(longest_unit) as u64 + around;
         let bytes = wanted.max(least).next_multiple_of(BLOCK_BYTES);
         (bytes, framing.whole(bytes - around))
     }

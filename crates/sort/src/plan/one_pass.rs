@@ -140,7 +140,9 @@ impl Plan {
         let unit = (given.memory_bytes / UNIT_SHARE).clamp(SMALLEST_SPILLING_UNIT, UNIT_BYTES);
         if given.tuning.unit_records.is_none() && given.tuning.unit_bytes.is_none() {
             let most = self.framing.whole_or_one(unit) as usize;
-            self.read_bytes = self.read_bytes.min(most);
+            self.read_bytes = self
+                .read_bytes
+                .min(most.max(given.shape.indexed.longest_unit));
         }
         self.units = given.shape.units(self.read_bytes);
         self.unit_bytes = self.read_bytes.next_multiple_of(BLOCK_BYTES as usize);
@@ -170,11 +172,12 @@ impl Given<'_> {
     /// Bytes of a read unit.
     pub(super) fn read_bytes(&self) -> usize {
         let framing = self.shape.framing;
-        match (self.tuning.unit_bytes, self.tuning.unit_records) {
+        let unit = match (self.tuning.unit_bytes, self.tuning.unit_records) {
             (Some(bytes), _) => bytes,
             (None, Some(records)) => framing.room_for(records as u64) as usize,
             (None, None) => unit(self.shape.bytes, framing),
-        }
+        };
+        unit.max(self.shape.indexed.longest_unit)
     }
 
     pub(super) fn distributors(&self, units: u64) -> usize {

@@ -18,6 +18,7 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
         outputs: 1,
         stable: true,
         temporary: 1,
+        indexed: Default::default(),
         coding: Default::default(),
         pack: Pack::Never,
     }

@@ -11,6 +11,8 @@ use crate::records::framing::Framing;
 const OTHER_INPUT: &str =
     "its input differs from that of rank 0 (if each rank has its own, put {rank} in the name)";
 
+const OTHER_HEADER: &str = "other columns, as the header of the input names them";
+
 /// The options of a job that all its ranks share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
@@ -20,6 +22,8 @@ pub(crate) struct Fingerprint {
     pub keys: Vec<String>,
     pub stable: bool,
     pub unique: bool,
+    /// Bytes of the header of rows, and their checksum.
+    pub header: (u64, u32),
     pub exchange: ExchangeKind,
     /// Whether all ranks name the same input.
     pub shared: bool,
@@ -54,13 +58,14 @@ impl Fingerprint {
             .contents
             .comparison()
             .ok_or_else(|| refused("records are only counted"))?;
-        let (format, keys) = order.describe();
+        let ((format, keys), header) = (order.describe(), job.contents.header());
         Ok(Fingerprint {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             format,
             keys,
             stable: job.contents.is_stable(),
             unique: job.contents.is_unique(),
+            header: (header.len() as u64, kernel::block_crc(header)),
             exchange: job.exchange,
             shared: job.shared,
             together: matches!(job.target, Target::Together(_)),
@@ -118,6 +123,7 @@ impl Fingerprint {
                 let bytes = differs("input bytes", &self.bytes, &other.bytes);
                 bytes.filter(|_| self.shared)
             })
+            .or_else(|| (self.header != other.header).then(|| OTHER_HEADER.to_owned()))
             .or_else(|| (self.ends != other.ends).then(|| OTHER_INPUT.to_owned()))
     }
 }

@@ -10,11 +10,12 @@ use crate::agreement::Agreement;
 use crate::error::SortError;
 use crate::files::disk_space::Demand;
 use crate::files::input::Inputs;
+use crate::files::input::index::Index;
 use crate::files::output::Output;
 use crate::job::{Job, Resources, Tuning};
 use crate::passes::choice::choose;
 use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
-use crate::plan::{Exchanging, Plan, Shape};
+use crate::plan::{Exchanging, Indexed, Plan, Shape};
 use crate::ranks::division::Division;
 use crate::stages::Counter;
 
@@ -25,17 +26,24 @@ pub(crate) struct Planning<'a> {
     /// The output of the range; `None` for a rank without a range.
     pub output: Option<&'a Output>,
     pub temporary: Vec<PathBuf>,
-    /// Number of input files.
-    pub inputs: usize,
+    /// The parts of the input that this rank reads.
+    pub parts: &'a [Arc<Inputs>],
     pub tuning: Tuning,
 }
 
 impl Planning<'_> {
     fn shape(&self, bytes: Option<u64>, decompressing: CodingMemory) -> Shape {
         let compressing = self.output.map(Output::coding_memory).unwrap_or_default();
+        let indexes = || self.parts.iter().flat_map(|part| part.indexes());
+        let longest_unit = indexes().map(Index::longest_unit).max();
+        let indexed = Indexed {
+            longest_unit: longest_unit.unwrap_or(0) as usize,
+            memory_bytes: indexes().map(Index::memory_bytes).sum(),
+        };
         Shape {
             coding: [decompressing, compressing],
-            inputs: self.inputs,
+            inputs: self.parts.iter().map(|part| part.files.len()).sum(),
+            indexed,
             bytes,
             framing: self.job.contents.framing(),
             sequential_output: self.output.is_some_and(Output::is_sequential),

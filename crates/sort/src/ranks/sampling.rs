@@ -93,9 +93,9 @@ pub(crate) async fn probe_checksum(
             .map_err(|cause| no_memory(room, &cause))?
             .pop()
             .expect("one was made");
-        let unit = inputs.unit_at(place, unit_bytes);
+        let unit = inputs.place_at(place, unit_bytes);
         let file = files.of(node, unit.input).await?;
-        let read = InFlight::submit(node, file, unit, buffer, framing);
+        let read = InFlight::submit(node, file, unit, buffer);
         let mut block = read.wait(node, framing).await?.block;
         let crc = job.contents.measure(&mut block)?;
         sum = sum.rotate_left(1).wrapping_add(crc);

@@ -12,13 +12,14 @@ use node::{FileKind, Node};
 use pipeline::Failure;
 use record::rows::Dialect;
 
+use crate::agreement::Agreement;
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
 use crate::job::{Job, Rows, Source, Target, naming_source};
 use crate::report::{Report, Warning};
 
-use super::rows::{Resolved, resolve};
+use super::rows::{contents_of, read_headers, same_header};
 use super::sort_in_one_copy;
 
 /// Buffers of the next attempt have room for lines this many times as long.
@@ -32,15 +33,14 @@ pub(super) async fn sort_any_lines(
 ) -> Result<Report, Failure> {
     let mut job = job.clone();
     let may_begin_again = may_begin_again(node, &job).await;
-    // Several ranks divide their inputs, which only lines allow. A set's manifest tells rows from
-    // lines.
-    let is_chained = !may_begin_again || names_a_set(node, &job).await;
-    let mut goes_on = is_chained && job.is_alone(node);
+    // A set's manifest tells rows from lines.
+    let mut goes_on = !may_begin_again || names_a_set(node, &job).await;
     let is_csv = |rows: &Rows| matches!(rows.dialect, Dialect::Csv { .. });
     let is_csv = job.rows.as_ref().is_some_and(is_csv);
+    let mut agreement = Agreement::new(node, &job.control);
     loop {
-        let ended = match with_rows(node, &job, goes_on, unfinished).await {
-            Ok(job) => sort_in_one_copy(node, &job, unfinished).await,
+        let ended = match with_rows(node, &job, goes_on, (unfinished, &mut agreement)).await {
+            Ok(job) => sort_in_one_copy(node, &job, (unfinished, &mut agreement)).await,
             Err(failure) => Err(failure),
         };
         let failure = match ended {
@@ -138,13 +138,14 @@ async fn with_rows(
     node: &Node,
     job: &Job,
     goes_on: bool,
-    unfinished: &mut Unfinished,
+    (unfinished, agreement): (&mut Unfinished, &mut Agreement),
 ) -> Result<Job, Failure> {
     let Some(rows) = &job.rows else {
         return Ok(job.clone());
     };
-    let Resolved { contents, sources } =
-        resolve(node, rows, &job.sources, goes_on, job.reading()).await?;
+    let own = read_headers(node, rows, &job.sources, job.reading()).await;
+    let (header, sources) = same_header(node, own, agreement).await?;
+    let contents = contents_of(rows, header, goes_on, &job.sources)?;
     if let Some(path) = &rows.bad_rows {
         unfinished.bad_rows = Some(BadRows::open(node, path.clone()).await?);
     }

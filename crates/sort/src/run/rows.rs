@@ -7,8 +7,10 @@ use pipeline::Failure;
 use record::rows::{Header, RowCheck, RowOrder};
 use record::{Framing, LineOrder};
 
+use crate::agreement::Agreement;
 use crate::error::SortError;
 use crate::files::input::header::read_header;
+use crate::files::input::set_of;
 use crate::job::{Reading, Rows, Source};
 use crate::records::contents::{Contents, Lines};
 
@@ -32,45 +34,78 @@ pub async fn resolve(
     goes_on: bool,
     reading: Reading,
 ) -> Result<Resolved, Failure> {
-    let framing = rows.dialect.framing();
-    let (header, behind) = match rows.has_header {
-        true => read_headers(node, sources, framing, reading).await?,
-        false => (Vec::new(), sources.to_vec()),
-    };
-    let framing = match goes_on {
-        true => framing,
-        false => Framing::Delimited(b'\n'),
-    };
-    let contents = contents_of(rows, header, framing);
-    let refused = |what: Box<dyn std::error::Error>| header_error(&sources[0], what.to_string());
+    let (header, behind) = read_headers(node, rows, sources, reading).await?;
     Ok(Resolved {
-        contents: contents.map_err(refused)?,
+        contents: contents_of(rows, header, goes_on, sources)?,
         sources: behind,
     })
 }
 
 /// The header of all sources, and the sources behind it. Sources without a byte have none.
-async fn read_headers(
+pub(super) async fn read_headers(
     node: &Node,
+    rows: &Rows,
     sources: &[Source],
-    framing: Framing,
     reading: Reading,
 ) -> Result<(Vec<u8>, Vec<Source>), Failure> {
-    let (mut first, mut behind): (Option<(&Source, Vec<u8>)>, _) = (None, Vec::new());
+    if !rows.has_header {
+        return Ok((Vec::new(), sources.to_vec()));
+    }
+    let framing = rows.dialect.framing();
+    let (mut first, mut behind): (Option<(Source, Vec<u8>)>, _) = (None, Vec::new());
     for source in sources {
-        let (header, rest) = read_header(node, source, framing, reading).await?;
-        behind.push(rest);
-        match &first {
-            _ if header.is_empty() => {}
-            None => first = Some((source, header)),
-            Some((other, names)) if body(names) != body(&header) => {
-                let what = format!("its header differs from that of {}", name(other));
-                return Err(header_error(source, what).into());
+        let (files, bytes) = match set_of(node, source).await? {
+            Some((_, manifest)) if manifest.header_bytes == 0 && !manifest.files.is_empty() => {
+                let what = "its manifest lists files without a header; give --no-header";
+                return Err(header_error(source, what.to_owned()).into());
             }
-            Some(_) => {}
+            Some((directory, manifest)) => {
+                let files = manifest.paths(directory).into_iter().map(Source::Listed);
+                (files.collect(), Some(manifest.header_bytes))
+            }
+            None => (vec![source.clone()], None),
+        };
+        for file in files {
+            let (header, rest) = read_header(node, &file, framing, reading).await?;
+            if bytes.is_none() {
+                behind.push(rest);
+            }
+            match &first {
+                _ if header.is_empty() => {}
+                None => first = Some((file, header)),
+                Some((other, names)) if body(names) != body(&header) => {
+                    return Err(differs(&file, &name(other)).into());
+                }
+                Some(_) => {}
+            }
         }
+        behind.extend(bytes.map(|bytes| source.clone().behind(bytes)));
     }
     Ok((first.map_or(Vec::new(), |(_, header)| header), behind))
+}
+
+/// The header of all ranks, which must be the same where ranks have inputs of their own.
+pub(super) async fn same_header(
+    node: &Node,
+    own: Result<(Vec<u8>, Vec<Source>), Failure>,
+    agreement: &mut Agreement,
+) -> Result<(Vec<u8>, Vec<Source>), Failure> {
+    let told = own.map(|own| (own.clone(), own.0));
+    let ((header, sources), all) = agreement.agree_and_tell(node, told).await?;
+    let mut ranks = (0..).zip(all);
+    let Some((rank, first)) = ranks.find(|(_, header)| !header.is_empty()) else {
+        return Ok((header, sources));
+    };
+    let same = match header.is_empty() || body(&first) == body(&header) {
+        true => Ok(()),
+        false => Err(differs(&sources[0], &format!("rank {rank}")).into()),
+    };
+    agreement.agree(node, same).await?;
+    Ok((first, sources))
+}
+
+fn differs(source: &Source, other: &str) -> SortError {
+    header_error(source, format!("its header differs from that of {other}"))
 }
 
 /// A row without the bytes that end it.
@@ -79,11 +114,30 @@ fn body(row: &[u8]) -> &[u8] {
     row.strip_suffix(b"\r").unwrap_or(row)
 }
 
-fn contents_of(
+/// Rows in the order that their header decides.
+pub(super) fn contents_of(
+    rows: &Rows,
+    header: Vec<u8>,
+    goes_on: bool,
+    sources: &[Source],
+) -> Result<Arc<dyn Contents>, SortError> {
+    let framing = match goes_on {
+        true => rows.dialect.framing(),
+        false => Framing::Delimited(b'\n'),
+    };
+    let lines = lines_of(rows, header, framing);
+    let lines = lines.map_err(|what| header_error(&sources[0], what.to_string()))?;
+    Ok(match rows.unique {
+        true => Arc::new(lines.unique()),
+        false => Arc::new(lines),
+    })
+}
+
+fn lines_of(
     rows: &Rows,
     header: Vec<u8>,
     framing: Framing,
-) -> Result<Arc<dyn Contents>, Box<dyn std::error::Error>> {
+) -> Result<Lines, Box<dyn std::error::Error>> {
     // Without a byte there is no row to sort.
     let is_empty = rows.has_header && header.is_empty();
     let names = match rows.has_header && !is_empty {
@@ -93,18 +147,11 @@ fn contents_of(
     let keys = if is_empty { &[][..] } else { &rows.keys };
     let order = RowOrder::new(rows.dialect, names.as_ref(), keys, rows.ties)?;
     let check = RowCheck::new(&order, names.as_ref());
-    let lines = Lines::rows(
-        LineOrder {
-            framing,
-            ..LineOrder::rows(order)
-        },
-        check,
-        header,
-    );
-    Ok(match rows.unique {
-        true => Arc::new(lines.unique()),
-        false => Arc::new(lines),
-    })
+    let order = LineOrder {
+        framing,
+        ..LineOrder::rows(order)
+    };
+    Ok(Lines::rows(order, check, header))
 }
 
 fn header_error(source: &Source, what: String) -> SortError {

@@ -14,6 +14,7 @@ use pipeline::{Failure, Worker};
 use record::Scanner;
 
 use crate::error::SortError;
+use crate::files::input::index::unended;
 use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
@@ -227,16 +228,13 @@ impl Stream<'_> {
 
     /// Ends the last line of the file, which goes on. Returns the number of bytes added.
     fn complete(&self, open: &mut Open) -> Result<u64, Failure> {
-        let delimiter = self.reader.framing.records().delimiter();
-        let what = match (delimiter, open.scanner.is_quoted()) {
-            (Some(delimiter), false) => {
-                open.add(&[delimiter]);
-                return Ok(1);
-            }
-            (Some(_), true) => "a quote in this row is never closed".to_owned(),
-            (None, _) => "the file ends within this record; a part of it is missing".to_owned(),
-        };
-        Err(self.bad_record(open.line_position(), what))
+        let framing = self.reader.framing.records();
+        if let Some(what) = unended(&open.scanner, framing) {
+            return Err(self.bad_record(open.line_position(), what.to_owned()));
+        }
+        let delimiter = framing.delimiter();
+        open.add(delimiter.as_slice());
+        Ok(1)
     }
 
     fn bad_record(&self, position: u64, what: String) -> Failure {

@@ -107,7 +107,7 @@ async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
             }
         };
         let file = files.of(&worker.node, unit.input).await?;
-        let read = InFlight::submit(&worker.node, file, unit, buffer, reader.framing);
+        let read = InFlight::submit(&worker.node, file, unit, buffer);
         reads.push(read);
     }
     while let Some(read) = reads.pop_oldest() {
@@ -177,7 +177,7 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
         }
         for unit in input.units(number, position, reader.unit()) {
             let buffer = worker.take(&reader.pool).await?;
-            let read = InFlight::submit(&worker.node, file.clone(), unit, buffer, reader.framing);
+            let read = InFlight::submit(&worker.node, file.clone(), unit, buffer);
             let place = FilePlace {
                 file: &file,
                 position: unit.position,

@@ -90,7 +90,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let mut drawn = Drawn::none(framing);
     for number in 0..samples {
         let [from, to] = [number, number + 1].map(|part| portion(total, part, samples));
-        let place = framing.whole(from + worker.node.random() % (to - from));
+        let place = from + worker.node.random() % (to - from);
         let buffer = match idle.pop() {
             Some(buffer) => buffer,
             None => {
@@ -98,9 +98,9 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
                 take(worker, places, oldest, &mut drawn).await?
             }
         };
-        let unit = inputs.unit_at(place, each as usize);
+        let unit = inputs.place_at(place, each as usize);
         let file = files.of(&worker.node, unit.input).await?;
-        let read = InFlight::submit(&worker.node, file, unit, buffer, framing);
+        let read = InFlight::submit(&worker.node, file, unit, buffer);
         reads.push(read);
     }
     while let Some(oldest) = reads.pop_oldest() {
@@ -120,10 +120,13 @@ async fn take(
     let Arrived { block, rest } = read.wait(&worker.node, framing).await?;
     let most = framing.most_sampled();
     places.contents.sample(&block, most, &mut drawn.sample);
-    if let (Some(rest), Some(delimiter)) = (rest, framing.records().delimiter()) {
+    if let Some(rest) = rest {
         let mut front = rest.front(&block).to_vec();
-        front.push(delimiter);
-        drawn.sample.push_line(&front, rest.position(), framing);
+        front.extend(framing.records().delimiter());
+        // A length that was cut says nothing.
+        if framing.records().is_front(&front) {
+            drawn.sample.push_line(&front, rest.position(), framing);
+        }
     }
     drawn.cost.places += 1;
     drawn.cost.bytes += block.buffer.len() as u64;

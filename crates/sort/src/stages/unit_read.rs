@@ -1,7 +1,7 @@
 //! A read of one unit of a file, and the records that belong to it.
 //!
-//! Units of records of one length begin and end with a record. Units of lines are cut anywhere: a
-//! unit has the lines that begin behind its first byte, up to the one that begins right behind its
+//! Units of records of one length begin and end with a record, and so do units of chained records,
+//! which are cut where their index has one. Units of lines are cut anywhere: a unit has the lines that begin behind its first byte, up to the one that begins right behind its
 //! end. So no line belongs to two units, and each unit is read on its own.
 //!
 //! ```text
@@ -14,11 +14,14 @@
 //! If the look ahead does not reach the end of a unit's last line, the line is read again on its
 //! own ([`Rest`]): lines that long are rare.
 
+use std::path::PathBuf;
+
 use node::{Buffer, DiskTicket, File, Node};
 use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::files::input::ReadUnit;
+use crate::files::input::index::unended;
 use crate::records::block::{BLOCK_BYTES, Block};
 use crate::records::framing::Framing;
 use crate::records::size::Size;
@@ -56,19 +59,12 @@ pub(crate) struct Rest {
 
 impl InFlight {
     /// Asks for a unit, or for the disk blocks around it if the file is read past the page cache.
-    pub(crate) fn submit(
-        node: &Node,
-        file: File,
-        unit: ReadUnit,
-        buffer: Buffer,
-        framing: Framing,
-    ) -> InFlight {
+    pub(crate) fn submit(node: &Node, file: File, unit: ReadUnit, buffer: Buffer) -> InFlight {
         let from = unit.offset;
-        let to = match framing.is_fixed() {
-            true => from + unit.bytes as u64,
-            false => unit
-                .file_bytes
-                .min(from + unit.bytes as u64 + LOOK_AHEAD_BYTES),
+        let to = from + unit.bytes as u64;
+        let to = match unit.is_whole {
+            true => to,
+            false => unit.file_bytes.min(to + LOOK_AHEAD_BYTES),
         };
         let (begin, end) = match file.is_direct() {
             true => (from - from % BLOCK_BYTES, to.next_multiple_of(BLOCK_BYTES)),
@@ -111,14 +107,65 @@ impl InFlight {
             buffer,
             marks: Vec::new(),
         };
-        match framing.records().delimiter() {
-            None => Ok(Arrived { block, rest: None }),
-            Some(delimiter) => Ok(self.unit.lines(block, self.bytes, delimiter)),
+        match framing.records() {
+            record::Framing::Fixed(_) => Ok(Arrived { block, rest: None }),
+            record::Framing::Delimited(delimiter) => {
+                Ok(self.unit.lines(block, self.bytes, delimiter))
+            }
+            chained => {
+                let found = self.unit.chained(block, self.bytes, chained);
+                let file = || self.file.path().to_owned();
+                found.map_err(|offset| changed(file(), offset).into())
+            }
         }
     }
 }
 
+/// Chained records are no longer where they were when the index was made.
+fn changed(file: PathBuf, offset: u64) -> SortError {
+    let what = "the file changed while it was read; sort it again when no program writes to it";
+    SortError::BadRecord {
+        file,
+        offset,
+        what: what.to_owned(),
+    }
+}
+
 impl ReadUnit {
+    /// The chained records at the front of a unit, of which `bytes` bytes were read: all of them, or
+    /// those that end in a place.
+    ///
+    /// # Errors
+    /// The offset of a record that does not end where the index says.
+    fn chained(
+        self,
+        mut block: Block,
+        bytes: usize,
+        framing: record::Framing,
+    ) -> Result<Arrived, u64> {
+        let read = block.start..block.start + bytes;
+        let mut scanner = framing.scanner();
+        let found = scanner.last_end(&block.buffer.bytes()[read.clone()]);
+        let wrong = |before: usize| self.offset + before as u64;
+        let mut end = found.map_err(|bad| wrong(bad.before))?;
+        let ends_file = self.offset + bytes as u64 == self.file_bytes;
+        if end < bytes && ends_file && unended(&scanner, framing).is_none() {
+            let delimiter = framing.delimiter().expect("it has one");
+            end = complete(&mut block, read, delimiter);
+        }
+        if self.is_whole && end < bytes {
+            return Err(wrong(end));
+        }
+        block.size.bytes = end as u64;
+        let rest = (end < bytes).then(|| Rest {
+            file_bytes: self.file_bytes,
+            offset: self.offset + end as u64,
+            position: self.position + end as u64,
+            read: bytes - end,
+        });
+        Ok(Arrived { block, rest })
+    }
+
     /// Narrows a block to the lines of this unit, of which `bytes` bytes were read.
     fn lines(self, mut block: Block, bytes: usize, delimiter: u8) -> Arrived {
         let begin = block.start;
@@ -200,8 +247,9 @@ impl Rest {
             bytes: most.min(self.file_bytes - self.offset) as usize,
             file_bytes: self.file_bytes,
             position: self.position,
+            is_whole: true,
         };
-        let read = InFlight::submit(node, file.clone(), unit, buffer, Framing::fixed(1));
+        let read = InFlight::submit(node, file.clone(), unit, buffer);
         let mut block = read.wait(node, Framing::fixed(1)).await?.block;
         let delimiter = framing.records().delimiter().expect("a line");
         let line = block.range();
@@ -295,6 +343,7 @@ mod tests {
                         bytes: most.min(file.len() - offset),
                         file_bytes: file.len() as u64,
                         position: 100 + offset as u64,
+                        is_whole: false,
                     });
                     let found: Vec<_> = units
                         .flat_map(|unit| lines_of(file, unit, look_ahead))

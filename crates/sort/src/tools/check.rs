@@ -151,6 +151,7 @@ impl Checked {
             io: self.io,
             decompress: self.decompress,
             memory_bytes: self.memory_bytes,
+            ..Reading::default()
         }
     }
 }

@@ -50,6 +50,7 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         io: job.io,
         decompress: job.decompress,
         memory_bytes: MEMORY_BYTES,
+        ..Reading::default()
     };
     let inputs = Inputs::open(node, &job.sources, framing, reading).await?;
     job.control

@@ -54,7 +54,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
     for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
         let file = Validated {
             decompress: Decompress::Never,
-            sources: vec![Source::Listed(path.clone())],
+            sources: vec![Source::Listed(path.clone()).behind(manifest.header_bytes)],
             comparison: comparison.clone(),
             io: job.io,
             cores: job.cores,

@@ -1,133 +1,146 @@
 //! Records whose ends follow from those before: rows with quotes, and records with lengths.
 
-use record::text::{KeyOptions, TextOrder, TextTies};
-use record::{FieldOrder, Framing, LineKeys, LineOrder, Prefix, Quoting};
+use record::text::TextTies;
+use record::{FieldOrder, Framing, LineKeys, LineOrder, Quoting};
 
+use std::path::Path;
 use std::sync::Arc;
 
-use node::Random;
+use machine::{DiskModel, Driver};
+use node::{Buffer, Costs, Open, Random, Time};
 use pipeline::Failure;
-use sort::{Lines, SortError};
+use sort::{Choice, Lines, SortError};
 
-use crate::common::lines::{LineSort, drawn_ties, seeds};
-
-/// Rows of fields, some quoted with newlines in them.
-fn rows(bytes: usize, random: &mut Random) -> Vec<u8> {
-    let mut rows = Vec::new();
-    while rows.len() < bytes {
-        for field in 0..=random.below(3) {
-            if field > 0 {
-                rows.push(b',');
-            }
-            let kinds: &[u8] = match random.below(4) {
-                0 => b"\n,\"\r\nab",
-                _ => b"abcdefgh ",
-            };
-            let count = random.below(30);
-            let text: Vec<u8> = (0..count)
-                .map(|_| kinds[random.below(kinds.len())])
-                .collect();
-            match kinds[0] == b'\n' || random.below(8) == 0 {
-                true => {
-                    let text = String::from_utf8(text).unwrap().replace('"', "\"\"");
-                    rows.extend(format!("\"{text}\"").bytes());
-                }
-                false => rows.extend(text),
-            }
-        }
-        rows.push(b'\n');
-    }
-    rows
-}
-
-/// Records of up to 200 bytes, rarely more, with lengths in front.
-fn with_lengths(format: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
-    let mut records = Vec::new();
-    while records.len() < bytes {
-        let most = if random.below(50) == 0 { 3000 } else { 200 };
-        let body: Vec<u8> = (0..random.below(most))
-            .map(|_| random.below(4) as u8)
-            .collect();
-        let length = body.len() as u16;
-        match format {
-            "rdw" => {
-                records.extend((length + 4).to_be_bytes());
-                records.extend([0, 0]);
-            }
-            "kv:u16be" => {
-                let key = length / 3;
-                records.extend(key.to_be_bytes());
-                records.extend((length - key).to_be_bytes());
-            }
-            _ => records.extend(u32::from(length).to_le_bytes()),
-        }
-        records.extend(body);
-    }
-    records
-}
-
-fn whole_records(ties: TextTies) -> TextOrder {
-    TextOrder::new(Vec::new(), KeyOptions::default(), None, ties, None).unwrap()
-}
-
-fn framing(format: &str) -> Framing {
-    match Prefix::parse(format) {
-        Some(prefix) => Framing::Prefixed(prefix.unwrap()),
-        None => Framing::Quoted(Quoting::CSV),
-    }
-}
-
-/// Keys that may lie behind the end of a record, where they are zeros.
-fn drawn_keys(random: &mut Random) -> Vec<&'static str> {
-    let all = [
-        "0+1",
-        "3+2:u16le:desc",
-        "8+4:packed",
-        "1+3:as-ebcdic",
-        "5+8:f64be",
-    ];
-    let count = random.below(3);
-    (0..count).map(|_| all[random.below(all.len())]).collect()
-}
+use crate::common::chained::{drawn_chained, framing, whole_records};
+use crate::common::lines::{LineSort, drawn_tuning, seeds, sorted_lines};
+use crate::common::{cluster, put};
 
 fn drawn(seed: u64) -> LineSort {
     let random = &mut Random::new(seed);
-    let format = ["csv", "csv", "varlen:u32le", "kv:u16be", "rdw"][random.below(5)];
     let count = 1 + random.below(3);
-    let mut file = || {
-        let bytes = random.below(200_000 / count);
-        match format {
-            "csv" => rows(bytes, random),
-            _ => with_lengths(format, bytes, random),
-        }
-    };
-    let mut files: Vec<Vec<u8>> = (0..count).map(|_| file()).collect();
-    if format == "csv" && random.below(3) == 0 {
-        files[0].pop();
-    }
-    let (ties, keys) = (drawn_ties(random), drawn_keys(random));
-    let order = match FieldOrder::parse(format, &keys, ties) {
-        Some(fields) => LineOrder::fields(fields.unwrap()),
-        None => LineOrder {
-            text: whole_records(ties),
-            framing: framing(format),
-            keys: LineKeys::Text,
-        },
-    };
+    let (files, order) = drawn_chained(count, 200_000, random);
     let mut sort = LineSort::of(files, order);
     sort.pipes
         .iter_mut()
         .for_each(|pipe| *pipe = random.below(4) == 0);
     sort.draw(random);
-    sort.job.tuning.chunks = None;
+    if sort.pipes.contains(&true) {
+        sort.job.tuning.chunks = None;
+    }
     sort
 }
 
 #[test]
 fn hundreds_of_schedules_sort_chained_records() {
+    let (mut divided, mut spilled) = (0, 0);
     for seed in 0..seeds(200, 3000) {
-        drawn(seed).check(seed);
+        let sort = drawn(seed);
+        let report = sort.check(seed);
+        let is_divided = !sort.pipes.contains(&true) && report.plan != "merge";
+        divided += usize::from(is_divided);
+        spilled += usize::from(is_divided && report.passes > 1);
     }
+    assert!(
+        divided > 30 && spilled > 5,
+        "{divided} divided, {spilled} spilled"
+    );
+}
+
+/// Each rank has its own files, or all divide the same ones.
+#[test]
+fn ranks_divide_chained_records() {
+    let mut shared = 0;
+    for seed in 0..seeds(100, 2000) {
+        let random = &mut Random::new(seed);
+        let ranks = 2 + random.below(3) as u32;
+        let (files, order) = drawn_chained(ranks as usize, 100_000, random);
+        let mut sort = LineSort::of(files.clone(), order.clone());
+        sort.job.tuning = drawn_tuning(random);
+        sort.job.shared = random.below(2) == 0;
+        sort.job.exchange = cluster::KINDS[random.below(2)];
+        sort.job.temporary.clear();
+        sort.job.resources.memory_bytes = 64 << 20;
+        let driver = Driver::new(seed, ranks);
+        for (rank, file) in (0..ranks).zip(&files) {
+            let there = if sort.job.shared {
+                &files[..]
+            } else {
+                std::slice::from_ref(file)
+            };
+            for (number, file) in there.iter().enumerate() {
+                let path = format!("/in{number}");
+                driver.disks(rank).put(path.as_ref(), file.clone());
+            }
+        }
+        if !sort.job.shared {
+            sort.job.sources.truncate(1);
+        }
+        for end in cluster::run(&driver, &sort.job) {
+            end.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        }
+        let sorted = sorted_lines(&files, &order);
+        assert!(cluster::outputs(&driver, ranks) == sorted, "seed {seed}");
+        shared += usize::from(sort.job.shared);
+    }
+    assert!(shared > 30, "only {shared} of them had one input for all");
+}
+
+/// Requests take a while, so that a sort has many moments.
+const DISK: DiskModel = DiskModel {
+    latency_ns: 1000,
+    read_ns_per_kib: 10,
+    write_ns_per_kib: 10,
+};
+
+/// Once the index is made, a length in the file becomes another one: no record is torn without a word.
+#[test]
+fn a_file_that_changes_behind_its_index_is_refused() {
+    let records = b"\x08\0\0\0abcdefgh".repeat(3000);
+    let order = LineOrder {
+        text: whole_records(TextTies::Line),
+        framing: framing("varlen:u32le"),
+        keys: LineKeys::Text,
+    };
+    let mut sort = LineSort::of(vec![records], order);
+    (sort.job.plan, sort.job.tuning.unit_bytes) = (Choice::TwoPass, Some(8192));
+    let run_and_change = |at: Option<Time>| {
+        let (driver, job) = (Driver::with(7, 1, Costs::default(), DISK), sort.job());
+        put(&driver, "/in0", &sort.files[0]);
+        let ends = driver.run(move |node| {
+            let job = job.clone();
+            async move {
+                let meddler = node.spawn("meddler", move |node| async move {
+                    let Some(at) = at else { return };
+                    node.sleep_until(at).await;
+                    let again = Open::Again { direct: false };
+                    let file = node.open(Path::new("/in0"), again).await.unwrap();
+                    let mut length = Buffer::heap(1);
+                    length.bytes_mut()[0] = 7;
+                    length.set_len(1);
+                    file.write(&node, 18_000, length, 0..1)
+                        .wait(&node)
+                        .await
+                        .1
+                        .unwrap();
+                });
+                let end = sort::run(&node, &job).await;
+                meddler.wait(&node).await.unwrap();
+                end
+            }
+        });
+        let end = ends.unwrap_or_else(|stuck| panic!("{stuck}")).remove(0);
+        (end, driver.now())
+    };
+    let whole = run_and_change(None).1;
+    let mut refused = 0;
+    for moment in 1..60 {
+        let (end, _) = run_and_change(Some(Time(whole.0 * moment / 60)));
+        if let Err(failure) = end {
+            let said = failure.to_string();
+            refused += usize::from(said.contains("the file changed while it was read"));
+        }
+    }
+    assert!(refused > 0, "no change came between index and reading");
 }
 
 /// The message of a sort that fails.

@@ -62,7 +62,7 @@ impl Case {
 
     fn begun(&self) -> Begun {
         let fingerprint = json!({ "version": "1", "format": format!("fixed:{RECORD_BYTES}"), "keys": [],
-            "stable": false, "unique": false, "exchange": "Streams", "shared": false, "together": false,
+            "stable": false, "unique": false, "header": [0, 0], "exchange": "Streams", "shared": false, "together": false,
             "resume": true, "bytes": 0, "ends": 0 });
         let begun = json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 0,
             "rank": 0, "sources": [], "memory_bytes": 1, "epochs": 1, "expected": 0, "copy": 7,

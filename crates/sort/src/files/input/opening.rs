@@ -12,12 +12,17 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
 /// The manifest and the directory of a source that is a set of files.
-pub(super) async fn set_of<'a>(
+pub(crate) async fn set_of<'a>(
     node: &Node,
     source: &'a Source,
 ) -> Result<Option<(&'a Path, Manifest)>, Failure> {
-    let Source::Path(path) = source else {
-        return Ok(None);
+    let path = match source {
+        Source::Path(path) => path,
+        Source::Behind(Behind { source, .. }) => match &**source {
+            Source::Path(path) => path,
+            _ => return Ok(None),
+        },
+        Source::Listed(_) | Source::Standard => return Ok(None),
     };
     let found = node.metadata(path).await;
     if !found.is_ok_and(|found| found.kind == FileKind::Directory) {

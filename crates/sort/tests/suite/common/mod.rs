@@ -1,6 +1,7 @@
 //! Jobs for tests, on either backend.
 #![allow(dead_code)]
 
+pub mod chained;
 pub mod cluster;
 pub mod lines;
 pub mod resumable;

@@ -1,18 +1,23 @@
 //! Sorts of several ranks that can be resumed, on the driver.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
-use record::Order;
-use sort::{Choice, Job, Report, Resume, Source, Target, of_rank};
+use record::{LineOrder, Order};
+use sort::{Choice, Job, Lines, Report, Resume, Source, Target, of_rank};
 
+use super::chained::drawn_chained;
+use super::lines::{Shape, drawn_ties, sorted_lines, text_order};
 use super::{drawn_order, drawn_records, drawn_tuning, job, sorted};
 
 /// A sort with three ranks of their own inputs, in a few steps.
 pub struct Case {
     pub order: Order,
+    /// The order of lines or chained records, if it sorts those.
+    pub lines: Option<LineOrder>,
     pub job: Job,
     pub parts: Vec<Vec<u8>>,
 }
@@ -38,7 +43,40 @@ impl Case {
             drawn_records(&mut random, order.record_bytes(), count + 1)
         };
         let parts = (0..ranks).map(each).collect();
-        Case { order, job, parts }
+        let lines = None;
+        Case {
+            order,
+            lines,
+            job,
+            parts,
+        }
+    }
+
+    /// The same sort of lines, or of chained records.
+    pub fn of_lines(seed: u64, ranks: u32, are_chained: bool) -> Case {
+        let mut case = Case::new(seed, ranks, 1);
+        let random = &mut Random::new(seed);
+        let (parts, order) = match are_chained {
+            true => drawn_chained(ranks as usize, 40_000 * ranks as usize, random),
+            false => {
+                let order = text_order(false, drawn_ties(random));
+                let part = |_| Shape::Usual.lines(random.below(40_000), b'\n', random);
+                let parts = (0..ranks).map(part).collect();
+                (parts, LineOrder::lines(order, b'\n'))
+            }
+        };
+        case.job.contents = Arc::new(Lines::new(order.clone()));
+        (case.parts, case.lines) = (parts, Some(order));
+        case
+    }
+
+    /// Records of all parts.
+    pub fn records(&self) -> usize {
+        let all = self.expected();
+        match &self.lines {
+            Some(order) => order.framing.split(&all).count(),
+            None => all.len() / self.order.record_bytes(),
+        }
     }
 
     pub fn begin(&self, seed: u64) -> Driver {
@@ -50,7 +88,10 @@ impl Case {
     }
 
     pub fn expected(&self) -> Vec<u8> {
-        sorted(&self.parts.concat(), &self.order)
+        match &self.lines {
+            Some(order) => sorted_lines(&self.parts, order),
+            None => sorted(&self.parts.concat(), &self.order),
+        }
     }
 
     /// The outputs of all ranges, one behind the other, on any rank's disks.

@@ -44,6 +44,7 @@ impl Set {
             keys: Vec::new(),
             stable: false,
             record_bytes: 100,
+            header_bytes: 0,
             records: 0,
             checksum: "0".to_owned(),
             directory: self.home.to_string_lossy().into_owned(),

@@ -1,0 +1,232 @@
+//! The index of a file of chained records: places where it may be cut.
+//!
+//! Where a chained record begins follows from all before, so one read of the file from front to back
+//! looks for the first record that begins at or behind each of evenly spaced steps
+//! (docs/decisions/0025).
+//!
+//! ```text
+//! steps       |       |       |       |       |
+//! records     |rec|record|r|rec...............|re|rec|
+//! cuts        ^          ^                    ^      ^
+//! ```
+
+use record::{Framing, Scanner};
+
+/// Places between the records of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Index {
+    /// Where the first record begins.
+    first: u64,
+    /// Where later ones begin, ascending.
+    cuts: Vec<u64>,
+    /// The end of the file.
+    end: u64,
+    /// Number of records.
+    pub records: u64,
+    /// Bytes of the longest, with its delimiter.
+    pub longest: u64,
+}
+
+impl Index {
+    /// The last cut at or before an offset.
+    pub(crate) fn at_or_before(&self, offset: u64) -> u64 {
+        match self.cuts.partition_point(|&cut| cut <= offset) {
+            _ if offset >= self.end => self.end,
+            0 => self.first,
+            before => self.cuts[before - 1],
+        }
+    }
+
+    /// The end of a unit of about `most` bytes that begins at the cut `from`: longer only if there
+    /// is no cut within it.
+    pub(crate) fn end_of_unit(&self, from: u64, most: u64) -> u64 {
+        let end = self.at_or_before(from + most);
+        if end > from {
+            return end;
+        }
+        let behind = self.cuts.partition_point(|&cut| cut <= from);
+        self.cuts.get(behind).copied().unwrap_or(self.end)
+    }
+
+    /// Bytes between the two cuts that are farthest apart.
+    pub(crate) fn longest_unit(&self) -> u64 {
+        let begins = [self.first].into_iter().chain(self.cuts.iter().copied());
+        let ends = self.cuts.iter().copied().chain([self.end]);
+        let each = begins.zip(ends).map(|(begin, end)| end - begin);
+        each.max().unwrap_or(0)
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        (self.cuts.capacity() * size_of::<u64>()) as u64
+    }
+}
+
+/// A record that cannot be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NoRecord {
+    /// Where it begins in the file.
+    pub offset: u64,
+    pub what: String,
+}
+
+/// An index that is being made.
+pub(crate) struct IndexBuilder {
+    index: Index,
+    step: u64,
+    framing: Framing,
+    scanner: Scanner,
+    /// Where the current record begins.
+    begins: u64,
+    /// A record that begins at or behind this offset is a cut.
+    next: u64,
+}
+
+impl IndexBuilder {
+    /// The records begin at offset `first`.
+    pub(crate) fn new(framing: Framing, first: u64, step: u64) -> IndexBuilder {
+        IndexBuilder {
+            index: Index {
+                first,
+                cuts: Vec::new(),
+                end: first,
+                records: 0,
+                longest: 0,
+            },
+            step,
+            framing,
+            scanner: framing.scanner(),
+            begins: first,
+            next: first + step,
+        }
+    }
+
+    /// Looks at the next bytes of the file.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), NoRecord> {
+        let (begin, mut at) = (self.index.end, 0);
+        self.index.end += bytes.len() as u64;
+        loop {
+            let end = self.scanner.end(&bytes[at..]).map_err(|bad| NoRecord {
+                offset: self.begins,
+                what: bad.to_string(),
+            })?;
+            let Some(end) = end else { return Ok(()) };
+            at += end;
+            self.record_ends(begin + at as u64);
+        }
+    }
+
+    fn record_ends(&mut self, end: u64) {
+        self.index.records += 1;
+        self.index.longest = self.index.longest.max(end - self.begins);
+        self.begins = end;
+        if end >= self.next {
+            self.index.cuts.push(end);
+            let steps = (end - self.index.first) / self.step + 1;
+            self.next = self.index.first + steps * self.step;
+        }
+    }
+
+    /// The index of a file that has ended.
+    pub(crate) fn finish(mut self) -> Result<Index, NoRecord> {
+        if self.scanner.is_within() {
+            if let Some(what) = unended(&self.scanner, self.framing) {
+                return Err(NoRecord {
+                    offset: self.begins,
+                    what: what.to_owned(),
+                });
+            }
+            self.index.records += 1;
+            let with_delimiter = self.index.end + 1 - self.begins;
+            self.index.longest = self.index.longest.max(with_delimiter);
+        }
+        if self.index.cuts.last() == Some(&self.index.end) {
+            self.index.cuts.pop();
+        }
+        self.index.cuts.shrink_to_fit();
+        Ok(self.index)
+    }
+}
+
+/// The mistake of a last record that has no end; `None` if only its delimiter is missing.
+pub(crate) fn unended(scanner: &Scanner, framing: Framing) -> Option<&'static str> {
+    match (framing.delimiter(), scanner.is_quoted()) {
+        (Some(_), false) => None,
+        (Some(_), true) => Some("a quote in this row is never closed"),
+        (None, _) => Some("the file ends within this record; a part of it is missing"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Quoting;
+
+    const CSV: Framing = Framing::Quoted(Quoting::CSV);
+
+    fn index(framing: Framing, bytes: &[u8], step: u64, piece: usize) -> Result<Index, NoRecord> {
+        // A header of four bytes was skipped.
+        let mut builder = IndexBuilder::new(framing, 4, step);
+        for piece in bytes.chunks(piece) {
+            builder.add(piece)?;
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn cuts_are_the_first_records_behind_each_step() {
+        let rows = b"ab\n\"c\nd\"\nefghijklmn\no\np\n\n";
+        let begins: Vec<u64> = CSV
+            .split(rows)
+            .scan(4, |at, row| {
+                Some(std::mem::replace(at, *at + row.len() as u64))
+            })
+            .collect();
+        for step in 1..30 {
+            let found = index(CSV, rows, step, 1 + step as usize % 5).unwrap();
+            assert_eq!((found.records, found.longest), (6, 11));
+            let mut expected: Vec<u64> = (1..30)
+                .filter_map(|number| begins.iter().find(|&&at| at >= 4 + number * step))
+                .copied()
+                .collect();
+            expected.dedup();
+            assert_eq!(found.cuts, expected, "steps of {step}");
+            let end = 4 + rows.len() as u64;
+            assert_eq!(found.end, end);
+            for most in 1..30 {
+                let (mut at, mut count) = (4, 0);
+                while at < end {
+                    let next = found.end_of_unit(at, most);
+                    assert!(next == end || found.cuts.contains(&next));
+                    assert!(next > at && next - at <= most.max(found.longest_unit()));
+                    assert_eq!(
+                        found.at_or_before(next - 1).max(at),
+                        found.at_or_before(next - 1)
+                    );
+                    (at, count) = (next, count + 1);
+                }
+                assert!(count <= 2 * (rows.len() as u64).div_ceil(most) + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_last_row_may_lack_its_delimiter() {
+        let found = index(CSV, b"ab\ncdef", 1, 2).unwrap();
+        assert_eq!((found.records, found.longest, found.end), (2, 5, 11));
+        let none = index(CSV, b"", 8, 1).unwrap();
+        assert_eq!(
+            (none.records, none.longest_unit(), none.at_or_before(4)),
+            (0, 0, 4)
+        );
+    }
+
+    #[test]
+    fn records_that_cannot_be_are_named() {
+        let at = |framing, bytes: &[u8]| index(framing, bytes, 2, 3).unwrap_err().offset;
+        assert_eq!(at(CSV, b"a\n\"b\n"), 6);
+        let lengths = Framing::Prefixed("rdw".parse().unwrap());
+        assert_eq!(at(lengths, b"\0\x05\0\0a\0\x06\0\0b"), 9);
+        assert_eq!(at(lengths, b"\0\x05\0\0a\0\x03\0\0b"), 9);
+    }
+}

@@ -1,0 +1,57 @@
+//! A read of inputs whose records are chained, to find where they may be cut.
+//!
+//! Only then can several readers, ranks or epochs divide them. A sort that reads its inputs from
+//! front to back needs no index.
+
+use std::sync::Arc;
+
+use node::{Filled, Node, Pool};
+use pipeline::{Failure, Pipeline, sharing};
+
+use crate::error::no_memory;
+use crate::files::input::Inputs;
+use crate::job::{Choice, Job};
+use crate::names::{Phase, StageName};
+use crate::stages::{Found, INDEXER_DEPTH, INDEXER_UNIT_BYTES, Indexer, index};
+
+/// Bytes from one cut to the next, about: units of any plan are that long at least. The index has
+/// eight bytes for each.
+const STEP_BYTES: u64 = 64 << 10;
+
+/// The same where units are shorter: a disk block.
+const SMALLEST_STEP_BYTES: u64 = 4 << 10;
+
+/// Whether the job divides its inputs, so that those of chained records need indexes.
+pub(crate) fn divides_inputs(node: &Node, job: &Job) -> bool {
+    !job.is_alone(node) || matches!(job.plan, Choice::OnePass | Choice::TwoPass)
+}
+
+/// The inputs, each with its index.
+pub(crate) async fn with_indexes(
+    node: &Node,
+    job: &Job,
+    inputs: Inputs,
+) -> Result<Inputs, Failure> {
+    let lengths = inputs.files.iter().map(|input| input.length());
+    job.control.enter(Phase::Index.name(), lengths.sum());
+    let step = match (job.tuning.unit_bytes, job.tuning.unit_records) {
+        (None, None) => STEP_BYTES,
+        _ => SMALLEST_STEP_BYTES,
+    };
+    let workers = job.resources.cores.min(inputs.files.len()).max(1);
+    let count = workers * INDEXER_DEPTH;
+    let buffers = node
+        .buffers(count, INDEXER_UNIT_BYTES, Filled::Often)
+        .map_err(|cause| no_memory(count * INDEXER_UNIT_BYTES, &cause))?;
+    let mut pipeline = Pipeline::new(&job.control);
+    let indexer = Indexer {
+        inputs: Arc::new(inputs),
+        step,
+        pool: pipeline.owns(Pool::new(node, "index buffers", buffers)),
+        found: Found::new(node),
+    };
+    let (inputs, found) = (Arc::clone(&indexer.inputs), indexer.found.clone());
+    pipeline.stage(node, StageName::Indexer, workers, sharing(indexer, index));
+    pipeline.join(node).await?;
+    Ok((*inputs).clone().indexed(found.indexes()))
+}

@@ -1,0 +1,158 @@
+//! Reads files of chained records from front to back, to find where they may be cut.
+//!
+//! Each indexer reads one file at a time, with requests in flight, and follows its records.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use node::{DiskTicket, File, Guarded, Node, Pool};
+use pipeline::{Dial, Failure, Step, Window, Worker};
+
+use crate::error::SortError;
+use crate::files::input::index::{Index, IndexBuilder, NoRecord};
+use crate::files::input::{Files, Inputs};
+use crate::records::block::BLOCK_BYTES;
+
+/// Requests in flight of each indexer.
+pub(crate) const INDEXER_DEPTH: usize = 2;
+
+/// Bytes of a read, whole disk blocks.
+pub(crate) const INDEXER_UNIT_BYTES: usize = 1 << 20;
+
+#[derive(Clone)]
+pub(crate) struct Indexer {
+    pub inputs: Arc<Inputs>,
+    /// Bytes from one cut to the next, about.
+    pub step: u64,
+    pub pool: Pool,
+    pub found: Found,
+}
+
+/// The indexes of all inputs. An indexer that is idle makes that of the next file.
+#[derive(Clone)]
+pub(crate) struct Found {
+    shared: Arc<Guarded<Progress>>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The number of the next file.
+    next: usize,
+    /// The indexes of some of those before.
+    made: Vec<(usize, Index)>,
+}
+
+impl Found {
+    pub(crate) fn new(node: &Node) -> Found {
+        Found {
+            shared: Arc::new(Guarded::new(node, "the next file", Progress::default())),
+        }
+    }
+
+    /// The indexes in the order of their files, once all are made.
+    pub(crate) fn indexes(&self) -> Vec<Index> {
+        let mut all = self.shared.look(|all| all.made.clone());
+        all.sort_by_key(|&(number, _)| number);
+        all.into_iter().map(|(_, index)| index).collect()
+    }
+}
+
+pub(crate) async fn index(worker: &Worker, indexer: &Indexer) -> Result<(), Failure> {
+    let mut files = Files::new(&indexer.inputs);
+    let shared = &indexer.found.shared;
+    loop {
+        let number = shared.change(&worker.node, |all| {
+            all.next += 1;
+            all.next - 1
+        });
+        let number = number.await;
+        let Some(input) = indexer.inputs.files.get(number) else {
+            return Ok(());
+        };
+        let file = files.of(&worker.node, number).await?;
+        let (first, _) = input.front();
+        let framing = indexer.inputs.framing.records();
+        let begun = Making {
+            builder: IndexBuilder::new(framing, first, indexer.step),
+            file: &file,
+            at: first,
+        };
+        let index = begun.read(worker, &indexer.pool).await?;
+        shared
+            .change(&worker.node, |all| all.made.push((number, index)))
+            .await;
+    }
+}
+
+/// The index of a file that is being read.
+struct Making<'a> {
+    builder: IndexBuilder,
+    file: &'a File,
+    /// Offset of the next byte to look at.
+    at: u64,
+}
+
+impl Making<'_> {
+    async fn read(mut self, worker: &Worker, pool: &Pool) -> Result<Index, Failure> {
+        let end = self.file.metadata().length;
+        let mut reads = Window::new(&Dial::fixed(INDEXER_DEPTH));
+        let mut next = self.at - self.at % BLOCK_BYTES;
+        while next < end {
+            let buffer = loop {
+                match reads.take(worker, pool).await? {
+                    Step::Begin(buffer) => break buffer,
+                    Step::Finish((offset, read)) => {
+                        self.look_at(worker, pool, (offset, read)).await?;
+                    }
+                }
+            };
+            let read = self
+                .file
+                .read(&worker.node, next, INDEXER_UNIT_BYTES, buffer);
+            reads.push((next, read));
+            next += INDEXER_UNIT_BYTES as u64;
+        }
+        while let Some(read) = reads.pop_oldest() {
+            self.look_at(worker, pool, read).await?;
+        }
+        let file = self.file.path().to_owned();
+        self.builder.finish().map_err(|bad| no_record(file, bad))
+    }
+
+    /// Follows the records through a read, the next one in the file's order.
+    async fn look_at(
+        &mut self,
+        worker: &Worker,
+        pool: &Pool,
+        (offset, read): (u64, DiskTicket),
+    ) -> Result<(), Failure> {
+        let (buffer, result) = read.wait(&worker.node).await;
+        result?;
+        let end = self
+            .file
+            .metadata()
+            .length
+            .min(offset + buffer.len() as u64);
+        let wanted = self
+            .file
+            .metadata()
+            .length
+            .min(offset + INDEXER_UNIT_BYTES as u64);
+        if end < wanted {
+            let file = self.file.path().to_owned();
+            return Err(SortError::Shrunk { file, offset: end }.into());
+        }
+        let from = (self.at - offset) as usize;
+        let bytes = &buffer.bytes()[from..(end - offset) as usize];
+        let found = self.builder.add(bytes);
+        found.map_err(|bad| no_record(self.file.path().to_owned(), bad))?;
+        worker.did(bytes.len());
+        self.at = end;
+        pool.give(&worker.node, buffer).await;
+        Ok(())
+    }
+}
+
+fn no_record(file: PathBuf, NoRecord { offset, what }: NoRecord) -> Failure {
+    SortError::BadRecord { file, offset, what }.into()
+}
