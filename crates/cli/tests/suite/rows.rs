@@ -222,8 +222,8 @@ fn a_set_of_rows_is_sorted_again() {
 fn a_set_of_rows_with_a_header_is_sorted_again() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
-    let row = |number: u64| format!("\"a\n{}\",{number}\n", number * 7919 % 5000);
-    let rows: String = (0..5000).map(row).collect();
+    let row = |number: u64| format!("\"a\n{}\",{number}\n", number * 7919 % 200_000);
+    let rows: String = (0..200_000).map(row).collect();
     fs::write(path("a.csv"), format!("name,number\n{rows}")).unwrap();
     let csv = |more: &[&str]| sort_in(place.path(), &[&["--format", "csv"], more].concat());
     let made = csv(&["--key", "name", "a.csv", "-o", "x/", "-o", "y/", "--verify"]);

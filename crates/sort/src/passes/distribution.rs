@@ -135,9 +135,8 @@ impl DistributionSort<'_> {
         let layout = match place {
             None => self.lay_out(&sizes).await?,
             Some(GroupPosition { before, all }) => {
-                let header = self.run.job.contents.header().len() as u64;
-                let file = Layout::of_one_file(&sizes).behind(before, all.bytes);
-                file.under(header)
+                let behind = Layout::of_one_file(&sizes).behind(before, all.bytes);
+                behind.under(self.run.job.contents.header().len() as u64)
             }
         };
         if place.is_none() {

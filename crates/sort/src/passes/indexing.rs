@@ -1,7 +1,8 @@
 //! A read of inputs whose records are chained, to find where they may be cut.
 //!
-//! Only then can several readers, ranks or epochs divide them. A sort that reads its inputs from
-//! front to back needs no index.
+//! Only then can several readers, ranks or epochs divide them. A merge, which reads its inputs from
+//! front to back, needs no index; but where one can be made, distribution is faster all the same
+//! (docs/decisions/0025).
 
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ const SMALLEST_STEP_BYTES: u64 = 4 << 10;
 
 /// Whether the job divides its inputs, so that those of chained records need indexes.
 pub(crate) fn divides_inputs(node: &Node, job: &Job) -> bool {
-    !job.is_alone(node) || matches!(job.plan, Choice::OnePass | Choice::TwoPass)
+    let merges = matches!(job.plan, Choice::Merge | Choice::MergeInputs) || job.top.is_some();
+    !(job.is_alone(node) && merges)
 }
 
 /// The inputs, each with its index.

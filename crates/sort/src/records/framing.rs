@@ -3,7 +3,7 @@
 //! Records of one length can be counted by their bytes. Of lines only two numbers are known in
 //! advance, from a look at the input: their mean length, which is an estimate, and a limit, which no
 //! line of this run may exceed. Rows with quotes and records with lengths are *chained*: where one
-//! begins follows from all before, so their inputs are read from front to back, as pipes are.
+//! begins follows from all before, so that an index says where their files may be cut.
 
 use crate::records::block::BLOCK_BYTES;
 use crate::records::size::Size;

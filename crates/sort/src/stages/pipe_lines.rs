@@ -5,7 +5,7 @@
 //! read n + 1   |ijk\n|lm\n|...                "ijk\n" is moved behind "gh"
 //! ```
 //!
-//! Pipes are read so, and files of chained records, whose beginnings follow from those before.
+//! Pipes are read so, and files of chained records that have no index.
 
 use std::sync::Arc;
 
