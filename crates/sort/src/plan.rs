@@ -140,7 +140,7 @@ pub struct Shape {
 /// The indexes by which inputs of chained records are cut; without them all is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Indexed {
-    /// Bytes between the two cuts that are farthest apart: units of any plan may be that long.
+    /// Bytes of the longest unit that has no cut within it: units of any plan are at least as long.
     pub longest_unit: usize,
     /// Memory that they take.
     pub memory_bytes: u64,

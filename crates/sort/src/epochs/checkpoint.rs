@@ -173,7 +173,7 @@ impl Checkpoint {
         let is_written = self.has_come() && self.partitions_written() == self.partition_count();
         let is_gone = node.metadata(&self.draft()).await.is_err();
         let target = node.metadata(&self.site.target).await;
-        let bytes = self.came().size.bytes;
+        let bytes = self.begun.fingerprint.header.0 + self.came().size.bytes;
         let is_it = |there: Metadata| (there.identity, there.length) == (self.begun.draft, bytes);
         is_written && is_gone && target.is_ok_and(is_it)
     }
@@ -228,10 +228,13 @@ impl Checkpoint {
             .map(|written| &written.left[..])
             .unwrap_or_default();
         let left: usize = left.iter().map(|left| left.bytes.len()).sum();
-        written
-            .map(|span| span.size.bytes)
-            .sum::<u64>()
-            .saturating_sub(left as u64)
+        let records: u64 = written.map(|span| span.size.bytes).sum();
+        // A header comes with the first record.
+        let header = match records {
+            0 => 0,
+            _ => self.begun.fingerprint.header.0,
+        };
+        (header + records).saturating_sub(left as u64)
     }
 
     /// The partitions of all epochs so far.

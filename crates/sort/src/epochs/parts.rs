@@ -13,7 +13,7 @@ use crate::agreement::Agreement;
 use crate::epochs::range_owners::assign_readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
-use crate::files::input::header::read_header;
+use crate::files::input::header::read_headers_of;
 use crate::files::path_template::of_rank;
 use crate::job::{Job, Reading, Source};
 use crate::passes::indexing::{divides_inputs, with_indexes};
@@ -48,9 +48,26 @@ struct Access {
     refused: Vec<(u32, bool, String)>,
 }
 
+/// A part that is there, but not as it was.
+const CHANGED: &str = "its contents have changed";
+
 pub(crate) struct Opener<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
+}
+
+/// The files of a part; of all parts if all ranks name the same files.
+struct Opened {
+    /// Those of chained records have no indexes yet.
+    inputs: Inputs,
+    /// A checksum of probes.
+    ends: u64,
+}
+
+impl Opened {
+    fn whole(&self) -> Part {
+        part_of(&self.inputs, self.ends)
+    }
 }
 
 impl Opener<'_> {
@@ -58,16 +75,7 @@ impl Opener<'_> {
     /// are one sequence.
     pub(crate) async fn open_first(&self, agreement: &mut Agreement) -> Result<Parts, Failure> {
         let (node, rank) = (self.node, self.node.rank().0);
-        let opened = self.open(rank, node.nodes()).await;
-        let told = opened.and_then(|(inputs, part, all)| {
-            // The fingerprint of a resumable sort was compared before any file was opened.
-            let is_compared = self.job.resume.is_some() || self.job.is_alone(node);
-            let own = match is_compared {
-                true => None,
-                false => Some(Fingerprint::new(self.job, all, part.ends)?),
-            };
-            Ok((inputs, (part, own)))
-        });
+        let told = self.open_own(rank).await;
         let (inputs, told) = agreement.agree_and_tell(node, told).await?;
         let (all, fingerprints): (Vec<Part>, Vec<_>) = told.into_iter().unzip();
         let fingerprints: Vec<Fingerprint> = fingerprints.into_iter().flatten().collect();
@@ -88,6 +96,20 @@ impl Opener<'_> {
         })
     }
 
+    async fn open_own(&self, rank: u32) -> Result<(Inputs, (Part, Option<Fingerprint>)), Failure> {
+        let (node, job) = (self.node, self.job);
+        let Opened { inputs, ends } = self.open(rank).await?;
+        let inputs = self.with_cuts(inputs).await?;
+        // The fingerprint of a resumable sort was compared before any file was opened.
+        let own = match job.resume.is_some() || job.is_alone(node) {
+            true => None,
+            false => Some(Fingerprint::new(job, inputs.bytes.unwrap_or(0), ends)?),
+        };
+        let inputs = self.cut(&inputs, rank, node.nodes());
+        let part = part_of(&inputs, ends);
+        Ok((inputs, (part, own)))
+    }
+
     /// Opens the parts of a resumed sort: a rank reads parts that it finds unchanged. A part that
     /// is no longer needed may be missing, but must not have changed.
     pub(crate) async fn reopen(
@@ -96,23 +118,9 @@ impl Opener<'_> {
         all: Vec<Part>,
         is_needed: bool,
     ) -> Result<Parts, Failure> {
-        let (mut access, mut opened) = (Access::default(), Vec::new());
-        for part in 0..all.len() as u32 {
-            match self.open(part, all.len() as u32).await {
-                Ok((inputs, found, _)) if found == all[part as usize] => {
-                    access.readable.push(part);
-                    opened.push(placed(inputs, &all, part));
-                }
-                Ok(_) => {
-                    let what = "its contents have changed".to_owned();
-                    access.refused.push((part, true, what));
-                }
-                Err(failure) => access.refused.push((part, false, failure.to_string())),
-            }
-        }
-        let (readable, told) = agreement
-            .agree_and_tell(self.node, Ok((access.readable.clone(), access)))
-            .await?;
+        let (opened, access) = self.find(&all).await;
+        let told = Ok(((), access));
+        let ((), told) = agreement.agree_and_tell(self.node, told).await?;
         let can: Vec<Vec<u32>> = told.iter().map(|access| access.readable.clone()).collect();
         let readers = match assign_readers(&can, all.len() as u32) {
             Ok(readers) => readers,
@@ -137,17 +145,72 @@ impl Opener<'_> {
                 most: 0,
             });
         }
-        let own = |part: u32| readers[part as usize] == self.node.rank().0;
-        let mine = readable.iter().zip(opened).filter(|(part, _)| own(**part));
-        let mine = mine.map(|(_, inputs)| inputs).collect();
+        let mine = self.take(opened, &readers, &all).await;
+        let mine = agreement.agree(self.node, mine).await?;
         let count = |rank: u32| readers.iter().filter(|&&reader| reader == rank).count();
         let most = (0..self.node.nodes()).map(count).max().unwrap_or(0);
         Ok(Parts { all, mine, most })
     }
 
-    /// One of `parts` parts: its files, its length and checksum, and the bytes of all inputs
-    /// together.
-    async fn open(&self, part: u32, parts: u32) -> Result<(Inputs, Part, u64), Failure> {
+    /// The parts that are there, and those that are not or have changed. No index is made for that.
+    async fn find(&self, all: &[Part]) -> (Vec<(Vec<u32>, Opened)>, Access) {
+        let numbers = 0..all.len() as u32;
+        let groups: Vec<Vec<u32>> = match self.job.shared {
+            true => vec![numbers.collect()],
+            false => numbers.map(|part| vec![part]).collect(),
+        };
+        let (mut access, mut opened) = (Access::default(), Vec::new());
+        for parts in groups {
+            let expected = Part {
+                bytes: parts.iter().map(|&part| all[part as usize].bytes).sum(),
+                added: parts.iter().map(|&part| all[part as usize].added).sum(),
+                ends: all[parts[0] as usize].ends,
+            };
+            let refused = match self.open(parts[0]).await {
+                Ok(found) if found.whole() == expected => {
+                    access.readable.extend(&parts);
+                    opened.push((parts, found));
+                    continue;
+                }
+                Ok(_) => (true, CHANGED.to_owned()),
+                Err(failure) => (false, failure.to_string()),
+            };
+            let refused = parts
+                .iter()
+                .map(|&part| (part, refused.0, refused.1.clone()));
+            access.refused.extend(refused);
+        }
+        (opened, access)
+    }
+
+    /// The parts that this rank reads, at their places.
+    async fn take(
+        &self,
+        opened: Vec<(Vec<u32>, Opened)>,
+        readers: &[u32],
+        all: &[Part],
+    ) -> Result<Vec<Arc<Inputs>>, Failure> {
+        let mut mine = Vec::new();
+        for (mut parts, opened) in opened {
+            parts.retain(|&part| readers[part as usize] == self.node.rank().0);
+            if parts.is_empty() {
+                continue;
+            }
+            let inputs = self.with_cuts(opened.inputs).await?;
+            for part in parts {
+                let inputs = self.cut(&inputs, part, all.len() as u32);
+                if inputs.bytes != Some(all[part as usize].bytes) {
+                    let what = CHANGED.to_owned();
+                    return Err(SortError::PartGone { part, what }.into());
+                }
+                mine.push(placed(inputs, all, part));
+            }
+        }
+        Ok(mine)
+    }
+
+    /// The files of a part, with a checksum that tells them from others where that is needed.
+    async fn open(&self, part: u32) -> Result<Opened, Failure> {
         let (node, job) = (self.node, self.job);
         let own = |source: &Source| match source {
             Source::Path(path) => Source::Path(of_rank(path, part)),
@@ -160,31 +223,24 @@ impl Opener<'_> {
             }
             None => job.sources.clone(),
         };
-        let mut inputs = self.open_inputs(&sources).await?;
+        let inputs = self.open_inputs(&sources).await?;
         if job.is_alone(node) {
-            let (part, bytes) = (part_of(&inputs, 0), inputs.bytes.unwrap_or(0));
-            return Ok((inputs, part, bytes));
+            return Ok(Opened { inputs, ends: 0 });
         }
         if let Some(file) = inputs.compressed() {
             return Err(SortError::Compressed { file }.into());
         }
-        let piped = || SortError::NotDivisible {
-            what: "an input is a pipe".to_owned(),
-        };
-        let all = inputs.bytes.ok_or_else(piped)?;
+        if !inputs.is_seekable() {
+            let what = "an input is a pipe".to_owned();
+            return Err(SortError::NotDivisible { what }.into());
+        }
         let ends = match job.resume.is_some() || job.shared {
             true => probe_checksum(node, job, &Arc::new(inputs.clone())).await?,
             false => 0,
         };
-        if job.shared {
-            inputs = inputs.part(part, parts);
-        }
-        let part = part_of(&inputs, ends);
-        Ok((inputs, part, all))
+        Ok(Opened { inputs, ends })
     }
-}
 
-impl Opener<'_> {
     /// The sources of a part behind their headers, if they are rows that have some.
     async fn behind_headers(&self, sources: Vec<Source>) -> Result<Vec<Source>, Failure> {
         let (node, job) = (self.node, self.job);
@@ -193,14 +249,17 @@ impl Opener<'_> {
         };
         let framing = rows.dialect.framing();
         let mut behind = Vec::new();
-        for source in sources {
-            let (_, rest) = read_header(node, &source, framing, job.reading()).await?;
-            behind.push(rest);
+        for source in &sources {
+            behind.push(
+                read_headers_of(node, source, framing, job.reading())
+                    .await?
+                    .1,
+            );
         }
         Ok(behind)
     }
 
-    /// The inputs; those of chained records with indexes, if they are divided.
+    /// The inputs, open to be divided if they must be and can be.
     async fn open_inputs(&self, sources: &[Source]) -> Result<Inputs, Failure> {
         let (node, job) = (self.node, self.job);
         let (framing, reading) = (job.contents.framing(), job.reading());
@@ -210,11 +269,27 @@ impl Opener<'_> {
                 ..reading
             };
             let inputs = Inputs::open(node, sources, framing, in_parts).await?;
-            if inputs.lacks_indexes() {
-                return with_indexes(node, job, inputs).await;
+            if inputs.is_seekable() {
+                return Ok(inputs);
             }
         }
         Inputs::open(node, sources, framing, reading).await
+    }
+
+    /// The inputs with indexes, if they need some.
+    async fn with_cuts(&self, inputs: Inputs) -> Result<Inputs, Failure> {
+        match inputs.lack_indexes() {
+            true => with_indexes(self.node, self.job, inputs).await,
+            false => Ok(inputs),
+        }
+    }
+
+    /// A part of an input that all ranks name; otherwise all of it.
+    fn cut(&self, inputs: &Inputs, part: u32, parts: u32) -> Inputs {
+        match self.job.shared && !self.job.is_alone(self.node) {
+            true => inputs.part(part, parts),
+            false => inputs.clone(),
+        }
     }
 }
 

@@ -33,8 +33,7 @@ use crate::records::framing::Framing;
 pub(crate) use files::Files;
 use index::Index;
 use listed::Listed;
-pub(crate) use opening::set_of;
-use opening::{Opened, ends_open, open};
+use opening::{Opened, ends_open, open, set_of};
 pub(crate) use units::ReadUnit;
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
@@ -110,10 +109,6 @@ impl Inputs {
                 listed = None;
                 continue;
             };
-            let refused = |what| SortError::Manifest {
-                file: directory.join(Manifest::NAME),
-                what,
-            };
             let checksum = manifest.checked_sum(directory)?;
             if let Some(Listed {
                 checksum: all,
@@ -125,35 +120,52 @@ impl Inputs {
                     *first = directory.join(Manifest::NAME);
                 }
             }
-            if manifest.order(directory)?.framing() != framing.records() {
-                let listed = &manifest.format;
-                let what = format!("lists records of format {listed}; check --format");
-                return Err(refused(what).into());
-            }
-            if source.header_bytes() != manifest.header_bytes {
-                let what = "lists files with a header; leave --no-header out";
-                return Err(refused(what.to_owned()).into());
-            }
-            for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
-                let source = Source::Listed(path).behind(source.header_bytes());
-                let opened = open(node, &source, reading).await?;
-                let name = opened.file.path().display().to_string();
-                let is_open = ends_open(node, &opened.file, framing).await?;
-                inputs.add(&source, opened, is_open)?;
-                let bytes = inputs.files.last().map_or(0, |input| input.bytes);
-                let found = framing.size_of(bytes).records;
-                // Lines are counted when they are read.
-                if framing.is_fixed() && found != listed.records {
-                    let what = format!(
-                        "lists {} records in {name}, which has {found}",
-                        listed.records
-                    );
-                    return Err(refused(what).into());
-                }
-            }
+            let set = (directory, &manifest);
+            inputs.add_set(node, set, source.header_bytes()).await?;
         }
         inputs.listed = listed.filter(|_| !sources.is_empty());
         Ok(inputs)
+    }
+
+    /// Opens the files of a set, each behind a header of that many bytes.
+    async fn add_set(
+        &mut self,
+        node: &Node,
+        (directory, manifest): (&Path, &Manifest),
+        header_bytes: u64,
+    ) -> Result<(), Failure> {
+        let (framing, reading) = (self.framing, self.reading);
+        let refused = |what| SortError::Manifest {
+            file: directory.join(Manifest::NAME),
+            what,
+        };
+        if manifest.order(directory)?.framing() != framing.records() {
+            let listed = &manifest.format;
+            let what = format!("lists records of format {listed}; check --format");
+            return Err(refused(what).into());
+        }
+        if header_bytes != manifest.header_bytes {
+            let what = "lists files with a header; leave --no-header out";
+            return Err(refused(what.to_owned()).into());
+        }
+        for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
+            let source = Source::Listed(path).behind(header_bytes);
+            let opened = open(node, &source, reading).await?;
+            let name = opened.file.path().display().to_string();
+            let is_open = ends_open(node, &opened.file, framing).await?;
+            self.add(&source, opened, is_open)?;
+            let bytes = self.files.last().map_or(0, |input| input.bytes);
+            let found = framing.size_of(bytes).records;
+            // Lines are counted when they are read.
+            if framing.is_fixed() && found != listed.records {
+                let what = format!(
+                    "lists {} records in {name}, which has {found}",
+                    listed.records
+                );
+                return Err(refused(what).into());
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn none(framing: Framing) -> Inputs {
@@ -171,6 +183,7 @@ impl Inputs {
     fn add(&mut self, source: &Source, opened: Opened, is_open: bool) -> Result<(), SortError> {
         let Opened { file, is_pipe } = opened;
         let seen = file.metadata();
+        let is_streamed = self.framing.is_chained() && !self.reading.in_parts;
         let bytes = match seen.kind {
             FileKind::Directory => {
                 return Err(SortError::Directory {
@@ -178,15 +191,22 @@ impl Inputs {
                 });
             }
             FileKind::Sequential => 0,
-            FileKind::Regular if self.framing.is_chained() => 0,
+            FileKind::Regular if is_streamed => 0,
             FileKind::Regular => {
-                let bytes = seen.length.saturating_sub(source.header_bytes());
+                let (file_bytes, header) = (seen.length, source.header_bytes());
+                // The header was read from it before.
+                let bytes = file_bytes
+                    .checked_sub(header)
+                    .ok_or_else(|| SortError::Shrunk {
+                        file: file.path().to_owned(),
+                        offset: file_bytes,
+                    })?;
                 ends_whole(file.path(), (seen.length, bytes), self.framing)?;
                 bytes
             }
         };
         let first = self.bytes.unwrap_or(0);
-        let sequential = file.is_sequential() || self.framing.is_chained();
+        let sequential = file.is_sequential() || is_streamed;
         let is_compressed = file.is_coded();
         self.coding = self.coding.or(file.coding_memory());
         self.bytes = self
@@ -215,25 +235,20 @@ impl Inputs {
         Ok(())
     }
 
-    /// Whether indexes would make chained records seekable.
-    pub(crate) fn lacks_indexes(&self) -> bool {
-        let is_file = |input: &Input| {
-            let is_stored = input.seen.kind == FileKind::Regular && !input.is_compressed;
-            is_stored && input.framing.is_chained()
-        };
-        self.bytes.is_none() && self.files.iter().all(is_file)
+    /// Whether these are files of chained records that have no indexes yet.
+    pub(crate) fn lack_indexes(&self) -> bool {
+        self.framing.is_chained() && self.is_seekable() && !self.is_indexed()
+    }
+
+    pub(crate) fn is_indexed(&self) -> bool {
+        self.indexes().next().is_some()
     }
 
     /// These inputs, each with its index.
     pub(crate) fn indexed(mut self, indexes: Vec<Index>) -> Inputs {
-        let mut first = 0;
         for (input, index) in self.files.iter_mut().zip(indexes) {
-            input.first = first;
-            input.bytes = input.seen.length.saturating_sub(input.skipped);
             input.index = Some(Arc::new(index));
-            first += input.bytes;
         }
-        self.bytes = Some(first);
         self
     }
 

@@ -22,6 +22,9 @@ const STEP_BYTES: u64 = 64 << 10;
 /// The same where units are shorter: a disk block.
 const SMALLEST_STEP_BYTES: u64 = 4 << 10;
 
+/// Buffers take this part of memory at most.
+const MEMORY_SHARE: u64 = 4;
+
 /// Whether the job divides its inputs, so that those of chained records need indexes.
 pub(crate) fn divides_inputs(node: &Node, job: &Job) -> bool {
     let merges = matches!(job.plan, Choice::Merge | Choice::MergeInputs) || job.top.is_some();
@@ -40,7 +43,9 @@ pub(crate) async fn with_indexes(
         (None, None) => STEP_BYTES,
         _ => SMALLEST_STEP_BYTES,
     };
-    let workers = job.resources.cores.min(inputs.files.len()).max(1);
+    let each = (MEMORY_SHARE * INDEXER_DEPTH as u64) * INDEXER_UNIT_BYTES as u64;
+    let fit = usize::try_from(job.resources.memory_bytes / each).unwrap_or(usize::MAX);
+    let workers = job.resources.cores.min(inputs.files.len()).min(fit).max(1);
     let count = workers * INDEXER_DEPTH;
     let buffers = node
         .buffers(count, INDEXER_UNIT_BYTES, Filled::Often)
@@ -55,5 +60,5 @@ pub(crate) async fn with_indexes(
     let (inputs, found) = (Arc::clone(&indexer.inputs), indexer.found.clone());
     pipeline.stage(node, StageName::Indexer, workers, sharing(indexer, index));
     pipeline.join(node).await?;
-    Ok((*inputs).clone().indexed(found.indexes()))
+    Ok((*inputs).clone().indexed(found.indexes()?))
 }

@@ -197,7 +197,10 @@ impl MergeSort<'_> {
         pipeline.stage(node, StageName::Reader, 1, sharing(reader, read));
         let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
         let blocks_of = |input: &Input| input.bytes.div_ceil(merging.block_room as u64);
-        let input_blocks = run.inputs.files.iter().map(blocks_of).sum();
+        let input_blocks = match run.inputs.is_indexed() {
+            true => run.plan.units,
+            false => run.inputs.files.iter().map(blocks_of).sum(),
+        };
         let loads = Loads {
             blocks,
             most: merging.load_chunks,

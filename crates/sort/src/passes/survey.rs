@@ -9,6 +9,7 @@ use std::sync::Arc;
 use node::{Filled, Node};
 use pipeline::Failure;
 
+use crate::files::input::index::Index;
 use crate::files::input::{Files, Inputs};
 use crate::job::Job;
 use crate::records::block::BLOCK_BYTES;
@@ -78,11 +79,12 @@ impl Lengths {
 
 /// The lengths of records that an index has counted.
 fn counted(inputs: &Inputs) -> Option<Lengths> {
-    let all = inputs.indexes().map(|index| (index.records, index.longest));
-    let (records, longest) = all.reduce(|a, b| (a.0 + b.0, a.1.max(b.1)))?;
-    let total = inputs.bytes.unwrap_or(0);
+    let longest = inputs.indexes().map(|index| index.longest).max()?;
+    // A rank reads a part of a file, but its index is of the whole.
+    let bytes: u64 = inputs.indexes().map(Index::bytes).sum();
+    let records = inputs.indexes().map(|index| index.records).sum();
     Some(Lengths {
-        mean: total.checked_div(records).unwrap_or(0) as usize,
+        mean: bytes.checked_div(records).unwrap_or(0) as usize,
         longest: longest as usize,
     })
 }

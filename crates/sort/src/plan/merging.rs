@@ -261,8 +261,9 @@ impl Plan {
     /// before the output is complete.
     pub(super) fn spilled_by_merge(&self, merging: &Merging, input: u64) -> u64 {
         let written = input.div_ceil(merging.chunk_room as u64) * self.chunk_bytes as u64;
-        let fits = merging.fits(input.div_ceil(merging.block_room as u64));
-        if fits { 0 } else { written }
+        let units = self.input_bytes.map_or(0, |_| self.units);
+        let blocks = input.div_ceil(merging.block_room as u64).max(units);
+        if merging.fits(blocks) { 0 } else { written }
     }
 
     /// Sorted inputs that are merged at once: beside its chunks, each keeps its last record and the

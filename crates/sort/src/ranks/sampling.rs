@@ -7,10 +7,11 @@ use node::{Filled, Node, Posted};
 use pipeline::{Failure, Pipeline, Worker};
 
 use crate::error::no_memory;
-use crate::files::input::{Files, Inputs};
+use crate::files::input::{Files, Inputs, ReadUnit};
 use crate::job::Job;
 use crate::names::{Phase, StageName};
 use crate::records::block::BLOCK_BYTES;
+use crate::records::framing::Framing;
 use crate::records::size::portion;
 use crate::stages;
 use crate::stages::{Drawn, InFlight, Places};
@@ -59,8 +60,8 @@ pub(crate) async fn draw(
     })
 }
 
-/// A checksum of some records, the first and the last among them. It tells apart inputs of one
-/// length.
+/// A checksum of some records, the first and the last among them; of lines and chained records, of
+/// some of their bytes. It tells apart inputs of one length.
 pub(crate) async fn probe_checksum(
     node: &Node,
     job: &Job,
@@ -68,36 +69,36 @@ pub(crate) async fn probe_checksum(
 ) -> Result<u64, Failure> {
     let framing = job.contents.framing();
     let total = inputs.bytes.unwrap_or(0);
-    let all = match framing.is_fixed() {
-        true => framing.most_in(total),
-        false => total,
-    };
-    let Some(last) = all.checked_sub(1) else {
+    if total == 0 {
         return Ok(0);
+    }
+    let (probed, probe_bytes) = match framing.is_fixed() {
+        true => (framing, framing.longest()),
+        false => (Framing::fixed(1), BLOCK_BYTES.min(total) as usize),
     };
-    let unit_bytes = match framing.is_fixed() {
-        true => framing.longest(),
-        false => framing.sampled_place() as usize,
-    };
-    let room = unit_bytes.next_multiple_of(BLOCK_BYTES as usize) + 3 * BLOCK_BYTES as usize;
+    let last = probed.most_in(total - probe_bytes as u64);
+    let room = probe_bytes.next_multiple_of(BLOCK_BYTES as usize) + 3 * BLOCK_BYTES as usize;
     let mut files = Files::new(inputs);
     let mut sum = 0_u64;
     let steps = (PROBES - 1).min(last).max(1);
     for step in 0..=steps.min(last) {
-        let place = match framing.is_fixed() {
-            true => framing.room_for(portion(last, step, steps)),
-            false => portion(total - 1, step, steps),
-        };
         let buffers = job.contents.buffers(node, 1, room, Filled::Once);
         let buffer = buffers
             .map_err(|cause| no_memory(room, &cause))?
             .pop()
             .expect("one was made");
-        let unit = inputs.place_at(place, unit_bytes);
+        let place = probed.room_for(portion(last, step, steps));
+        let unit = ReadUnit {
+            is_whole: true,
+            ..inputs.place_at(place, probe_bytes)
+        };
         let file = files.of(node, unit.input).await?;
         let read = InFlight::submit(node, file, unit, buffer);
-        let mut block = read.wait(node, framing).await?.block;
-        let crc = job.contents.measure(&mut block)?;
+        let mut block = read.wait(node, probed).await?.block;
+        let crc = match framing.is_fixed() {
+            true => job.contents.measure(&mut block)?,
+            false => kernel::block_crc(&block.buffer.bytes()[block.range()]).into(),
+        };
         sum = sum.rotate_left(1).wrapping_add(crc);
     }
     Ok(sum)

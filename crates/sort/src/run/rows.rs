@@ -9,8 +9,7 @@ use record::{Framing, LineOrder};
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
-use crate::files::input::header::read_header;
-use crate::files::input::set_of;
+use crate::files::input::header::read_headers_of;
 use crate::job::{Reading, Rows, Source};
 use crate::records::contents::{Contents, Lines};
 
@@ -54,22 +53,9 @@ pub(super) async fn read_headers(
     let framing = rows.dialect.framing();
     let (mut first, mut behind): (Option<(Source, Vec<u8>)>, _) = (None, Vec::new());
     for source in sources {
-        let (files, bytes) = match set_of(node, source).await? {
-            Some((_, manifest)) if manifest.header_bytes == 0 && !manifest.files.is_empty() => {
-                let what = "its manifest lists files without a header; give --no-header";
-                return Err(header_error(source, what.to_owned()).into());
-            }
-            Some((directory, manifest)) => {
-                let files = manifest.paths(directory).into_iter().map(Source::Listed);
-                (files.collect(), Some(manifest.header_bytes))
-            }
-            None => (vec![source.clone()], None),
-        };
-        for file in files {
-            let (header, rest) = read_header(node, &file, framing, reading).await?;
-            if bytes.is_none() {
-                behind.push(rest);
-            }
+        let (headers, rest) = read_headers_of(node, source, framing, reading).await?;
+        behind.push(rest);
+        for (file, header) in headers {
             match &first {
                 _ if header.is_empty() => {}
                 None => first = Some((file, header)),
@@ -79,7 +65,6 @@ pub(super) async fn read_headers(
                 Some(_) => {}
             }
         }
-        behind.extend(bytes.map(|bytes| source.clone().behind(bytes)));
     }
     Ok((first.map_or(Vec::new(), |(_, header)| header), behind))
 }
@@ -96,9 +81,10 @@ pub(super) async fn same_header(
     let Some((rank, first)) = ranks.find(|(_, header)| !header.is_empty()) else {
         return Ok((header, sources));
     };
-    let same = match header.is_empty() || body(&first) == body(&header) {
-        true => Ok(()),
-        false => Err(differs(&sources[0], &format!("rank {rank}")).into()),
+    let has_one = sources.iter().find(|source| source.header_bytes() > 0);
+    let same = match has_one.filter(|_| body(&first) != body(&header)) {
+        Some(source) => Err(differs(source, &format!("rank {rank}")).into()),
+        None => Ok(()),
     };
     agreement.agree(node, same).await?;
     Ok((first, sources))

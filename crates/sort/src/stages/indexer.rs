@@ -10,7 +10,7 @@ use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::error::SortError;
 use crate::files::input::index::{Index, IndexBuilder, NoRecord};
-use crate::files::input::{Files, Inputs};
+use crate::files::input::{Files, Input, Inputs};
 use crate::records::block::BLOCK_BYTES;
 
 /// Requests in flight of each indexer.
@@ -40,6 +40,8 @@ struct Progress {
     next: usize,
     /// The indexes of some of those before.
     made: Vec<(usize, Index)>,
+    /// It is kept here and does not end the run: another rank may be able to read the file.
+    failure: Option<Failure>,
 }
 
 impl Found {
@@ -50,10 +52,13 @@ impl Found {
     }
 
     /// The indexes in the order of their files, once all are made.
-    pub(crate) fn indexes(&self) -> Vec<Index> {
-        let mut all = self.shared.look(|all| all.made.clone());
-        all.sort_by_key(|&(number, _)| number);
-        all.into_iter().map(|(_, index)| index).collect()
+    pub(crate) fn indexes(&self) -> Result<Vec<Index>, Failure> {
+        let Progress {
+            mut made, failure, ..
+        } = self.shared.change_now(std::mem::take);
+        made.sort_by_key(|&(number, _)| number);
+        let indexes = made.into_iter().map(|(_, index)| index).collect();
+        failure.map_or(Ok(indexes), Err)
     }
 }
 
@@ -69,19 +74,41 @@ pub(crate) async fn index(worker: &Worker, indexer: &Indexer) -> Result<(), Fail
         let Some(input) = indexer.inputs.files.get(number) else {
             return Ok(());
         };
-        let file = files.of(&worker.node, number).await?;
-        let (first, _) = input.front();
-        let framing = indexer.inputs.framing.records();
-        let begun = Making {
-            builder: IndexBuilder::new(framing, first, indexer.step),
-            file: &file,
-            at: first,
+        let made = match files.of(&worker.node, number).await {
+            Ok(file) => make(worker, indexer, (input, file)).await,
+            Err(failure) => Err(failure),
         };
-        let index = begun.read(worker, &indexer.pool).await?;
-        shared
-            .change(&worker.node, |all| all.made.push((number, index)))
-            .await;
+        let note = |all: &mut Progress| match made {
+            Ok(index) => {
+                all.made.push((number, index));
+                Ok(())
+            }
+            Err(Failure::Closed) => Err(Failure::Closed),
+            Err(failure) => {
+                // Its requests in flight keep their buffers, so no other file is begun.
+                all.next = usize::MAX / 2;
+                all.failure.get_or_insert(failure);
+                Ok(())
+            }
+        };
+        shared.change(&worker.node, note).await?;
     }
+}
+
+async fn make(
+    worker: &Worker,
+    indexer: &Indexer,
+    (input, file): (&Input, File),
+) -> Result<Index, Failure> {
+    let (first, _) = input.front();
+    let framing = indexer.inputs.framing.records();
+    let begun = Making {
+        builder: IndexBuilder::new(framing, first, indexer.step),
+        file: &file,
+        at: first,
+        end: input.length(),
+    };
+    begun.read(worker, &indexer.pool).await
 }
 
 /// The index of a file that is being read.
@@ -90,14 +117,15 @@ struct Making<'a> {
     file: &'a File,
     /// Offset of the next byte to look at.
     at: u64,
+    /// Length of the file when it was opened first.
+    end: u64,
 }
 
 impl Making<'_> {
     async fn read(mut self, worker: &Worker, pool: &Pool) -> Result<Index, Failure> {
-        let end = self.file.metadata().length;
         let mut reads = Window::new(&Dial::fixed(INDEXER_DEPTH));
         let mut next = self.at - self.at % BLOCK_BYTES;
-        while next < end {
+        while next < self.end {
             let buffer = loop {
                 match reads.take(worker, pool).await? {
                     Step::Begin(buffer) => break buffer,
@@ -128,16 +156,8 @@ impl Making<'_> {
     ) -> Result<(), Failure> {
         let (buffer, result) = read.wait(&worker.node).await;
         result?;
-        let end = self
-            .file
-            .metadata()
-            .length
-            .min(offset + buffer.len() as u64);
-        let wanted = self
-            .file
-            .metadata()
-            .length
-            .min(offset + INDEXER_UNIT_BYTES as u64);
+        let end = self.end.min(offset + buffer.len() as u64);
+        let wanted = self.end.min(offset + INDEXER_UNIT_BYTES as u64);
         if end < wanted {
             let file = self.file.path().to_owned();
             return Err(SortError::Shrunk { file, offset: end }.into());

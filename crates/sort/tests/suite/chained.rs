@@ -143,6 +143,42 @@ fn a_file_that_changes_behind_its_index_is_refused() {
     assert!(refused > 0, "no change came between index and reading");
 }
 
+/// A file that is opened again for its index is shorter by then.
+#[test]
+fn a_file_that_shrinks_before_its_index_is_refused() {
+    let rows = b"a,\"b\n\"\n".repeat(20_000);
+    let order = LineOrder {
+        text: whole_records(TextTies::Line),
+        framing: Framing::Quoted(Quoting::CSV),
+        keys: LineKeys::Text,
+    };
+    let sort = LineSort::of(vec![rows; 10], order);
+    let mut refused = 0;
+    for moment in 1..40 {
+        let driver = Driver::with(7, 1, Costs::default(), DISK);
+        for (number, file) in sort.files.iter().enumerate() {
+            put(&driver, &format!("/in{number}"), file);
+        }
+        let job = sort.job();
+        let ends = driver.run(move |node| {
+            let job = job.clone();
+            async move {
+                let meddler = node.spawn("meddler", move |node| async move {
+                    node.sleep_until(Time(moment * 2000)).await;
+                    let file = node.open(Path::new("/in9"), Open::Append).await.unwrap();
+                    file.truncate(&node, 700).await.unwrap();
+                });
+                let end = sort::run(&node, &job).await;
+                meddler.wait(&node).await.unwrap();
+                end
+            }
+        });
+        let end = ends.unwrap_or_else(|stuck| panic!("{stuck}")).remove(0);
+        refused += usize::from(end.is_err_and(|failure| failure.to_string().contains("/in9 ")));
+    }
+    assert!(refused > 0, "it shrank too early or too late");
+}
+
 /// The message of a sort that fails.
 fn refusal(framing: Framing, file: &[u8]) -> String {
     let text = whole_records(TextTies::Line);

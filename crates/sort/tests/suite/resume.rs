@@ -68,10 +68,11 @@ fn a_left_probe_is_swept() {
 #[test]
 fn every_death_is_resumed() {
     let (mut deaths, mut resumed) = (0, 0);
-    for seed in 0..20 {
+    for seed in 0..24 {
         let case = match seed {
             0..12 => Case::new(seed, 3, 400),
-            _ => Case::of_lines(seed, 3, seed % 4 > 0),
+            12..20 => Case::of_lines(seed, 3, seed % 4 > 0),
+            _ => Case::of_rows(seed, 3),
         };
         let mut driver = case.begin(seed);
         let mut random = Random::new(seed);

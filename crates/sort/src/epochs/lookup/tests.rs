@@ -220,6 +220,28 @@ fn a_complete_output_may_have_its_name_already() {
     assert_eq!(case.find(), Ok(None), "of an output that is not complete");
 }
 
+/// An output of rows has their header, too.
+#[test]
+fn a_complete_output_has_its_header() {
+    const HEADER: u64 = 12;
+    let place = TempDir::new().unwrap();
+    let case = Case::new(&place);
+    let mut begun = case.begun();
+    begun.fingerprint.header = (HEADER, 0);
+    let mut all = written(0);
+    all.left[0].begin += HEADER as usize;
+    case.write(&begun, &[all.clone()]);
+    let target = case.path("out");
+    set_length(&case.draft(), RECORDS * RECORD_BYTES);
+    assert_eq!(case.find(), Ok(None), "a draft that was cut");
+    case.write(&begun, &[all]);
+    set_length(&case.draft(), HEADER + RECORDS * RECORD_BYTES);
+    fs::rename(case.draft(), &target).unwrap();
+    assert_eq!(case.find(), Ok(Some((1, 1))));
+    set_length(&target, RECORDS * RECORD_BYTES);
+    assert_eq!(case.find(), Ok(None), "without its header");
+}
+
 #[test]
 fn a_checkpoint_of_another_place_is_refused() {
     let place = TempDir::new().unwrap();

@@ -10,9 +10,10 @@ use pipeline::Failure;
 use record::Framing;
 
 use crate::error::SortError;
+use crate::files::manifest::Manifest;
 use crate::job::{Behind, IoChoice, Reading, Source};
 
-use super::opening::{Opened, open};
+use super::opening::{Opened, open, set_of};
 
 /// Bytes of the first read; each later one has twice as many as those before together.
 const FIRST_READ_BYTES: usize = 64 << 10;
@@ -69,6 +70,42 @@ pub(crate) async fn read_header(
         begun,
     };
     Ok((read, Source::Behind(behind)))
+}
+
+/// The headers of a source, each with its file, and the source behind them. A set of files has one in
+/// each.
+///
+/// # Errors
+/// As [`read_header`], and when the headers of a set are not as long as its manifest says.
+pub(crate) async fn read_headers_of(
+    node: &Node,
+    source: &Source,
+    framing: Framing,
+    reading: Reading,
+) -> Result<(Vec<(Source, Vec<u8>)>, Source), Failure> {
+    let Some((directory, manifest)) = set_of(node, source).await? else {
+        let (header, behind) = read_header(node, source, framing, reading).await?;
+        return Ok((vec![(source.clone(), header)], behind));
+    };
+    let refused = |what: &str| SortError::Manifest {
+        file: directory.join(Manifest::NAME),
+        what: what.to_owned(),
+    };
+    if manifest.header_bytes == 0 && !manifest.files.is_empty() {
+        return Err(refused("lists files without a header; give --no-header").into());
+    }
+    let mut headers = Vec::new();
+    for file in manifest.paths(directory).into_iter().map(Source::Listed) {
+        let (header, behind) = read_header(node, &file, framing, reading).await?;
+        if behind.header_bytes() != manifest.header_bytes {
+            let name = file.path().unwrap_or(directory).display();
+            let what = format!("lists headers of {} bytes", manifest.header_bytes);
+            let has = behind.header_bytes();
+            return Err(refused(&format!("{what}, and that of {name} has {has}")).into());
+        }
+        headers.push((file, header));
+    }
+    Ok((headers, source.clone().behind(manifest.header_bytes)))
 }
 
 fn refused(source: &Source, what: &str) -> Failure {

@@ -12,6 +12,10 @@
 
 use record::{Framing, Scanner};
 
+/// A larger file has cuts that are farther apart, so that its index takes 2 MiB of memory at most.
+/// Whoever resumes a sort must cut where it was cut before, so the memory limit must not decide this.
+const MOST_CUTS: usize = 1 << 18;
+
 /// Places between the records of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Index {
@@ -48,7 +52,12 @@ impl Index {
         self.cuts.get(behind).copied().unwrap_or(self.end)
     }
 
-    /// Bytes between the two cuts that are farthest apart.
+    /// Bytes of all records.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.end - self.first
+    }
+
+    /// Bytes of the longest unit that has no cut within it.
     pub(crate) fn longest_unit(&self) -> u64 {
         let begins = [self.first].into_iter().chain(self.cuts.iter().copied());
         let ends = self.cuts.iter().copied().chain([self.end]);
@@ -74,6 +83,8 @@ pub(crate) struct NoRecord {
 pub(crate) struct IndexBuilder {
     index: Index,
     step: u64,
+    /// Cuts at most.
+    most: usize,
     framing: Framing,
     scanner: Scanner,
     /// Where the current record begins.
@@ -94,6 +105,7 @@ impl IndexBuilder {
                 longest: 0,
             },
             step,
+            most: MOST_CUTS,
             framing,
             scanner: framing.scanner(),
             begins: first,
@@ -120,10 +132,25 @@ impl IndexBuilder {
         self.index.records += 1;
         self.index.longest = self.index.longest.max(end - self.begins);
         self.begins = end;
+        if end < self.next {
+            return;
+        }
+        if self.index.cuts.len() == self.most {
+            self.step *= 2;
+            let (first, step) = (self.index.first, self.step);
+            let mut next = first + step;
+            let is_kept = |cut: &u64| {
+                *cut >= next && {
+                    next = behind(first, step, *cut);
+                    true
+                }
+            };
+            self.index.cuts.retain(is_kept);
+            self.next = next;
+        }
         if end >= self.next {
             self.index.cuts.push(end);
-            let steps = (end - self.index.first) / self.step + 1;
-            self.next = self.index.first + steps * self.step;
+            self.next = behind(self.index.first, self.step, end);
         }
     }
 
@@ -146,6 +173,11 @@ impl IndexBuilder {
         self.index.cuts.shrink_to_fit();
         Ok(self.index)
     }
+}
+
+/// The first step behind an offset.
+fn behind(first: u64, step: u64, offset: u64) -> u64 {
+    first + ((offset - first) / step + 1) * step
 }
 
 /// The mistake of a last record that has no end; `None` if only its delimiter is missing.
@@ -208,6 +240,20 @@ mod tests {
                 assert!(count <= 2 * (rows.len() as u64).div_ceil(most) + 1);
             }
         }
+    }
+
+    #[test]
+    fn a_larger_file_has_cuts_that_are_farther_apart() {
+        let rows = b"abc\n".repeat(1000);
+        let mut builder = IndexBuilder::new(CSV, 4, 8);
+        builder.most = 10;
+        rows.chunks(7).for_each(|piece| builder.add(piece).unwrap());
+        let found = builder.finish().unwrap();
+        assert_eq!(
+            found.cuts,
+            [512, 1024, 1536, 2048, 2560, 3072, 3584].map(|cut| cut + 4)
+        );
+        assert_eq!((found.records, found.longest_unit()), (1000, 512));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
 /// The manifest and the directory of a source that is a set of files.
-pub(crate) async fn set_of<'a>(
+pub(super) async fn set_of<'a>(
     node: &Node,
     source: &'a Source,
 ) -> Result<Option<(&'a Path, Manifest)>, Failure> {

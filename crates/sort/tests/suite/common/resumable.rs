@@ -6,8 +6,10 @@ use std::sync::Arc;
 use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
+use record::rows::{Dialect, RowOrder};
+use record::text::TextTies;
 use record::{LineOrder, Order};
-use sort::{Choice, Job, Lines, Report, Resume, Source, Target, of_rank};
+use sort::{Choice, Job, Lines, Report, Resume, Rows, Source, Target, of_rank};
 
 use super::chained::drawn_chained;
 use super::lines::{Shape, drawn_ties, sorted_lines, text_order};
@@ -18,6 +20,8 @@ pub struct Case {
     pub order: Order,
     /// The order of lines or chained records, if it sorts those.
     pub lines: Option<LineOrder>,
+    /// The header of each input and output, if it sorts rows.
+    pub header: Vec<u8>,
     pub job: Job,
     pub parts: Vec<Vec<u8>>,
 }
@@ -47,6 +51,7 @@ impl Case {
         Case {
             order,
             lines,
+            header: Vec::new(),
             job,
             parts,
         }
@@ -70,6 +75,33 @@ impl Case {
         case
     }
 
+    /// The same sort of rows with a header, some with newlines in quotes.
+    pub fn of_rows(seed: u64, ranks: u32) -> Case {
+        let mut case = Case::new(seed, ranks, 1);
+        let random = &mut Random::new(seed);
+        let row = |random: &mut Random| {
+            let quote = [".", "\n", "\"\",\n"][random.below(3)];
+            format!("{},\"{quote}\"\n", random.below(1000))
+        };
+        let part = |_| {
+            let rows: String = (0..random.below(2000)).map(|_| row(random)).collect();
+            rows.into_bytes()
+        };
+        case.parts = (0..ranks).map(part).collect();
+        case.header = b"number,text\n".to_vec();
+        let rows = Rows {
+            dialect: Dialect::CSV,
+            has_header: true,
+            keys: Vec::new(),
+            ties: TextTies::Line,
+            unique: false,
+            bad_rows: None,
+        };
+        let order = RowOrder::new(rows.dialect, None, &[], rows.ties).unwrap();
+        (case.lines, case.job.rows) = (Some(LineOrder::rows(order)), Some(rows));
+        case
+    }
+
     /// Records of all parts.
     pub fn records(&self) -> usize {
         let all = self.expected();
@@ -82,7 +114,8 @@ impl Case {
     pub fn begin(&self, seed: u64) -> Driver {
         let driver = Driver::new(seed, self.parts.len() as u32);
         for (rank, part) in (0..).zip(&self.parts) {
-            driver.disks(rank).put(&input(rank), part.clone());
+            let file = [&self.header[..], part].concat();
+            driver.disks(rank).put(&input(rank), file);
         }
         driver
     }
@@ -96,7 +129,10 @@ impl Case {
 
     /// The outputs of all ranges, one behind the other, on any rank's disks.
     pub fn outputs(&self, driver: &Driver, ranks: u32) -> Option<Vec<u8>> {
-        let find = |range| (0..ranks).find_map(|rank| driver.disks(rank).get(&output(range)));
+        let find = |range| {
+            let found = (0..ranks).find_map(|rank| driver.disks(rank).get(&output(range)));
+            found.and_then(|file| Some(file.strip_prefix(&self.header[..])?.to_vec()))
+        };
         let ranges = 0..self.parts.len() as u32;
         ranges
             .map(find)
