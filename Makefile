@@ -13,11 +13,11 @@ demo: build
 	$(BINARY) demo
 
 build:
-	$(CARGO) build --release --locked --package gristmill
+	$(CARGO) build --release --locked --package gristmill-cli
 
 # The command and `gristmill-bench`, which measures it.
 bench:
-	$(CARGO) build --release --locked --package gristmill --package gristmill-bench
+	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench
 
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
@@ -32,7 +32,7 @@ unit: mpi-if-possible
 
 # The commands of the README and its pages. The debug binary is already built for the tests.
 readme:
-	$(CARGO) build --locked --quiet --package gristmill
+	$(CARGO) build --locked --quiet --package gristmill-cli
 	sh tests/readme.sh $(DEBUG_BINARY)
 
 test-long: build long pages installed trials hosts hostile

@@ -22,8 +22,8 @@ place=$PWD/target/compare/work
 mkdir -p "$place"
 [ -d "$tree" ] || git worktree add --detach "$tree" "$commit" >/dev/null
 git -C "$tree" checkout --quiet --detach "$(git rev-parse "$commit")"
-cargo build --release --locked --quiet --package gristmill
-(cd "$tree" && cargo build --release --locked --quiet --package gristmill --target-dir "$tree/target")
+cargo build --release --locked --quiet --bin gristmill
+(cd "$tree" && cargo build --release --locked --quiet --bin gristmill --target-dir "$tree/target")
 ours=$PWD/target/release/gristmill theirs=$tree/target/release/gristmill
 trap 'rm -f "$place/in" "$place"/out* "$place/times"' EXIT
 cd "$place"

@@ -8,10 +8,10 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use node::backend::Network;
+use node::backend::{FileHandle, Network};
 use node::{Mutex, Node, Rank};
 
-use crate::disks::RealDisks;
+use crate::disks::{RealDisks, Streams};
 use crate::task::{MailboxesOf, Shared};
 
 /// The nodes of this process; most runs have one.
@@ -23,6 +23,19 @@ impl Cluster {
     /// `nodes` nodes that share the files of this machine; `seed` decides their random numbers.
     pub fn new(nodes: u32, seed: u64) -> Cluster {
         Cluster::with(nodes, 0..nodes, None, seed)
+    }
+
+    /// One node whose standard input and output are streams in memory, where given. The run owns
+    /// them: when it ends, so do they.
+    pub fn alone(
+        seed: u64,
+        input: Option<Arc<dyn FileHandle>>,
+        output: Option<Arc<dyn FileHandle>>,
+    ) -> Cluster {
+        let cluster = Cluster::new(1, seed);
+        let disks = &cluster.shared.disks;
+        disks.set_streams(Streams { input, output });
+        cluster
     }
 
     /// The one node of this process in a run of several processes, connected by `network`. Each

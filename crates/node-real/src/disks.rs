@@ -24,6 +24,15 @@ use crate::io_threads::IoThreads;
 pub struct RealDisks {
     threads: Arc<IoThreads>,
     unfinished: Mutex<BTreeSet<PathBuf>>,
+    /// In the place of those of the process; each can be opened once.
+    streams: Mutex<Streams>,
+}
+
+/// Standard input and output in memory.
+#[derive(Default)]
+pub(crate) struct Streams {
+    pub(crate) input: Option<Arc<dyn FileHandle>>,
+    pub(crate) output: Option<Arc<dyn FileHandle>>,
 }
 
 impl RealDisks {
@@ -31,7 +40,12 @@ impl RealDisks {
         RealDisks {
             threads: Arc::new(IoThreads::new()),
             unfinished: Mutex::default(),
+            streams: Mutex::default(),
         }
+    }
+
+    pub(crate) fn set_streams(&self, streams: Streams) {
+        *self.streams.lock() = streams;
     }
 
     /// Removes every file that the run has created or joined and neither renamed nor removed. From
@@ -84,6 +98,15 @@ impl Disks for RealDisks {
     }
 
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>> {
+        let mut streams = self.streams.lock();
+        let stream = match which {
+            Standard::Input => streams.input.take(),
+            Standard::Output => streams.output.take(),
+        };
+        drop(streams);
+        if let Some(stream) = stream {
+            return Ok(stream);
+        }
         let fd = match which {
             Standard::Input => rustix::io::dup(rustix::stdio::stdin())?,
             Standard::Output => rustix::io::dup(rustix::stdio::stdout())?,

@@ -20,9 +20,11 @@ mod facts;
 mod file;
 mod io_threads;
 mod signal;
+mod streams;
 mod sys;
 mod task;
 
 pub use cluster::Cluster;
 pub use disks::RealDisks;
 pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};
+pub use streams::{Feed, Gone, Take};

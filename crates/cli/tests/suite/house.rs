@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::knots;
 
 /// Each crate with the crates that it may import (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
@@ -26,6 +26,10 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     (
         "lab",
         &["node", "node-real", "machine", "grain", "plot", "trial"],
+    ),
+    (
+        "gristmill",
+        &["record", "node", "node-real", "pipeline", "sort"],
     ),
     (
         "cli",

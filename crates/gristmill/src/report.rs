@@ -1,0 +1,50 @@
+//! The report of a sort.
+
+use std::time::Duration;
+
+/// What a sort did.
+///
+/// ```
+/// use gristmill::{Format, Sorter};
+/// let mut feed = Sorter::new(Format::lines()).unique().start()?;
+/// feed.push_all(["b", "a", "b"])?;
+/// let report = feed.finish()?.write_to(std::io::sink())?;
+/// assert_eq!((report.records, report.bytes, report.passes), (2, 4, 1));
+/// # Ok::<(), gristmill::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Records written.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// How often a record was read and written: 1 if memory held all.
+    pub passes: u32,
+    /// The most bytes of temporary files at any time.
+    pub temporary_bytes: u64,
+    /// The time that it took.
+    pub time: Duration,
+}
+
+/// A record that is out of order, as [`Sorter::check_file`](crate::Sorter::check_file) finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Disorder {
+    /// Its number among the records of the file, from 1.
+    pub number: u64,
+    /// The record, with its delimiter.
+    pub record: Vec<u8>,
+}
+
+impl Report {
+    pub(crate) fn of(report: &sort::Report) -> Report {
+        Report {
+            records: report.records,
+            bytes: report.bytes,
+            passes: report.passes,
+            temporary_bytes: report.temp_peak_bytes,
+            time: Duration::from_secs_f64(report.seconds),
+        }
+    }
+}

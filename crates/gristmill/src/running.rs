@@ -1,0 +1,102 @@
+//! A sort on a thread of its own.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use node::Node;
+use node::backend::FileHandle;
+use node_real::Cluster;
+use pipeline::{Control, Failure};
+use sort::{CheckResult, Checked, Job};
+
+use crate::error::Error;
+use crate::report::Report;
+
+/// The node draws where to sample. Any number will do; one that is always the same makes a sort
+/// repeat itself.
+const SEED: u64 = 1;
+
+type Ended = Result<sort::Report, Failure>;
+
+/// A sort that runs.
+pub(crate) struct Running {
+    /// None once its end was waited for.
+    thread: Option<JoinHandle<Ended>>,
+    control: Control,
+}
+
+impl Running {
+    /// Starts a sort, with streams as its standard input and output.
+    pub(crate) fn start(
+        job: Job,
+        input: Option<Arc<dyn FileHandle>>,
+        output: Option<Arc<dyn FileHandle>>,
+    ) -> Result<Running, Error> {
+        let (name, control) = ("gristmill".to_owned(), job.control.clone());
+        let thread = Builder::new()
+            .name(name)
+            .spawn(|| run(job, input, output))?;
+        Ok(Running {
+            thread: Some(thread),
+            control,
+        })
+    }
+
+    /// Waits for its end.
+    pub(crate) fn join(mut self) -> Result<Report, Error> {
+        let thread = self.thread.take().expect("it is waited for once");
+        match thread.join() {
+            Ok(ended) => Ok(Report::of(&ended?)),
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+}
+
+/// Ends the sort, and waits until its files are gone.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.control.stop("a drop");
+            // Its failure has no reader.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Runs a sort on this thread.
+pub(crate) fn run(
+    job: Job,
+    input: Option<Arc<dyn FileHandle>>,
+    output: Option<Arc<dyn FileHandle>>,
+) -> Ended {
+    let cluster = Cluster::alone(SEED, input, output);
+    run_on(&cluster, move |node| {
+        let job = job.clone();
+        async move { sort::run(&node, &job).await }
+    })
+}
+
+/// Checks a file on this thread.
+pub(crate) fn check(job: Checked) -> Result<CheckResult, Failure> {
+    let cluster = Cluster::alone(SEED, None, None);
+    run_on(&cluster, move |node| {
+        let job = job.clone();
+        async move { sort::check(&node, &job).await }
+    })
+}
+
+fn run_on<T, P, Task>(cluster: &Cluster, program: P) -> Result<T, Failure>
+where
+    T: Send + 'static,
+    P: Fn(Node) -> Task + Clone + Send + 'static,
+    Task: Future<Output = Result<T, Failure>> + 'static,
+{
+    let ends = cluster
+        .try_run(program)
+        .map_err(|cause| Failure::NoThread {
+            stage: "first",
+            cause,
+        })?;
+    ends.into_iter().next().expect("one node")
+}

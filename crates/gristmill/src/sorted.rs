@@ -1,0 +1,205 @@
+//! Records on their way out of a sort.
+
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use node_real::Take;
+use record::{Framing, Scanner};
+
+use crate::error::Error;
+use crate::report::Report;
+use crate::running::Running;
+
+/// The sorted records. They lie in the memory of the sort, which waits for the reader; dropped, it
+/// ends the sort.
+///
+/// ```
+/// use gristmill::{Format, Sorter};
+/// let mut feed = Sorter::new(Format::lines()).start()?;
+/// feed.push_all(["b", "a"])?;
+/// let mut sorted = feed.finish()?;
+/// assert_eq!(sorted.next()?, Some(&b"a\n"[..]));
+/// assert_eq!(sorted.next()?, Some(&b"b\n"[..]));
+/// assert_eq!(sorted.next()?, None);
+/// assert_eq!(sorted.report().unwrap().records, 2);
+/// # Ok::<(), gristmill::Error>(())
+/// ```
+///
+/// The sort compares the records that it took with those that it gave. If one was lost or changed,
+/// that is an error at the end: rely on the records only then.
+pub struct Sorted {
+    take: Take,
+    /// Bytes of the piece that were given.
+    at: usize,
+    /// A record that lies in several pieces.
+    carried: Vec<u8>,
+    scanner: Scanner,
+    decoder: Decoder,
+    running: Option<Running>,
+    report: Option<Report>,
+}
+
+/// The place of a record.
+enum Found {
+    InPiece(Range<usize>),
+    Carried,
+}
+
+impl Sorted {
+    pub(crate) fn new(take: Take, decoder: Decoder, running: Running) -> Sorted {
+        Sorted {
+            take,
+            at: 0,
+            carried: Vec::new(),
+            scanner: decoder.framing.scanner(),
+            decoder,
+            running: Some(running),
+            report: None,
+        }
+    }
+
+    /// The next record, with its delimiter; none behind the last one. The header of rows comes first.
+    ///
+    /// # Errors
+    /// When the sort has failed.
+    #[expect(clippy::should_implement_trait, reason = "it lends its records")]
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+        let record = match self.find()? {
+            None => return Ok(None),
+            Some(Found::InPiece(range)) => &self.take.held()[range],
+            Some(Found::Carried) => &self.carried[..],
+        };
+        Ok(Some(self.decoder.record(record)))
+    }
+
+    fn find(&mut self) -> Result<Option<Found>, Error> {
+        if !self.scanner.is_within() {
+            self.carried.clear();
+        }
+        loop {
+            let rest = &self.take.held()[self.at..];
+            if rest.is_empty() {
+                self.at = 0;
+                if !self.take.advance() {
+                    self.end()?;
+                    return Ok(None);
+                }
+                continue;
+            }
+            let end = self.scanner.end(rest);
+            let end = end.map_err(|bad| Error::Damaged(bad.to_string()))?;
+            let taken = end.unwrap_or(rest.len());
+            if end.is_some() && self.carried.is_empty() {
+                let from = self.at;
+                self.at += taken;
+                return Ok(Some(Found::InPiece(from..self.at)));
+            }
+            self.carried.extend_from_slice(&rest[..taken]);
+            self.at += taken;
+            if end.is_some() {
+                return Ok(Some(Found::Carried));
+            }
+        }
+    }
+
+    /// Waits for the end of the sort.
+    fn end(&mut self) -> Result<(), Error> {
+        if let Some(running) = self.running.take() {
+            self.report = Some(running.join()?);
+        }
+        Ok(())
+    }
+
+    /// The reason why the sort takes no more records.
+    pub(crate) fn failure(&mut self) -> Error {
+        match self.end() {
+            Err(error) => error,
+            Ok(()) => Error::Other("the sort has ended".to_owned()),
+        }
+    }
+
+    /// The report, once the last record was read.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
+    /// Writes all records that are left.
+    ///
+    /// # Errors
+    /// When the sort has failed, or the writer fails.
+    pub fn write_to(mut self, mut writer: impl Write) -> Result<Report, Error> {
+        while let Some(record) = self.next()? {
+            writer.write_all(record)?;
+        }
+        writer.flush()?;
+        Ok(self.report.take().expect("the last record was read"))
+    }
+
+    /// Writes all records that are left to a file, which gets its name when it is complete and durable.
+    ///
+    /// # Errors
+    /// When the sort has failed, or the file cannot be written; it has its old content then.
+    pub fn write_file(self, path: impl AsRef<Path>) -> Result<Report, Error> {
+        let path = path.as_ref();
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let failed = |cause: std::io::Error| Error::File {
+            what: format!("cannot write {}: {cause}", path.display()),
+            file: path.to_owned(),
+            cause,
+        };
+        let draft = tempfile::Builder::new()
+            .prefix(".gristmill-")
+            .tempfile_in(parent.unwrap_or(Path::new(".")))
+            .map_err(failed)?;
+        let report = self.write_to(BufWriter::with_capacity(1 << 20, draft.as_file()))?;
+        draft.as_file().sync_all().map_err(failed)?;
+        draft.persist(path).map_err(|error| failed(error.error))?;
+        Ok(report)
+    }
+
+    /// All records that are left, one behind the other.
+    ///
+    /// # Errors
+    /// When the sort has failed.
+    pub fn read_to_vec(self) -> Result<Vec<u8>, Error> {
+        let mut all = Vec::new();
+        self.write_to(&mut all)?;
+        Ok(all)
+    }
+}
+
+/// Finds records in the output of the engine.
+pub(crate) struct Decoder {
+    framing: Framing,
+    /// Whether each record lies behind its key.
+    is_pair: bool,
+}
+
+impl Decoder {
+    /// The format of records behind their keys: both lengths, key, record.
+    pub(crate) const PAIRS: &str = "kv:u32le";
+
+    pub(crate) fn plain(framing: Framing) -> Decoder {
+        let is_pair = false;
+        Decoder { framing, is_pair }
+    }
+
+    pub(crate) fn of_pairs() -> Decoder {
+        let prefix = Decoder::PAIRS.parse().expect("a format");
+        Decoder {
+            framing: Framing::Prefixed(prefix),
+            is_pair: true,
+        }
+    }
+
+    fn record<'r>(&self, record: &'r [u8]) -> &'r [u8] {
+        if !self.is_pair {
+            return record;
+        }
+        let (key, rest) = record.split_first_chunk().expect("both lengths");
+        &rest[4 + u32::from_le_bytes(*key) as usize..]
+    }
+}

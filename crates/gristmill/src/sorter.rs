@@ -1,0 +1,335 @@
+//! The options of a sort, and its beginning.
+
+use std::fmt;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use node::Decompress;
+use node_real::{Feed as Input, Take};
+use sort::{
+    CheckResult, Checked, Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target,
+    Tuning,
+};
+
+use crate::error::Error;
+use crate::feed::{Encoder, Feed, MakeKey};
+use crate::format::{Built, Format};
+use crate::key::Key;
+use crate::report::{Disorder, Report};
+use crate::running::{Running, check, run};
+use crate::sorted::{Decoder, Sorted};
+use crate::watch::Watch;
+
+/// The memory of a sort that gives no limit.
+const MEMORY_BYTES: u64 = 256 << 20;
+
+/// A sort that is being described. Each method takes it and returns it; [`Sorter::sort_files`],
+/// [`Sorter::read_files`] and [`Sorter::start`] begin the sort.
+pub struct Sorter {
+    format: Format,
+    stable: bool,
+    unique: bool,
+    top: Option<u64>,
+    memory_bytes: u64,
+    threads: Option<usize>,
+    temporary: Vec<PathBuf>,
+    longest: Option<usize>,
+    watch: Watch,
+    make_key: Option<MakeKey>,
+}
+
+impl Sorter {
+    /// A sort of records in this format.
+    pub fn new(format: Format) -> Sorter {
+        Sorter {
+            format,
+            stable: false,
+            unique: false,
+            top: None,
+            memory_bytes: MEMORY_BYTES,
+            threads: None,
+            temporary: Vec::new(),
+            longest: None,
+            watch: Watch::new(),
+            make_key: None,
+        }
+    }
+
+    /// Compares records by a key that a function makes of each, instead of the keys of the format. It
+    /// is called once for each record, in their order, and sees a line without its delimiter, and a
+    /// record without its length. Records with equal keys keep their order.
+    ///
+    /// The key travels with its record, in memory and in temporary files.
+    #[must_use]
+    pub fn by_key<K: Key>(mut self, make: impl Fn(&[u8]) -> K + Send + 'static) -> Sorter {
+        self.make_key = Some(Box::new(move |record, out| make(record).write(out)));
+        self
+    }
+
+    /// Keeps the order of records with equal keys. Otherwise the rest of their bytes decides.
+    #[must_use]
+    pub fn stable(mut self) -> Sorter {
+        self.stable = true;
+        self
+    }
+
+    /// Keeps only the first of the records with equal keys.
+    #[must_use]
+    pub fn unique(mut self) -> Sorter {
+        self.unique = true;
+        self
+    }
+
+    /// Keeps only so many of the sorted records, the first ones.
+    #[must_use]
+    pub fn top(mut self, records: u64) -> Sorter {
+        self.top = Some(records);
+        self
+    }
+
+    /// The limit on memory in bytes; 256 MiB if it is not called. Small sorts take less.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Sorter {
+        self.memory_bytes = bytes;
+        self
+    }
+
+    /// Threads that work at a time; as many as there are cores if it is not called.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZero<usize>) -> Sorter {
+        self.threads = Some(threads.get());
+        self
+    }
+
+    /// A directory for temporary files, best on a disk of its own; call it again for more of them.
+    /// Without one they go to [`std::env::temp_dir`].
+    #[must_use]
+    pub fn temporary(mut self, directory: impl Into<PathBuf>) -> Sorter {
+        self.temporary.push(directory.into());
+        self
+    }
+
+    /// Bytes of the longest line or record with a length that is pushed, if it exceeds a 256th of the
+    /// memory.
+    #[must_use]
+    pub fn longest(mut self, bytes: usize) -> Sorter {
+        self.longest = Some(bytes);
+        self
+    }
+
+    /// Lets a watch follow and stop this sort.
+    #[must_use]
+    pub fn watch(mut self, watch: &Watch) -> Sorter {
+        self.watch = watch.clone();
+        self
+    }
+
+    /// Sorts files into a file, which appears in one step when it is complete; it may be one of them.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// # std::env::set_current_dir(place.path())?;
+    /// std::fs::write("prices.csv", "item,price\nchair,90\nlamp,45.5\n")?;
+    /// let by_price = Format::named("csv").key("price:num");
+    /// let report = Sorter::new(by_price).sort_files(["prices.csv"], "sorted.csv")?;
+    /// assert_eq!(report.records, 2);
+    /// assert_eq!(std::fs::read("sorted.csv")?, b"item,price\nlamp,45.5\nchair,90\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an option, an input or a disk is wrong; the output has its old content then.
+    pub fn sort_files<P: AsRef<Path>>(
+        self,
+        inputs: impl IntoIterator<Item = P>,
+        output: impl AsRef<Path>,
+    ) -> Result<Report, Error> {
+        if self.make_key.is_some() {
+            return self.read_files(inputs)?.write_file(output);
+        }
+        let target = Target::Path(output.as_ref().to_owned());
+        let job = self.job(self.build()?, paths(inputs), target);
+        Ok(Report::of(&run(job, None, None)?))
+    }
+
+    /// Merges files that are sorted into a file, without sorting them again. A set of options that a
+    /// merge cannot stream, such as rows, sorts instead.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// let path = |name| place.path().join(name);
+    /// std::fs::write(path("a"), "1\n3\n")?;
+    /// std::fs::write(path("b"), "2\n")?;
+    /// Sorter::new(Format::lines()).merge_files([path("a"), path("b")], path("out"))?;
+    /// assert_eq!(std::fs::read(path("out"))?, b"1\n2\n3\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sorter::sort_files`], and when an input is out of order.
+    pub fn merge_files<P: AsRef<Path>>(
+        self,
+        inputs: impl IntoIterator<Item = P>,
+        output: impl AsRef<Path>,
+    ) -> Result<Report, Error> {
+        self.without_key("merge_files")?;
+        let target = Target::Path(output.as_ref().to_owned());
+        let mut job = self.job(self.build()?, paths(inputs), target);
+        job.plan = Choice::MergeInputs;
+        Ok(Report::of(&run(job, None, None)?))
+    }
+
+    /// Looks for the first record of a file that is out of order; none if all are in order.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// let file = place.path().join("cities");
+    /// std::fs::write(&file, "Bonn\nRome\nOslo\n")?;
+    /// let found = Sorter::new(Format::lines()).check_file(&file)?.unwrap();
+    /// assert_eq!((found.number, &found.record[..]), (3, &b"Oslo\n"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an option or the file is wrong.
+    pub fn check_file(self, file: impl AsRef<Path>) -> Result<Option<Disorder>, Error> {
+        self.without_key("check_file")?;
+        let built = self.build()?;
+        let job = self.job(built, paths([file]), Target::Standard);
+        let checked = Checked {
+            source: job.sources.into_iter().next().expect("one file"),
+            contents: job.contents,
+            longest_line: job.longest_line,
+            rows: job.rows,
+            io: job.resources.io,
+            decompress: job.decompress,
+            cores: job.resources.cores,
+            memory_bytes: job.resources.memory_bytes,
+            control: job.control,
+        };
+        Ok(match check(checked)? {
+            CheckResult::Kept { .. } => None,
+            CheckResult::Broken { number, record } => Some(Disorder { number, record }),
+        })
+    }
+
+    fn without_key(&self, method: &str) -> Result<(), Error> {
+        match self.make_key {
+            Some(_) => Err(Error::Options(format!(
+                "{method} compares the keys of the format; leave by_key out"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Sorts files, and gives the records back one by one.
+    ///
+    /// # Errors
+    /// When an option is wrong, or a file cannot be opened. Others come with the records.
+    pub fn read_files<P: AsRef<Path>>(
+        self,
+        inputs: impl IntoIterator<Item = P>,
+    ) -> Result<Sorted, Error> {
+        let sources = paths(inputs);
+        if self.make_key.is_some() {
+            let mut feed = self.start()?;
+            for source in &sources {
+                let path = source.path().expect("a path");
+                feed.push_file(path)?;
+            }
+            return feed.finish();
+        }
+        let built = self.build()?;
+        let decoder = Decoder::plain(built.framing);
+        let (take, output) = Take::new();
+        let job = self.job(built, sources, Target::Standard);
+        Ok(Sorted::new(
+            take,
+            decoder,
+            Running::start(job, None, Some(output))?,
+        ))
+    }
+
+    /// Begins a sort of records that are pushed.
+    ///
+    /// # Errors
+    /// When an option is wrong, or the system has no thread.
+    pub fn start(mut self) -> Result<Feed, Error> {
+        let framing = self.format.framing()?;
+        let make_key = self.make_key.take();
+        let (built, decoder) = match make_key.is_some() {
+            true => (self.build_pairs()?, Decoder::of_pairs()),
+            false => (self.build()?, Decoder::plain(framing)),
+        };
+        let (input, stdin) = Input::new();
+        let (take, stdout) = Take::new();
+        let job = self.job(built, vec![Source::Standard], Target::Standard);
+        let running = Running::start(job, Some(stdin), Some(stdout))?;
+        let sorted = Sorted::new(take, decoder, running);
+        Ok(Feed::new(input, Encoder::new(framing, make_key), sorted))
+    }
+
+    fn build(&self) -> Result<Built, Error> {
+        self.format.build(self.stable, self.unique)
+    }
+
+    /// Records behind their keys, with the lengths of both.
+    fn build_pairs(&self) -> Result<Built, Error> {
+        if self.format.is_rows() {
+            let what = "by_key takes lines or binary records; rows have keys by column";
+            return Err(Error::Options(what.to_owned()));
+        }
+        Format::named(Decoder::PAIRS).build(true, self.unique)
+    }
+
+    fn job(&self, built: Built, sources: Vec<Source>, target: Target) -> Job {
+        let cores = || available_parallelism().map_or(1, NonZero::get);
+        let temporary = match self.temporary.is_empty() {
+            true => vec![std::env::temp_dir()],
+            false => self.temporary.clone(),
+        };
+        Job {
+            sources,
+            decompress: Decompress::Never,
+            shared: false,
+            temporary,
+            pack: Pack::Auto,
+            temporary_limit: None,
+            plan: Choice::Auto,
+            target,
+            compress: None,
+            exchange: ExchangeKind::default(),
+            contents: built.contents,
+            top: self.top,
+            rows: built.rows,
+            longest_line: self.longest,
+            may_begin_again: true,
+            resources: Resources {
+                cores: self.threads.unwrap_or_else(cores),
+                memory_bytes: self.memory_bytes,
+                io: IoChoice::Auto,
+            },
+            tuning: Tuning::default(),
+            listing: None,
+            resume: None,
+            control: self.watch.control(),
+        }
+    }
+}
+
+impl fmt::Debug for Sorter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Sorter")
+            .field("format", &self.format)
+            .finish_non_exhaustive()
+    }
+}
+
+fn paths<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>) -> Vec<Source> {
+    let source = |path: P| Source::Path(path.as_ref().to_owned());
+    inputs.into_iter().map(source).collect()
+}

@@ -1,0 +1,130 @@
+//! However a sort ends, no temporary file and no part of an output is left.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use gristmill::{Error, Feed, Format, Sorter, Watch};
+
+use crate::{SMALL, files, records};
+
+/// Enough to spill.
+const RECORDS: u64 = 200_000;
+
+fn feed(place: &Path, watch: &Watch) -> Feed {
+    let sorter = Sorter::new(Format::fixed(100)).memory(SMALL);
+    sorter.temporary(place).watch(watch).start().unwrap()
+}
+
+#[test]
+fn a_feed_that_is_dropped_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let mut feed = feed(place.path(), &Watch::new());
+    feed.push_all(records(RECORDS)).unwrap();
+    assert!(!files(place.path()).is_empty(), "it has spilled");
+    drop(feed);
+    assert!(files(place.path()).is_empty());
+}
+
+#[test]
+fn records_that_are_dropped_leave_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let mut feed = feed(place.path(), &Watch::new());
+    feed.push_all(records(RECORDS)).unwrap();
+    let mut sorted = feed.finish().unwrap();
+    assert!(sorted.next().unwrap().is_some());
+    drop(sorted);
+    assert!(files(place.path()).is_empty());
+}
+
+#[test]
+fn a_key_function_that_panics_panics_in_its_caller() {
+    let place = tempfile::tempdir().unwrap();
+    let sorter = Sorter::new(Format::fixed(100))
+        .memory(SMALL)
+        .temporary(place.path());
+    let make = |record: &[u8]| {
+        let number = u64::from_be_bytes(record[8..16].try_into().unwrap());
+        assert!(number < RECORDS - 1, "no key for the last record");
+        number
+    };
+    let mut feed = sorter.by_key(make).start().unwrap();
+    let push = || feed.push_all(records(RECORDS));
+    assert!(catch_unwind(AssertUnwindSafe(push)).is_err());
+    drop(feed);
+    assert!(files(place.path()).is_empty());
+}
+
+#[test]
+fn a_reader_that_fails_ends_the_sort() {
+    struct Failing(u32);
+    impl io::Read for Failing {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            if self.0 > 100 {
+                return Err(io::Error::other("the reader has failed"));
+            }
+            out.fill(b'a');
+            Ok(out.len())
+        }
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut feed = feed(place.path(), &Watch::new());
+    let failed = feed.push_reader(Failing(0)).unwrap_err();
+    assert!(matches!(&failed, Error::Io(_)), "{failed}");
+    drop(feed);
+    assert!(files(place.path()).is_empty());
+}
+
+#[test]
+fn a_watch_stops_a_sort_at_any_time() {
+    let place = tempfile::tempdir().unwrap();
+    let watch = Watch::new();
+    let mut first = feed(place.path(), &watch);
+    first.push_all(records(RECORDS)).unwrap();
+    watch.stop();
+    let failed = first.push_all(records(RECORDS)).unwrap_err();
+    assert!(matches!(failed, Error::Stopped), "{failed}");
+    let watch = Watch::new();
+    let mut second = feed(place.path(), &watch);
+    second.push_all(records(RECORDS)).unwrap();
+    let mut sorted = second.finish().unwrap();
+    let other = watch.clone();
+    std::thread::spawn(move || other.stop());
+    let failed = loop {
+        match sorted.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => return, // It was too late.
+            Err(failed) => break failed,
+        }
+    };
+    assert!(matches!(failed, Error::Stopped), "{failed}");
+    drop(sorted);
+    assert!(files(place.path()).is_empty());
+}
+
+#[test]
+fn an_output_keeps_its_old_content_when_the_sort_fails() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    std::fs::write(&out, "old").unwrap();
+    let watch = Watch::new();
+    let mut feed = feed(place.path(), &watch);
+    feed.push_all(records(10)).unwrap();
+    let sorted = feed.finish().unwrap();
+    watch.stop();
+    assert!(sorted.write_file(&out).is_err());
+    assert_eq!(std::fs::read(&out).unwrap(), b"old");
+    assert_eq!(files(place.path()), ["out"]);
+}
+
+#[test]
+fn too_little_memory_is_told_with_the_first_record() {
+    let feed = Sorter::new(Format::lines()).memory(1000).start().unwrap();
+    let failed = feed.finish().unwrap().next().unwrap_err().to_string();
+    assert!(failed.contains("memory"), "{failed}");
+    let mut feed = Sorter::new(Format::lines()).memory(SMALL).start().unwrap();
+    let long = vec![b'a'; 2 << 20];
+    let pushed = feed.push(&long).and_then(|()| feed.finish()?.read_to_vec());
+    assert!(matches!(pushed, Err(Error::Memory(_))), "{pushed:?}");
+}

@@ -1,0 +1,89 @@
+//! Records pushed and read one by one, in more than memory holds.
+
+use gristmill::{Format, Sorter, Watch};
+
+use crate::{SMALL, records};
+
+const RECORDS: u64 = 300_000;
+
+#[test]
+fn more_than_memory_comes_back_in_order() {
+    let place = tempfile::tempdir().unwrap();
+    let watch = Watch::new();
+    let sorter = Sorter::new(Format::fixed(100).key("0+8"));
+    let sorter = sorter.memory(SMALL).temporary(place.path()).watch(&watch);
+    let mut feed = sorter.start().unwrap();
+    feed.push_all(records(RECORDS)).unwrap();
+    assert!(watch.progress().read > 0);
+    let mut sorted = feed.finish().unwrap();
+    let (mut count, mut last, mut sum) = (0, 0, 0_u64);
+    while let Some(record) = sorted.next().unwrap() {
+        let number = |at: usize| u64::from_be_bytes(record[at..at + 8].try_into().unwrap());
+        assert!(number(0) >= last);
+        (count, last, sum) = (count + 1, number(0), sum + number(8));
+    }
+    assert_eq!((count, sum), (RECORDS, RECORDS * (RECORDS - 1) / 2));
+    let report = sorted.report().unwrap();
+    assert!(report.temporary_bytes > 20_000_000, "{report:?}");
+    assert!(report.passes > 1);
+    assert!(crate::files(place.path()).is_empty());
+}
+
+#[test]
+fn keys_of_a_function_spill_with_their_records() {
+    let sorter = Sorter::new(Format::fixed(100)).memory(SMALL);
+    let by_number = |record: &[u8]| {
+        let number: [u8; 8] = record[8..16].try_into().unwrap();
+        std::cmp::Reverse(u64::from_be_bytes(number))
+    };
+    let mut feed = sorter.by_key(by_number).start().unwrap();
+    feed.push_all(records(RECORDS)).unwrap();
+    let all = feed.finish().unwrap().read_to_vec().unwrap();
+    let expected: Vec<[u8; 100]> = records(RECORDS).collect();
+    let expected: Vec<u8> = expected.into_iter().rev().flatten().collect();
+    assert!(all == expected);
+}
+
+/// Sorts of one process do not disturb each other.
+#[test]
+fn several_sorts_run_at_once() {
+    let sort = |seed: u64| {
+        let mut feed = Sorter::new(Format::lines()).memory(SMALL).start().unwrap();
+        let lines = (0..50_000_u64).map(|number| format!("{}", number.wrapping_mul(seed) % 99_991));
+        let mut expected: Vec<String> = lines.map(|line| line + "\n").collect();
+        feed.push_all(&expected).unwrap();
+        expected.sort();
+        let all = feed.finish().unwrap().read_to_vec().unwrap();
+        assert!(all == expected.concat().into_bytes());
+    };
+    std::thread::scope(|scope| {
+        for seed in 1..6 {
+            scope.spawn(move || sort(seed * 7919));
+        }
+    });
+}
+
+#[test]
+fn readers_give_records_of_any_cut() {
+    struct Slowly<'a>(&'a [u8]);
+    impl std::io::Read for Slowly<'_> {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let bytes = self.0.len().min(3).min(out.len());
+            out[..bytes].copy_from_slice(&self.0[..bytes]);
+            self.0 = &self.0[bytes..];
+            Ok(bytes)
+        }
+    }
+    let mut feed = Sorter::new(Format::lines()).start().unwrap();
+    let long = "x".repeat(700_000);
+    feed.push_reader(Slowly(format!("dd\nb\n\n{long}\naaaaaaaaaa").as_bytes()))
+        .unwrap();
+    let all = feed.finish().unwrap().read_to_vec().unwrap();
+    assert!(all == format!("\naaaaaaaaaa\nb\ndd\n{long}\n").into_bytes());
+    let mut feed = Sorter::new(Format::fixed(4)).start().unwrap();
+    let cut = feed.push_reader(&b"abcdefg"[..]).unwrap_err();
+    assert_eq!(
+        cut.to_string(),
+        "record 2: it has another length than the format says"
+    );
+}

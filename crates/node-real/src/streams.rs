@@ -1,0 +1,303 @@
+//! Streams in memory: a thread of this process feeds the standard input of a cluster, or takes from
+//! its standard output.
+//!
+//! ```text
+//! Feed::push ------> | buffer of a read request  | ------> reader
+//! writer ----------> | buffer of a write request | ------> Take::held
+//! ```
+//!
+//! Each side works in the buffers of the cluster, so bytes are copied once on their way in and not at
+//! all on their way out, and a slow side makes the other wait.
+
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, PoisonError};
+
+use node::backend::{Completion, Control, Done, FileHandle, Request};
+use node::{Buffer, FileKind, Metadata, Mutex, Time};
+
+/// A request that waits for the other side.
+struct Asked {
+    buffer: Buffer,
+    range: Range<usize>,
+    done: Completion<Done>,
+}
+
+impl Asked {
+    fn complete(self, result: io::Result<()>) {
+        self.done.complete((self.buffer, result));
+    }
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All bytes have passed.
+    Whole,
+    /// One side went away before that.
+    Cut,
+}
+
+#[derive(Default)]
+struct State {
+    asked: Option<Asked>,
+    end: Option<End>,
+}
+
+#[derive(Default)]
+struct Stream {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Stream {
+    /// The next request of the cluster; none when the stream has ended.
+    fn wait(&self) -> Option<Asked> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(asked) = state.asked.take() {
+                return Some(asked);
+            }
+            if state.end.is_some() {
+                return None;
+            }
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Hands a request to the other side. If that has ended, gives it back with the reason.
+    fn ask(&self, asked: Asked) -> Result<(), (Asked, End)> {
+        let mut state = self.state.lock();
+        if let Some(end) = state.end {
+            return Err((asked, end));
+        }
+        state.asked = Some(asked);
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Ends the stream, if it has not ended. Returns a request that nothing will serve.
+    fn end(&self, end: End) -> Option<Asked> {
+        let mut state = self.state.lock();
+        state.end.get_or_insert(end);
+        let left = state.asked.take();
+        drop(state);
+        self.changed.notify_one();
+        left
+    }
+}
+
+/// The cluster's end of a stream. Its streams end when it is dropped.
+struct Handle {
+    stream: Arc<Stream>,
+    is_input: bool,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let _ = self.stream.end(End::Whole);
+    }
+}
+
+impl FileHandle for Handle {
+    fn metadata(&self) -> io::Result<Metadata> {
+        Ok(Metadata {
+            kind: FileKind::Sequential,
+            device: 0,
+            identity: 0,
+            mode: 0,
+            length: 0,
+        })
+    }
+
+    fn is_direct(&self) -> bool {
+        false
+    }
+
+    fn submit(&self, _: Time, request: Request) {
+        let (asked, is_input) = match request {
+            Request::Read {
+                bytes,
+                buffer,
+                done,
+                ..
+            } => {
+                let range = 0..bytes;
+                (
+                    Asked {
+                        buffer,
+                        range,
+                        done,
+                    },
+                    true,
+                )
+            }
+            Request::Write {
+                range,
+                buffer,
+                done,
+                ..
+            } => (
+                Asked {
+                    buffer,
+                    range,
+                    done,
+                },
+                false,
+            ),
+            Request::ReadChain { buffers, done, .. }
+            | Request::WriteChain { buffers, done, .. } => {
+                return done.complete((buffers, Err(io::ErrorKind::Unsupported.into())));
+            }
+            Request::Sync { done } => return done.complete(Ok(())),
+        };
+        if is_input != self.is_input {
+            return asked.complete(Err(io::ErrorKind::Unsupported.into()));
+        }
+        match self.stream.ask(asked) {
+            Ok(()) => {}
+            Err((mut asked, End::Whole)) if is_input => {
+                asked.buffer.set_len(0);
+                asked.complete(Ok(()));
+            }
+            Err((asked, _)) => asked.complete(Err(gone(is_input))),
+        }
+    }
+
+    fn control(&self, _: Control) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// The other side of a stream went away.
+fn gone(is_input: bool) -> io::Error {
+    match is_input {
+        true => io::Error::new(io::ErrorKind::UnexpectedEof, "its writer gave up"),
+        false => io::ErrorKind::BrokenPipe.into(),
+    }
+}
+
+/// The standard input of a cluster, as the thread sees it that fills it.
+pub struct Feed {
+    stream: Arc<Stream>,
+    /// A read request, and the bytes of it that are filled.
+    open: Option<(Asked, usize)>,
+}
+
+/// The cluster is gone, and takes no more bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone;
+
+impl Feed {
+    /// A feed, and the file that has its bytes.
+    pub fn new() -> (Feed, Arc<dyn FileHandle>) {
+        let stream = Arc::new(Stream::default());
+        let handle = Handle {
+            stream: Arc::clone(&stream),
+            is_input: true,
+        };
+        let open = None;
+        (Feed { stream, open }, Arc::new(handle))
+    }
+
+    /// Adds bytes, and waits while the cluster has no room for them.
+    ///
+    /// # Errors
+    /// When the run is over.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), Gone> {
+        while !bytes.is_empty() {
+            let (mut asked, filled) = match self.open.take() {
+                Some(open) => open,
+                None => (self.stream.wait().ok_or(Gone)?, 0),
+            };
+            let room = asked.range.len() - filled;
+            let (now, rest) = bytes.split_at(room.min(bytes.len()));
+            asked.buffer.bytes_mut()[filled..filled + now.len()].copy_from_slice(now);
+            let filled = filled + now.len();
+            match filled == asked.range.len() {
+                true => Feed::complete(asked, filled),
+                false => self.open = Some((asked, filled)),
+            }
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    fn complete(mut asked: Asked, filled: usize) {
+        asked.buffer.set_len(filled);
+        asked.complete(Ok(()));
+    }
+
+    /// Ends the input. A feed that is dropped before that makes the run fail.
+    pub fn finish(mut self) {
+        self.end(End::Whole);
+    }
+
+    fn end(&mut self, end: End) {
+        let left = self.stream.end(end).map(|asked| (asked, 0));
+        for (asked, filled) in self.open.take().into_iter().chain(left) {
+            match end {
+                End::Whole => Feed::complete(asked, filled),
+                End::Cut => asked.complete(Err(gone(true))),
+            }
+        }
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.end(End::Cut);
+    }
+}
+
+/// The standard output of a cluster, as the thread sees it that empties it.
+pub struct Take {
+    stream: Arc<Stream>,
+    held: Option<Asked>,
+}
+
+impl Take {
+    /// A take, and the file whose bytes it gets.
+    pub fn new() -> (Take, Arc<dyn FileHandle>) {
+        let stream = Arc::new(Stream::default());
+        let handle = Handle {
+            stream: Arc::clone(&stream),
+            is_input: false,
+        };
+        let held = None;
+        (Take { stream, held }, Arc::new(handle))
+    }
+
+    /// Gives the bytes that it holds back to the cluster, and waits for the next ones. False when the
+    /// run is over, well or not.
+    pub fn advance(&mut self) -> bool {
+        self.release(Ok(()));
+        self.held = self.stream.wait();
+        self.held.is_some()
+    }
+
+    /// The bytes that it holds; none before [`Take::advance`] and at the end.
+    pub fn held(&self) -> &[u8] {
+        match &self.held {
+            Some(held) => &held.buffer.bytes()[held.range.clone()],
+            None => &[],
+        }
+    }
+
+    fn release(&mut self, result: io::Result<()>) {
+        if let Some(held) = self.held.take() {
+            held.complete(result);
+        }
+    }
+}
+
+impl Drop for Take {
+    fn drop(&mut self) {
+        self.release(Err(gone(false)));
+        if let Some(left) = self.stream.end(End::Cut) {
+            left.complete(Err(gone(false)));
+        }
+    }
+}
