@@ -6,7 +6,7 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench test lint unit readme test-long long pages trials hosts hostile installed \
+.PHONY: demo build bench test lint unit readme test-long long pages trials hosts hostile installed published \
 	install uninstall mpi mpi-if-possible figures mutants clean
 
 demo: build
@@ -35,7 +35,7 @@ readme:
 	$(CARGO) build --locked --quiet --package gristmill-cli
 	sh tests/readme.sh $(DEBUG_BINARY)
 
-test-long: build long pages installed trials hosts hostile
+test-long: build long pages installed published trials hosts hostile
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.
@@ -48,6 +48,10 @@ pages: build
 # Installs into a temporary directory, and runs the installed commands.
 installed: bench
 	sh tests/install.sh
+
+# The library as others get it. `cargo install cargo-semver-checks` adds a check of its changes.
+published:
+	sh tests/published.sh
 
 # Two thousand seeds of the sort of several ranks on simulated nodes that fail, in two processes.
 trials: build

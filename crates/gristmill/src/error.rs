@@ -60,6 +60,9 @@ pub enum Error {
     /// A [`Watch`](crate::Watch) stopped the sort.
     #[error("the sort was stopped")]
     Stopped,
+    /// This process is a fork of the one that began the sort, which goes on there.
+    #[error("this sort was begun before a fork, and belongs to the parent process")]
+    Forked,
     /// Records were lost or changed, on a disk or in memory. The check of the output found it.
     #[error("{0}")]
     Damaged(String),

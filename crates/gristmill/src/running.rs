@@ -1,6 +1,8 @@
 //! A sort on a thread of its own.
 
+use std::mem::forget;
 use std::panic::resume_unwind;
+use std::process::id;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
@@ -24,6 +26,8 @@ pub(crate) struct Running {
     /// None once its end was waited for.
     thread: Option<JoinHandle<Ended>>,
     control: Control,
+    /// A fork of this process has no such thread.
+    process: u32,
 }
 
 impl Running {
@@ -40,12 +44,17 @@ impl Running {
         Ok(Running {
             thread: Some(thread),
             control,
+            process: id(),
         })
     }
 
     /// Waits for its end.
     pub(crate) fn join(mut self) -> Result<Report, Error> {
         let thread = self.thread.take().expect("it is waited for once");
+        if self.process != id() {
+            forget(thread);
+            return Err(Error::Forked);
+        }
         match thread.join() {
             Ok(ended) => Ok(Report::of(&ended?)),
             Err(panic) => resume_unwind(panic),
@@ -57,6 +66,9 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
+            if self.process != id() {
+                return forget(thread);
+            }
             self.control.stop("a drop");
             // Its failure has no reader.
             let _ = thread.join();

@@ -8,9 +8,14 @@
 //!
 //! Each side works in the buffers of the cluster, so bytes are copied once on their way in and not at
 //! all on their way out, and a slow side makes the other wait.
+//!
+//! A process that forks leaves its threads behind, with the locks that they hold. In the child both
+//! sides of a stream are over, and touch nothing that the cluster shares.
 
 use std::io;
+use std::mem::forget;
 use std::ops::Range;
+use std::process::id;
 use std::sync::{Arc, Condvar, PoisonError};
 
 use node::backend::{Completion, Control, Done, FileHandle, Request};
@@ -44,15 +49,40 @@ struct State {
     end: Option<End>,
 }
 
-#[derive(Default)]
 struct Stream {
     state: Mutex<State>,
     changed: Condvar,
+    process: u32,
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        Stream {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            process: id(),
+        }
+    }
 }
 
 impl Stream {
+    fn is_forked(&self) -> bool {
+        self.process != id()
+    }
+
+    /// Completes a request of the cluster.
+    fn complete(&self, asked: Asked, result: io::Result<()>) {
+        match self.is_forked() {
+            true => forget(asked),
+            false => asked.complete(result),
+        }
+    }
+
     /// The next request of the cluster; none when the stream has ended.
     fn wait(&self) -> Option<Asked> {
+        if self.is_forked() {
+            return None;
+        }
         let mut state = self.state.lock();
         loop {
             if let Some(asked) = state.asked.take() {
@@ -80,6 +110,9 @@ impl Stream {
 
     /// Ends the stream, if it has not ended. Returns a request that nothing will serve.
     fn end(&self, end: End) -> Option<Asked> {
+        if self.is_forked() {
+            return None;
+        }
         let mut state = self.state.lock();
         state.end.get_or_insert(end);
         let left = state.asked.take();
@@ -217,7 +250,7 @@ impl Feed {
             asked.buffer.bytes_mut()[filled..filled + now.len()].copy_from_slice(now);
             let filled = filled + now.len();
             match filled == asked.range.len() {
-                true => Feed::complete(asked, filled),
+                true => self.complete(asked, filled),
                 false => self.open = Some((asked, filled)),
             }
             bytes = rest;
@@ -225,9 +258,9 @@ impl Feed {
         Ok(())
     }
 
-    fn complete(mut asked: Asked, filled: usize) {
+    fn complete(&self, mut asked: Asked, filled: usize) {
         asked.buffer.set_len(filled);
-        asked.complete(Ok(()));
+        self.stream.complete(asked, Ok(()));
     }
 
     /// Ends the input. A feed that is dropped before that makes the run fail.
@@ -239,8 +272,8 @@ impl Feed {
         let left = self.stream.end(end).map(|asked| (asked, 0));
         for (asked, filled) in self.open.take().into_iter().chain(left) {
             match end {
-                End::Whole => Feed::complete(asked, filled),
-                End::Cut => asked.complete(Err(gone(true))),
+                End::Whole => self.complete(asked, filled),
+                End::Cut => self.stream.complete(asked, Err(gone(true))),
             }
         }
     }
@@ -288,7 +321,7 @@ impl Take {
 
     fn release(&mut self, result: io::Result<()>) {
         if let Some(held) = self.held.take() {
-            held.complete(result);
+            self.stream.complete(held, result);
         }
     }
 }
@@ -297,7 +330,7 @@ impl Drop for Take {
     fn drop(&mut self) {
         self.release(Err(gone(false)));
         if let Some(left) = self.stream.end(End::Cut) {
-            left.complete(Err(gone(false)));
+            self.stream.complete(left, Err(gone(false)));
         }
     }
 }
