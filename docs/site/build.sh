@@ -4,8 +4,8 @@
 #
 #   docs/site/build.sh [GRISTMILL]      default: target/release/gristmill; gristmill-bench is beside it
 #
-# Links are written for readers of the sources. Here docs/ becomes the top, other folders lie in it, and
-# each folder has a page that lists its files.
+# Links are written for readers of the sources. Here docs/ becomes the top, other folders lie in it, each
+# folder has a page that lists its files, and sources that pages link to are copied.
 set -eu
 cd "$(dirname "$0")/../.."
 cargo=${CARGO:-cargo}
@@ -33,6 +33,7 @@ place() {
     mkdir -p "$(dirname "$pages/$2")"
     sed -E "/^ *\`\`\`/,/^ *\`\`\`/!{
         s#\\]\\($3#](${4}#g
+        s#\\]\\(${4}README\\.md#](${4}index.md#g
         s#\\]\\(([^):]*/)\\)#](\\1index.md)#g
         s#\\[(docs/)?([A-Za-z/-]*)\\.md\\]#[\\2]#g
         s#(^|[^[])\`(gristmill[-a-z ]*) --help\`#\\1[\`\\2 --help\`](${4}reference/\\2.md)#g
@@ -92,6 +93,14 @@ printf '# The crate gristmill\n\n[%s](api/gristmill/index.html).\n' \
     "All items of the crate, with examples" >"$pages/api.md"
 show machines "Machine files"
 show experiments/nanosort "The experiments of the NanoSort paper"
+
+# Sources that pages link to, as they are.
+grep -rhoE '\]\([^):# ]+' "$pages" --include='*.md' | sed -E 's#^\]\((\.\./)*##' | sort -u |
+    while read -r file; do
+        [ -f "$file" ] && [ ! -e "$pages/$file" ] || continue
+        mkdir -p "$(dirname "$pages/$file")"
+        cp "$file" "$pages/$file"
+    done
 
 # The lists in the table of contents, and no page beside it.
 while IFS= read -r line; do
