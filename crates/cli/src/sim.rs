@@ -1,5 +1,6 @@
 //! `gristmill sim`: runs a program of tiny tasks on a simulated machine or on threads.
 
+pub(crate) mod ahead;
 mod notes;
 mod options;
 mod show;
@@ -21,11 +22,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (machine, runs) = (arguments.machine(), &arguments.runs);
-    let mut job = Job::new(
+    let mut job = Job::planned(
         arguments.parameters(),
         arguments.place()?,
         arguments.seeds(),
-    )?;
+    )?
+    .anyway(runs.anyway);
+    job.check_room()?;
     if runs.trace.is_some() {
         job = job.traced()?;
     }
@@ -36,6 +39,7 @@ fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
     if !runs.json {
         show::head(&job, &notes::machine(&job, machine))?;
     }
+    ahead::look(job.estimate(), runs.progress, runs.anyway)?;
     let mut report = watched(&observer, &caught, runs.progress, || job.run(&observer))?;
     report.note = notes::all(&job, machine, report.note);
     if let Some(trace) = trace {

@@ -86,6 +86,15 @@ impl Changes {
         Ok(true)
     }
 
+    /// Names of all changes.
+    pub(crate) fn names() -> Vec<String> {
+        Changes::default()
+            .all()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
+    }
+
     /// All changes by option, `null` for those that are left out.
     fn all(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {

@@ -20,6 +20,7 @@ mod help;
 mod house;
 mod keys;
 mod lab;
+mod lab_own;
 mod lab_report;
 mod leftovers;
 mod limits;
