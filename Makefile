@@ -6,8 +6,8 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench test lint unit readme programs test-long long pages trials hosts hostile installed published \
-	install uninstall mpi mpi-if-possible figures mutants clean
+.PHONY: demo build bench test lint unit readme programs test-long long pages site trials hosts hostile installed published \
+	docs install uninstall mpi mpi-if-possible figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -30,16 +30,17 @@ lint:
 unit: mpi-if-possible
 	$(CARGO) test --workspace --locked
 
-# The commands of the README and its pages. The debug binary is already built for the tests.
+# The commands and links of all pages. The debug binary is already built for the tests.
 readme:
 	$(CARGO) build --locked --quiet --package gristmill-cli
+	sh tests/links.sh
 	sh tests/readme.sh $(DEBUG_BINARY)
 
 # A program of one's own, in a crate outside of the workspace.
 programs:
 	sh tests/programs.sh
 
-test-long: build long pages installed published trials hosts hostile
+test-long: build long pages site installed published trials hosts hostile
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.
@@ -48,6 +49,10 @@ long: mpi-if-possible
 
 pages: build
 	sh tests/readme.sh $(BINARY)
+
+# Every link and every place that it leads to, in the built site.
+site: docs
+	sh tests/links.sh $(TARGET)/site
 
 # Installs into a temporary directory, and runs the installed commands.
 installed: bench
@@ -125,6 +130,11 @@ uninstall:
 		"$(BASH)/gristmill" "$(ZSH)/_gristmill" "$(FISH)/gristmill.fish"
 	rm -f "$(MANUAL)/gristmill.1" "$(MANUAL)/gristmill-"*.1
 	rm -rf "$(INSTALLED)/lib/gristmill"
+
+# The documentation as a site, target/site/index.html: pages, the help of each command, rustdoc. mdBook
+# is built into target/tools unless it is on PATH.
+docs: bench
+	sh docs/site/build.sh $(BINARY)
 
 # Every figure at the paper's size: judges all claims and writes the page, in half an hour.
 figures: build

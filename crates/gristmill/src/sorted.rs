@@ -1,6 +1,6 @@
 //! Records on their way out of a sort.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use record::{Framing, Scanner};
 
 use crate::error::Error;
 use crate::report::Report;
-use crate::running::Running;
+use crate::running::{Running, store};
 
 /// The sorted records. They lie in the memory of the sort, which waits for the reader; dropped, it
 /// ends the sort.
@@ -133,31 +133,27 @@ impl Sorted {
             writer.write_all(record)?;
         }
         writer.flush()?;
-        Ok(self.report.take().expect("the last record was read"))
+        Ok(self.take_report())
     }
 
     /// Writes all records that are left to a file, which gets its name when it is complete and durable.
     ///
     /// # Errors
     /// When the sort has failed, or the file cannot be written; it has its old content then.
-    pub fn write_file(self, path: impl AsRef<Path>) -> Result<Report, Error> {
-        let path = path.as_ref();
-        let parent = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let failed = |cause: std::io::Error| Error::File {
-            what: format!("cannot write {}: {cause}", path.display()),
-            file: path.to_owned(),
-            cause,
-        };
-        let draft = tempfile::Builder::new()
-            .prefix(".gristmill-")
-            .tempfile_in(parent.unwrap_or(Path::new(".")))
-            .map_err(failed)?;
-        let report = self.write_to(BufWriter::with_capacity(1 << 20, draft.as_file()))?;
-        draft.as_file().sync_all().map_err(failed)?;
-        draft.persist(path).map_err(|error| failed(error.error))?;
-        Ok(report)
+    pub fn write_file(mut self, path: impl AsRef<Path>) -> Result<Report, Error> {
+        store(path.as_ref(), |file| {
+            loop {
+                match self.next() {
+                    Ok(Some(record)) => file.push(record)?,
+                    Ok(None) => break Ok(Ok(self.take_report())),
+                    Err(error) => break Ok(Err(error)),
+                }
+            }
+        })
+    }
+
+    fn take_report(&mut self) -> Report {
+        self.report.take().expect("the last record was read")
     }
 
     /// All records that are left, one behind the other.

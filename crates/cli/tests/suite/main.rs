@@ -31,6 +31,7 @@ mod named_texts;
 mod output_set;
 mod reference;
 mod report;
+mod report_page;
 mod resume;
 mod rows;
 mod signals;
