@@ -6,7 +6,7 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench test lint unit readme test-long long pages site trials hosts hostile installed published \
+.PHONY: demo build bench test lint unit readme programs test-long long pages site trials hosts hostile installed published \
 	docs install uninstall mpi mpi-if-possible figures mutants clean
 
 demo: build
@@ -21,7 +21,7 @@ bench:
 
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
-test: lint unit readme
+test: lint unit readme programs
 
 lint:
 	$(CARGO) fmt --all --check
@@ -35,6 +35,10 @@ readme:
 	$(CARGO) build --locked --quiet --package gristmill-cli
 	sh tests/links.sh
 	sh tests/readme.sh $(DEBUG_BINARY)
+
+# A program of one's own, in a crate outside of the workspace.
+programs:
+	sh tests/programs.sh
 
 test-long: build long pages site installed published trials hosts hostile
 

@@ -150,8 +150,7 @@ fn simulated(report: Report, tick_fs: u64) -> Simulated {
     Simulated {
         counts,
         longest_send_wait_us: microseconds(counts.longest_send_wait, tick_fs),
-        // A link carries one flit per tick.
-        busiest_down_us: microseconds(counts.busiest_down_flits, tick_fs),
+        busiest_down_us: microseconds(counts.busiest_down_ticks, tick_fs),
         windows: report.windows,
         mac_ns: None,
         slices: report.slices,

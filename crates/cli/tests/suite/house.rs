@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::knots;
 
 /// Each crate with the crates that it may import (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
@@ -61,6 +61,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
             "cli",
         ],
     ),
+    ("sim", &["node", "grain", "lab", "cli"]),
     ("hostile", &["kernel"]),
 ];
 
