@@ -39,10 +39,7 @@ pub fn facts_of_memory() -> Memory {
 fn memory_without_proc() -> (u64, u64) {
     let told = rustix::system::sysinfo();
     let bytes = |units: u64| units * u64::from(told.mem_unit);
-    (
-        bytes(told.totalram.into()),
-        bytes((told.freeram + told.bufferram).into()),
-    )
+    (bytes(told.totalram), bytes(told.freeram + told.bufferram))
 }
 
 /// The largest resident set of this process so far, in bytes.
