@@ -6,8 +6,8 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench test lint unit readme test-long long pages trials hosts hostile installed published \
-	install uninstall mpi mpi-if-possible figures mutants clean
+.PHONY: demo build bench wheel test lint unit readme python test-long long pages trials hosts hostile installed \
+	python-installed published install uninstall mpi mpi-if-possible figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -19,9 +19,14 @@ build:
 bench:
 	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench
 
+# The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
+# directory.
+wheel:
+	sh tests/python.sh wheel
+
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
-test: lint unit readme
+test: lint unit readme python
 
 lint:
 	$(CARGO) fmt --all --check
@@ -35,7 +40,15 @@ readme:
 	$(CARGO) build --locked --quiet --package gristmill-cli
 	sh tests/readme.sh $(DEBUG_BINARY)
 
-test-long: build long pages installed published trials hosts hostile
+# The Python module, where Python 3.9 or later is there.
+python:
+	sh tests/python.sh
+
+# The same tests of the wheel, installed.
+python-installed:
+	sh tests/python.sh installed
+
+test-long: build long pages installed python-installed published trials hosts hostile
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.
