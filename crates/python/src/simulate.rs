@@ -60,7 +60,7 @@ fn stopping(py: Python<'_>, observer: &Observer) -> impl FnMut() -> PyResult<()>
 }
 
 fn job(program: &str, machine: Option<&str>, options: &str, seeds: Seeds) -> Result<Job, LabError> {
-    let usage = |error: serde_json::Error| LabError::usage(error.to_string());
+    let usage = |error: serde_json::Error| LabError::usage(format!("an option: {error}"));
     let given: Map<String, Value> = serde_json::from_str(options).map_err(usage)?;
     let mut changes = Map::new();
     let mut told = Vec::new();
