@@ -6,9 +6,9 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench test lint unit readme programs test-long test-all beyond long pages site trials \
-	hosts hostile installed published distributed docs install install-command uninstall mpi mpi-if-possible \
-	built dist dist-musl dist-deb dist-wheel table figures mutants clean
+.PHONY: demo build bench wheel test lint unit readme programs python test-long test-all beyond long pages site \
+	trials hosts hostile installed python-installed published distributed docs install install-command \
+	uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -20,9 +20,14 @@ build:
 bench:
 	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench
 
+# The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
+# directory.
+wheel:
+	sh tests/python.sh wheel
+
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
-test: lint unit readme programs
+test: lint unit readme programs python
 
 lint:
 	$(CARGO) fmt --all --check
@@ -42,14 +47,22 @@ readme:
 programs:
 	sh tests/programs.sh
 
+# The Python module, where Python 3.9 or later is there.
+python:
+	sh tests/python.sh
+
+# The same tests of the wheel, installed.
+python-installed:
+	sh tests/python.sh installed
+
 test-long: long beyond
 
 # Both, and each test once: `long` has the tests of `unit`, with more cases.
 test-all: export GRISTMILL_LONG = 1
-test-all: lint unit readme programs beyond
+test-all: lint unit readme programs python beyond
 
 # What no test of cargo does.
-beyond: build pages site installed published trials hosts hostile distributed
+beyond: build pages site installed python-installed published trials hosts hostile distributed
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.

@@ -71,6 +71,11 @@ impl Changes {
         }
     }
 
+    /// Whether there is a change of that name.
+    pub fn knows(name: &str) -> bool {
+        Changes::default().all().contains_key(name)
+    }
+
     /// Sets the change of that name; false if there is none.
     pub(crate) fn set(&mut self, name: &str, value: &impl Serialize) -> Result<bool, String> {
         let mut all = self.all();
