@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::knots;
 
 /// Each crate with the crates that it may import (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 18] = [
+const MAY_KNOW: [(&str, &[&str]); 19] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
