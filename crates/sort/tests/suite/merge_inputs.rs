@@ -89,7 +89,7 @@ fn hundreds_of_schedules_merge_chained_records() {
         let (files, order) = drawn_chained(count, 20_000 * count, random);
         let sorted = files
             .iter()
-            .map(|file| sorted_lines(&[file.clone()], &order));
+            .map(|file| sorted_lines(std::slice::from_ref(file), &order));
         let mut merge = LineSort::of(sorted.collect(), order.clone());
         if order.framing.delimiter().is_some() && random.below(3) == 0 {
             merge.files[0].pop();
