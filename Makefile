@@ -6,7 +6,7 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench test lint unit readme test-long long pages trials hosts hostile installed published \
+.PHONY: demo build bench library test lint unit readme test-long long pages trials hosts hostile installed published \
 	install uninstall mpi mpi-if-possible figures mutants clean
 
 demo: build
@@ -18,6 +18,10 @@ build:
 # The command and `gristmill-bench`, which measures it.
 bench:
 	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench
+
+# The shared and the static library for programs in C.
+library:
+	$(CARGO) build --release --locked --package gristmill-c
 
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
@@ -95,8 +99,9 @@ mpi-if-possible:
 
 # --- the rest
 
-# Both commands, man pages, completions, and the MPI shim if `make mpi` has built it. Packages set
-# DESTDIR. Binaries of `make bench` are installed unchanged, so that root need not build.
+# Both commands, man pages, completions, the library for C, and the MPI shim if `make mpi` has built it.
+# Packages set DESTDIR. Files of `make bench library` are installed unchanged, so that root need not
+# build.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
 SHIM = $(TARGET)/mpi/libgristmill_mpi.so
@@ -104,9 +109,14 @@ MANUAL = $(INSTALLED)/share/man/man1
 BASH = $(INSTALLED)/share/bash-completion/completions
 ZSH = $(INSTALLED)/share/zsh/site-functions
 FISH = $(INSTALLED)/share/fish/vendor_completions.d
+LIBRARY = $(dir $(BINARY))libgristmill
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+# The name that programs are linked with, as crates/c/build.rs writes it into the library.
+SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
 install:
 	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
+	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
 	install -d "$(INSTALLED)/bin" "$(MANUAL)" "$(BASH)" "$(ZSH)" "$(FISH)"
 	install -m 755 "$(BINARY)" "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)" manual "$(MANUAL)"
@@ -114,6 +124,14 @@ install:
 	"$(BINARY)" completions bash > "$(BASH)/gristmill"
 	"$(BINARY)" completions zsh > "$(ZSH)/_gristmill"
 	"$(BINARY)" completions fish > "$(FISH)/gristmill.fish"
+	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
+	install -D -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
+	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
+	ln -sf $(SONAME) "$(INSTALLED)/lib/libgristmill.so"
+	install -m 644 "$(LIBRARY).a" "$(INSTALLED)/lib"
+	install -d "$(INSTALLED)/lib/pkgconfig"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/c/gristmill.pc.in \
+		> "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
 
 uninstall:
@@ -121,6 +139,8 @@ uninstall:
 		"$(BASH)/gristmill" "$(ZSH)/_gristmill" "$(FISH)/gristmill.fish"
 	rm -f "$(MANUAL)/gristmill.1" "$(MANUAL)/gristmill-"*.1
 	rm -rf "$(INSTALLED)/lib/gristmill"
+	rm -f "$(INSTALLED)/include/gristmill.h" "$(INSTALLED)/lib/libgristmill.a" \
+		"$(INSTALLED)/lib/libgristmill.so"* "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 
 # Every figure at the paper's size: judges all claims and writes the page, in half an hour.
 figures: build
