@@ -73,10 +73,22 @@ impl Sorted {
         Ok(Some(self.decoder.record(record)))
     }
 
+    #[inline]
     fn find(&mut self) -> Result<Option<Found>, Error> {
         if !self.scanner.is_within() {
+            // Most records lie in one piece.
+            let from = self.at;
+            if let Some(end) = self.decoder.framing.end(&self.take.held()[from..]) {
+                self.at += end;
+                return Ok(Some(Found::InPiece(from..self.at)));
+            }
             self.carried.clear();
         }
+        self.carry()
+    }
+
+    /// Finds a record that goes on in the next piece, or the next piece.
+    fn carry(&mut self) -> Result<Option<Found>, Error> {
         loop {
             let rest = &self.take.held()[self.at..];
             if rest.is_empty() {
@@ -129,14 +141,37 @@ impl Sorted {
     /// # Errors
     /// When the sort has failed, or the writer fails.
     pub fn write_to(mut self, mut writer: impl Write) -> Result<Report, Error> {
-        while let Some(record) = self.next()? {
-            writer.write_all(record)?;
+        if self.decoder.is_pair {
+            while let Some(record) = self.next()? {
+                writer.write_all(record)?;
+            }
+        } else {
+            // Records lie one behind the other.
+            loop {
+                writer.write_all(&self.take.held()[self.at..])?;
+                self.at = 0;
+                if !self.take.advance() {
+                    break;
+                }
+            }
+            self.end()?;
         }
         writer.flush()?;
         Ok(self.report.take().expect("the last record was read"))
     }
 
     /// Writes all records that are left to a file, which gets its name when it is complete and durable.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// let file = place.path().join("sorted");
+    /// let mut feed = Sorter::new(Format::fixed(1)).start()?;
+    /// feed.push_reader(&b"hello"[..])?;
+    /// assert_eq!(feed.finish()?.write_file(&file)?.records, 5);
+    /// assert_eq!(std::fs::read(&file)?, b"ehllo");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the sort has failed, or the file cannot be written; it has its old content then.
