@@ -6,9 +6,10 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench wheel test lint unit readme programs python test-long test-all beyond long pages site \
-	trials hosts hostile installed python-installed published distributed docs install install-command \
-	uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
+.PHONY: demo build bench library wheel test lint unit readme programs python test-long test-all beyond long \
+	pages site trials hosts hostile installed python-installed published distributed docs install \
+	install-command uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants \
+	clean
 
 demo: build
 	$(BINARY) demo
@@ -24,6 +25,10 @@ bench:
 # directory.
 wheel:
 	sh tests/python.sh wheel
+
+# The shared and the static library for programs in C.
+library:
+	$(CARGO) build --release --locked --package gristmill-c
 
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
@@ -132,8 +137,9 @@ mpi-if-possible:
 
 # --- the rest
 
-# Both commands, man pages, completions, and the MPI shim if `make mpi` has built it. Packages set
-# DESTDIR. Binaries of `make bench` are installed unchanged, so that root need not build.
+# Both commands, man pages, completions, the library for C, and the MPI shim if `make mpi` has built it.
+# Packages set DESTDIR. Files of `make bench library` are installed unchanged, so that root need not
+# build.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
 SHIM = $(TARGET)/mpi/libgristmill_mpi.so
@@ -141,14 +147,27 @@ MANUAL = $(INSTALLED)/share/man/man1
 BASH = $(INSTALLED)/share/bash-completion/completions
 ZSH = $(INSTALLED)/share/zsh/site-functions
 FISH = $(INSTALLED)/share/fish/vendor_completions.d
+LIBRARY = $(dir $(BINARY))libgristmill
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+# The name that programs are linked with, as crates/c/build.rs writes it into the library.
+SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
 install: built install-command
 	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)-bench" manual "$(MANUAL)"
+	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
+	install -d "$(INSTALLED)/lib/pkgconfig"
+	install -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
+	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
+	ln -sf $(SONAME) "$(INSTALLED)/lib/libgristmill.so"
+	install -m 644 "$(LIBRARY).a" "$(INSTALLED)/lib"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/c/gristmill.pc.in \
+		> "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
 
 built:
 	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
+	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
 
 # Only `gristmill` and what comes with it, for the static archive.
 install-command:
@@ -164,6 +183,8 @@ uninstall:
 		"$(BASH)/gristmill" "$(ZSH)/_gristmill" "$(FISH)/gristmill.fish"
 	rm -f "$(MANUAL)/gristmill.1" "$(MANUAL)/gristmill-"*.1
 	rm -rf "$(INSTALLED)/lib/gristmill"
+	rm -f "$(INSTALLED)/include/gristmill.h" "$(INSTALLED)/lib/libgristmill.a" \
+		"$(INSTALLED)/lib/libgristmill.so"* "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 
 # The documentation as a site, target/site/index.html: pages, the help of each command, rustdoc. mdBook
 # is built into target/tools unless it is on PATH.

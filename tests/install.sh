@@ -19,7 +19,8 @@ check() {
     for file in bin/gristmill bin/gristmill-bench share/man/man1/gristmill.1 \
         share/man/man1/gristmill-sort.1 share/man/man1/gristmill-bench.1 \
         share/bash-completion/completions/gristmill share/zsh/site-functions/_gristmill \
-        share/fish/vendor_completions.d/gristmill.fish; do
+        share/fish/vendor_completions.d/gristmill.fish include/gristmill.h lib/libgristmill.so \
+        lib/libgristmill.a lib/pkgconfig/gristmill.pc; do
         [ -s "$root/$file" ] || fail "$file is missing"
     done
     "$sort" gensort 1000 "$place/in"
@@ -31,8 +32,26 @@ check() {
         "$sort" doctor "$place" | grep -q "shim .*/bin/../lib/gristmill/" || fail "the MPI shim is not found"
     fi
     lint "$root/share/man/man1"
+    link "$root" "$@"
     make --no-print-directory uninstall BINARY="$binary" "$@" >/dev/null
     [ -z "$(find "$root" ! -type d)" ] || fail "uninstall leaves $(find "$root" ! -type d)"
+}
+
+# Builds a program in C as docs/c.md says, and runs it with the installed library.
+link() {
+    root=$1 prefix=${2#PREFIX=}
+    case $2 in DESTDIR=*) prefix=${3#PREFIX=} ;; esac
+    grep -qx "prefix=$prefix" "$root/lib/pkgconfig/gristmill.pc" || fail "gristmill.pc has another prefix"
+    command -v pkg-config >/dev/null || { echo "install: gristmill.pc is not tried without pkg-config"; return 0; }
+    # A directory with a space has to be copied: pkg-config escapes spaces, and a shell does not read them.
+    plain=$(mktemp -d)
+    cp -a "$root/." "$plain"
+    flags=$(PKG_CONFIG_PATH=$plain/lib/pkgconfig pkg-config --define-variable=prefix="$plain" --cflags --libs gristmill)
+    # shellcheck disable=SC2086
+    cc -std=c99 crates/c/examples/records.c $flags -Wl,-rpath,"$plain/lib" -o "$plain/records" ||
+        fail "a program cannot be linked"
+    [ "$("$plain/records" | head -1)" = "Rome 7" ] || fail "a linked program does not sort"
+    rm -rf "$plain"
 }
 
 # groff warns of what it does not understand.

@@ -14,6 +14,7 @@ mod floor;
 mod heaper_merger;
 mod host;
 mod kernel;
+mod library;
 mod lines;
 mod memory;
 mod minute;
@@ -23,6 +24,7 @@ mod race;
 mod records;
 mod requests;
 mod room;
+mod same;
 mod stage;
 mod table;
 
@@ -37,6 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   gristmill-bench datamation --directory /scratch      a million records, cold, and cp
   gristmill-bench lines --case urls --size 500MB       lines of text, beside GNU sort
+  gristmill-bench library --records 10000000           the Rust library, beside the command
   gristmill-bench external --size 10GB --memory 1G     more than memory holds
   gristmill-bench disk --dir /scratch                  a disk by the size of requests
   gristmill-bench kernel --json                        the kernels in memory, for a script
@@ -58,6 +61,9 @@ struct Arguments {
 enum Bench {
     Datamation(datamation::Arguments),
     Lines(lines::Arguments),
+    Library(library::Arguments),
+    #[command(hide = true)]
+    Pushed(library::Pushed),
     External(external::Arguments),
     Minute(minute::Arguments),
     Disk(disk::Arguments),
@@ -102,8 +108,10 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
     let (json, report) = match bench {
         // Every rank of a job measures, and one of them reports.
         Bench::Exchange(arguments) => return exchange::run(arguments),
+        Bench::Pushed(arguments) => return arguments.run().map(|()| Exit::Done),
         Bench::Manual(arguments) => return arguments.run(Arguments::command()),
         Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
+        Bench::Library(arguments) => (arguments.common.json, library::run(arguments)),
         Bench::Lines(arguments) => (arguments.common.json, lines::run(arguments)),
         Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
         Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),

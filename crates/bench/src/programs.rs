@@ -169,6 +169,22 @@ impl Program {
         ours
     }
 
+    /// This program as a user of the library (`library::Pushed`).
+    ///
+    /// # Errors
+    /// It does not find itself.
+    pub fn library(name: &str, options: &[&str], told: &Told) -> Result<Program, CliFailure> {
+        let file = std::env::current_exe().map_err(|cause| {
+            CliFailure::new("program", format!("cannot find this program: {cause}"))
+        })?;
+        let mut peer = Program::built_peer(file, Input::Binary, told);
+        peer.words.insert(0, "pushed".to_owned());
+        peer.words
+            .extend(options.iter().map(|&word| word.to_owned()));
+        peer.name = name.to_owned();
+        Ok(peer)
+    }
+
     /// The peers on PATH.
     pub fn peers(told: &Told) -> Vec<Program> {
         let gnu_sort = is_gnu_sort().then(|| Program::gnu_sort("sort", told));

@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::mem::replace;
 use std::path::Path;
 
 use node_real::Feed as Input;
-use record::Framing;
 
+use crate::encoder::Encoder;
 use crate::error::Error;
+use crate::front::Front;
 use crate::sorted::Sorted;
-
-/// Writes the key of a record.
-pub(crate) type MakeKey = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send>;
 
 /// Bytes of a read from a reader.
 const READ_BYTES: usize = 256 << 10;
@@ -28,18 +27,26 @@ const READ_BYTES: usize = 256 << 10;
 /// # Ok::<(), gristmill::Error>(())
 /// ```
 pub struct Feed {
-    input: Input,
     encoder: Encoder,
-    sorted: Sorted,
+    state: State,
+}
+
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a sort has one, and each push would go through the box"
+)]
+enum State {
+    /// The first records; the sort has not begun.
+    Front(Box<Front>),
+    Running(Input, Sorted),
+    /// It could not begin.
+    Ended,
 }
 
 impl Feed {
-    pub(crate) fn new(input: Input, encoder: Encoder, sorted: Sorted) -> Feed {
-        Feed {
-            input,
-            encoder,
-            sorted,
-        }
+    pub(crate) fn new(encoder: Encoder, front: Front) -> Feed {
+        let state = State::Front(Box::new(front));
+        Feed { encoder, state }
     }
 
     /// Adds a record. A line may lack its delimiter, which is added. Waits while the sort is behind.
@@ -47,14 +54,36 @@ impl Feed {
     /// # Errors
     /// When it is no record of the format, or the sort has failed.
     pub fn push(&mut self, record: &[u8]) -> Result<(), Error> {
-        self.encoder.check(record)?;
-        let parts = self.encoder.encode(record);
-        for part in parts {
-            if self.input.push(part).is_err() {
-                return Err(self.sorted.failure());
+        let lacks = self.encoder.check(record)?;
+        let parts = self.encoder.encode(record, lacks);
+        match &mut self.state {
+            State::Running(input, sorted) => {
+                for part in parts {
+                    if !part.is_empty() && input.push(part).is_err() {
+                        return Err(sorted.failure());
+                    }
+                }
             }
+            State::Front(front) => {
+                if front.add(parts) {
+                    self.begin()?;
+                }
+            }
+            State::Ended => return Err(Error::Other("the sort could not begin".to_owned())),
         }
-        self.encoder.number += 1;
+        self.encoder.count();
+        Ok(())
+    }
+
+    /// Begins the sort, if it has not begun.
+    fn begin(&mut self) -> Result<(), Error> {
+        match replace(&mut self.state, State::Ended) {
+            State::Front(front) => {
+                let (input, sorted) = front.start()?;
+                self.state = State::Running(input, sorted);
+            }
+            begun => self.state = begun,
+        }
         Ok(())
     }
 
@@ -76,21 +105,29 @@ impl Feed {
     /// # Errors
     /// As [`Feed::push`].
     pub fn try_push(&mut self, record: &[u8]) -> Result<bool, Error> {
-        let room = self.input.room();
+        let room = match &mut self.state {
+            State::Running(input, _) => input.room(),
+            State::Front(front) => front.room(),
+            State::Ended => 0,
+        };
         // A key function is not called in vain.
         if room < record.len() {
             return Ok(false);
         }
-        self.encoder.check(record)?;
-        let parts = self.encoder.encode(record);
+        let lacks = self.encoder.check(record)?;
+        let parts = self.encoder.encode(record, lacks);
         if room < parts.iter().map(|part| part.len()).sum() {
             return Ok(false);
         }
-        for part in parts {
+        match &mut self.state {
             // It has room, and so it is there.
-            let _ = self.input.push(part);
+            State::Running(input, _) => parts.into_iter().for_each(|part| {
+                let _ = input.push(part);
+            }),
+            State::Front(front) => drop(front.add(parts)),
+            State::Ended => return Ok(false),
         }
-        self.encoder.number += 1;
+        self.encoder.count();
         Ok(true)
     }
 
@@ -149,78 +186,15 @@ impl Feed {
     /// Ends the input. The records come back in order.
     ///
     /// # Errors
-    /// None today: a sort that has failed says so with its first record.
-    pub fn finish(self) -> Result<Sorted, Error> {
-        self.input.finish();
-        Ok(self.sorted)
-    }
-}
-
-/// Makes records as the engine takes them.
-pub(crate) struct Encoder {
-    framing: Framing,
-    make_key: Option<MakeKey>,
-    /// Records so far.
-    number: u64,
-    /// The front of the record: lengths and key.
-    front: Vec<u8>,
-    /// A delimiter that the record lacks.
-    end: [u8; 1],
-}
-
-impl Encoder {
-    pub(crate) fn new(framing: Framing, make_key: Option<MakeKey>) -> Encoder {
-        Encoder {
-            framing,
-            make_key,
-            number: 0,
-            front: Vec::new(),
-            end: [framing.delimiter().unwrap_or(0)],
-        }
-    }
-
-    fn check(&self, record: &[u8]) -> Result<(), Error> {
-        let wrong = |what| Error::Record {
-            number: self.number + 1,
-            what,
-        };
-        match (self.framing.end(record), self.framing) {
-            (Some(end), _) if end == record.len() => Ok(()),
-            (Some(_), Framing::Delimited(_) | Framing::Quoted(_)) => {
-                Err(wrong("it goes on behind its delimiter; push one at a time"))
+    /// When the system has no thread for the sort. Other failures come with the first record.
+    pub fn finish(mut self) -> Result<Sorted, Error> {
+        self.begin()?;
+        match self.state {
+            State::Running(input, sorted) => {
+                input.finish();
+                Ok(sorted)
             }
-            (None, Framing::Delimited(_)) => Ok(()),
-            (None, Framing::Quoted(_)) if !is_quoted(self.framing, record) => Ok(()),
-            (None, Framing::Quoted(_)) => Err(wrong("a quote in it is never closed")),
-            (_, Framing::Fixed(_)) => Err(wrong("it has another length than the format says")),
-            (_, Framing::Prefixed(_)) => Err(wrong("it has another length than it says")),
+            State::Front(_) | State::Ended => unreachable!("it has begun"),
         }
     }
-
-    /// The parts of the record, one behind the other.
-    fn encode<'r>(&'r mut self, record: &'r [u8]) -> [&'r [u8]; 3] {
-        let lacks = self.framing.delimiter().is_some() && self.framing.end(record).is_none();
-        let end = if lacks { &self.end[..] } else { &[] };
-        self.front.clear();
-        if let Some(make_key) = &self.make_key {
-            let body = match lacks {
-                true => record,
-                false => self.framing.body(record),
-            };
-            self.front.extend_from_slice(&[0; 8]);
-            make_key(body, &mut self.front);
-            let key = (self.front.len() - 8) as u32;
-            let value = (record.len() + end.len()) as u32;
-            self.front[..4].copy_from_slice(&key.to_le_bytes());
-            self.front[4..8].copy_from_slice(&value.to_le_bytes());
-        }
-        [&self.front, record, end]
-    }
-}
-
-/// Whether a row without its delimiter ends inside of quotes.
-fn is_quoted(framing: Framing, row: &[u8]) -> bool {
-    let mut scanner = framing.scanner();
-    let _ = scanner.end(row);
-    scanner.is_quoted()
 }

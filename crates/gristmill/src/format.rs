@@ -16,6 +16,8 @@ use crate::error::Error;
 /// let lines = Format::lines().separator(b',').key("3,3n").key("1,1");
 /// let records = Format::fixed(100).key("0+10");
 /// let rows = Format::named("csv").key("price:num:desc").key("city");
+/// let unnamed = Format::named("csv").without_header().key("#2:num");
+/// let names = Format::lines().delimiter(b'\0');
 /// ```
 #[derive(Clone, Debug)]
 pub struct Format {

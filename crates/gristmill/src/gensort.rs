@@ -13,6 +13,7 @@ use record::{Generator, RECORD_BYTES, Style};
 /// feed.push_all(Records::ascii(0).take(1000))?;
 /// let all = feed.finish()?.read_to_vec()?;
 /// assert_eq!(all.len(), 100_000);
+/// assert_ne!(Records::binary(0).next(), Records::ascii(0).next());
 /// # Ok::<(), gristmill::Error>(())
 /// ```
 #[derive(Clone, Debug)]

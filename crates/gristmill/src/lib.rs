@@ -48,9 +48,16 @@
 //! panic of the caller, a [`Watch`] or a drop, its temporary files are removed, and an output appears
 //! under its name only when it is complete.
 
+/// The examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod page {}
+
+mod encoder;
 mod error;
 mod feed;
 mod format;
+mod front;
 pub mod gensort;
 mod key;
 mod report;
@@ -67,8 +74,3 @@ pub use report::{Disorder, Report};
 pub use sorted::Sorted;
 pub use sorter::Sorter;
 pub use watch::{Progress, Watch};
-
-/// The Rust blocks of the page are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
-struct Page;

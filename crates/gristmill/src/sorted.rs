@@ -92,10 +92,22 @@ impl Sorted {
     }
 
     /// Finds the next record; none if there are no bytes more.
+    #[inline]
     fn find(&mut self, advance: fn(&mut Take) -> bool) -> Result<Option<Found>, Error> {
         if !self.scanner.is_within() {
+            // Most records lie in one piece.
+            let from = self.at;
+            if let Some(end) = self.decoder.framing.end(&self.take.held()[from..]) {
+                self.at += end;
+                return Ok(Some(Found::InPiece(from..self.at)));
+            }
             self.carried.clear();
         }
+        self.carry(advance)
+    }
+
+    /// Finds a record that goes on in the next piece, or the next piece.
+    fn carry(&mut self, advance: fn(&mut Take) -> bool) -> Result<Option<Found>, Error> {
         loop {
             let rest = &self.take.held()[self.at..];
             if rest.is_empty() {
@@ -147,27 +159,65 @@ impl Sorted {
     /// # Errors
     /// When the sort has failed, or the writer fails.
     pub fn write_to(mut self, mut writer: impl Write) -> Result<Report, Error> {
-        while let Some(record) = self.next()? {
-            writer.write_all(record)?;
-        }
+        let passed = self.pass(|bytes| writer.write_all(bytes))?;
+        passed?;
         writer.flush()?;
         Ok(self.take_report())
     }
 
+    /// Hands on the bytes of all records that are left, until `out` fails.
+    fn pass<E>(
+        &mut self,
+        mut out: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Result<(), E>, Error> {
+        if self.decoder.is_pair {
+            while let Some(record) = self.next()? {
+                if let Err(failed) = out(record) {
+                    return Ok(Err(failed));
+                }
+            }
+            return Ok(Ok(()));
+        }
+        // Records lie one behind the other, the last one perhaps begun.
+        if self.scanner.is_within()
+            && let Err(failed) = out(&self.carried)
+        {
+            return Ok(Err(failed));
+        }
+        loop {
+            if let Err(failed) = out(&self.take.held()[self.at..]) {
+                return Ok(Err(failed));
+            }
+            self.at = 0;
+            if !self.take.advance() {
+                break;
+            }
+        }
+        self.end()?;
+        Ok(Ok(()))
+    }
+
     /// Writes all records that are left to a file, which gets its name when it is complete and durable.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// let file = place.path().join("sorted");
+    /// let mut feed = Sorter::new(Format::fixed(1)).start()?;
+    /// feed.push_reader(&b"hello"[..])?;
+    /// assert_eq!(feed.finish()?.write_file(&file)?.records, 5);
+    /// assert_eq!(std::fs::read(&file)?, b"ehllo");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the sort has failed, or the file cannot be written; it has its old content then.
     pub fn write_file(mut self, path: impl AsRef<Path>) -> Result<Report, Error> {
         store(path.as_ref(), |file| {
-            loop {
-                match self.next() {
-                    Ok(Some(record)) => file.push(record)?,
-                    Ok(None) => break Ok(Ok(self.take_report())),
-                    Err(error) => break Ok(Err(error)),
-                }
-            }
-        })
+            let passed = self.pass(|bytes| file.push(bytes));
+            passed.map_or_else(|error| Ok(Err(error)), |passed| passed.map(Ok))
+        })?;
+        Ok(self.take_report())
     }
 
     fn take_report(&mut self) -> Report {

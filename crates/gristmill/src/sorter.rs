@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use node::Decompress;
-use node_real::{Feed as Input, Take};
+use node_real::Take;
 use sort::{
     CheckResult, Checked, Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target,
     Tuning,
 };
 
+use crate::encoder::{Encoder, MakeKey};
 use crate::error::Error;
-use crate::feed::{Encoder, Feed, MakeKey};
+use crate::feed::Feed;
 use crate::format::{Built, Format};
+use crate::front::Front;
 use crate::key::Key;
 use crate::report::{Disorder, Report};
 use crate::running::{Running, check, run};
@@ -26,6 +28,26 @@ const MEMORY_BYTES: u64 = 256 << 20;
 
 /// A sort that is being described. Each method takes it and returns it; [`Sorter::sort_files`],
 /// [`Sorter::read_files`] and [`Sorter::start`] begin the sort.
+///
+/// ```
+/// use gristmill::{Format, Sorter, Watch};
+/// let watch = Watch::new();
+/// let mut feed = Sorter::new(Format::lines().separator(b' ').key("2,2n"))
+///     .stable()
+///     .top(2)
+///     .memory(64 << 20)
+///     .threads(std::num::NonZero::<usize>::MIN)
+///     .temporary(std::env::temp_dir())
+///     .longest(1 << 16)
+///     .watch(&watch)
+///     .start()?;
+/// feed.push_all(["b 7", "c 10", "a 7"])?;
+/// assert_eq!(feed.finish()?.read_to_vec()?, b"b 7\na 7\n");
+/// # Ok::<(), gristmill::Error>(())
+/// ```
+///
+/// A merge and a check take the same options, so they are methods too: [`Sorter::merge_files`],
+/// [`Sorter::check_file`].
 pub struct Sorter {
     format: Format,
     stable: bool,
@@ -228,6 +250,16 @@ impl Sorter {
 
     /// Sorts files, and gives the records back one by one.
     ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// let file = place.path().join("cities");
+    /// std::fs::write(&file, "Rome\nBonn\n")?;
+    /// let mut sorted = Sorter::new(Format::lines()).read_files([&file])?;
+    /// assert_eq!(sorted.next()?, Some(&b"Bonn\n"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When an option is wrong, or a file cannot be opened. Others come with the records.
     pub fn read_files<P: AsRef<Path>>(
@@ -257,20 +289,27 @@ impl Sorter {
     /// Begins a sort of records that are pushed.
     ///
     /// # Errors
-    /// When an option is wrong, or the system has no thread.
+    /// When an option is wrong.
     pub fn start(mut self) -> Result<Feed, Error> {
         let framing = self.format.framing()?;
-        let make_key = self.make_key.take();
-        let (built, decoder) = match make_key.is_some() {
-            true => (self.build_pairs()?, Decoder::of_pairs()),
-            false => (self.build()?, Decoder::plain(framing)),
+        let front = self.front()?;
+        let encoder = Encoder::new(framing, self.make_key.take());
+        Ok(Feed::new(encoder, front))
+    }
+
+    pub(crate) fn front(&self) -> Result<Front, Error> {
+        let has_keys = self.make_key.is_some();
+        let built = match has_keys {
+            true => self.build_pairs()?,
+            false => self.build()?,
         };
-        let (input, stdin) = Input::new();
-        let (take, stdout) = Take::new();
+        let framing = built.framing;
+        let decoder = match has_keys {
+            true => Decoder::of_pairs(),
+            false => Decoder::plain(framing),
+        };
         let job = self.job(built, vec![Source::Standard], Target::Standard);
-        let running = Running::start(job, Some(stdin), Some(stdout))?;
-        let sorted = Sorted::new(take, decoder, running);
-        Ok(Feed::new(input, Encoder::new(framing, make_key), sorted))
+        Ok(Front::new(job, framing, decoder))
     }
 
     fn build(&self) -> Result<Built, Error> {

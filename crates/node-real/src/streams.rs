@@ -247,7 +247,21 @@ impl Feed {
     ///
     /// # Errors
     /// When the run is over.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), Gone> {
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+        if let Some((asked, filled)) = &mut self.open {
+            let end = *filled + bytes.len();
+            if end < asked.range.len() {
+                asked.buffer.bytes_mut()[*filled..end].copy_from_slice(bytes);
+                *filled = end;
+                return Ok(());
+            }
+        }
+        self.push_on(bytes)
+    }
+
+    /// Adds bytes to one request and the next ones.
+    fn push_on(&mut self, mut bytes: &[u8]) -> Result<(), Gone> {
         while !bytes.is_empty() {
             let (mut asked, filled) = match self.open.take() {
                 Some(open) => open,

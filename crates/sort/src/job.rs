@@ -155,6 +155,9 @@ pub enum Choice {
     OnePass,
     /// Two passes: records that memory does not hold are spilled.
     TwoPass,
+    /// Two passes, or a merge where memory is too small for them: for records of unknown number that
+    /// seem to be in no order.
+    Distribute,
     /// Sorted runs, then a merge of them.
     Merge,
     /// A merge of the inputs, which are sorted. Where a merge cannot stream them, they are sorted like

@@ -260,3 +260,22 @@ fn a_directory_that_is_not_there_is_told() {
             .contains("--directory")
     );
 }
+
+#[test]
+fn library_sorts_as_the_command_does() {
+    let place = place();
+    let report = bench(&["library", "--directory", place.path().to_str().unwrap()]);
+    assert_eq!(report["records"], 100_000);
+    let rows = rows(&report);
+    assert_eq!(
+        names(rows),
+        ["gristmill", "library, files", "library, memory"]
+    );
+    assert!(
+        rows[1]["command"]
+            .as_str()
+            .unwrap()
+            .contains(" pushed input output ")
+    );
+    assert_empty(place.path());
+}

@@ -37,21 +37,79 @@ fn records_that_are_dropped_leave_nothing() {
     assert!(files(place.path()).is_empty());
 }
 
+/// The number in a record; none for one of them.
+fn number_but_one(record: &[u8]) -> u64 {
+    let number = u64::from_be_bytes(record[8..16].try_into().unwrap());
+    assert!(number != RECORDS / 2, "no key for this record");
+    number
+}
+
 #[test]
 fn a_key_function_that_panics_panics_in_its_caller() {
     let place = tempfile::tempdir().unwrap();
-    let sorter = Sorter::new(Format::fixed(100))
-        .memory(SMALL)
-        .temporary(place.path());
-    let make = |record: &[u8]| {
-        let number = u64::from_be_bytes(record[8..16].try_into().unwrap());
-        assert!(number < RECORDS - 1, "no key for the last record");
-        number
+    let sorter = || {
+        let sorter = Sorter::new(Format::fixed(100)).memory(SMALL);
+        sorter.temporary(place.path()).by_key(number_but_one)
     };
-    let mut feed = sorter.by_key(make).start().unwrap();
+    let mut feed = sorter().start().unwrap();
     let push = || feed.push_all(records(RECORDS));
     assert!(catch_unwind(AssertUnwindSafe(push)).is_err());
+    // The record was left out. The sort goes on.
+    feed.push_all(records(10)).unwrap();
+    let all = feed.finish().unwrap().read_to_vec().unwrap();
+    assert_eq!(all.len() as u64, 100 * (RECORDS / 2 + 10));
+    assert!(files(place.path()).is_empty());
+    // From files into a file.
+    let path = |name: &str| place.path().join(name);
+    std::fs::write(path("in"), records(RECORDS).collect::<Vec<_>>().concat()).unwrap();
+    let sort = || sorter().sort_files([path("in")], path("out"));
+    assert!(catch_unwind(AssertUnwindSafe(sort)).is_err());
+    assert_eq!(files(place.path()), ["in"]);
+}
+
+#[test]
+fn an_iterator_that_fails_midway_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let failing = |how: fn() -> io::Result<[u8; 100]>| {
+        let some = records(RECORDS).map(Ok);
+        some.chain(std::iter::once_with(how))
+    };
+    let mut feed = feed(place.path(), &Watch::new());
+    let panics = failing(|| panic!("no more records")).map(Result::unwrap);
+    let push = || feed.push_all(panics);
+    assert!(catch_unwind(AssertUnwindSafe(push)).is_err());
+    assert!(!files(place.path()).is_empty(), "the sort goes on");
+    let mut fails = failing(|| Err(io::ErrorKind::TimedOut.into()));
+    let failed = fails
+        .try_for_each(|record| feed.push(&record?))
+        .unwrap_err();
+    assert!(matches!(failed, Error::Io(_)), "{failed}");
     drop(feed);
+    assert!(files(place.path()).is_empty());
+}
+
+#[test]
+fn a_writer_that_fails_or_panics_leaves_nothing() {
+    struct Failing(fn() -> io::Result<usize>);
+    impl io::Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            (self.0)()
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let place = tempfile::tempdir().unwrap();
+    let sorted = || {
+        let mut feed = feed(place.path(), &Watch::new());
+        feed.push_all(records(RECORDS)).unwrap();
+        feed.finish().unwrap()
+    };
+    let failing = Failing(|| Err(io::ErrorKind::StorageFull.into()));
+    assert!(matches!(sorted().write_to(failing), Err(Error::Io(_))));
+    assert!(files(place.path()).is_empty());
+    let write = || sorted().write_to(Failing(|| panic!("the writer is gone")));
+    assert!(catch_unwind(write).is_err());
     assert!(files(place.path()).is_empty());
 }
 

@@ -1,6 +1,7 @@
 //! The library as its users see it.
 
 mod ends;
+mod face;
 mod orders;
 mod streams;
 

@@ -31,6 +31,9 @@ pub(crate) async fn choose(
         _ if job.top.is_some() => merge()?,
         Choice::OnePass => one()?,
         Choice::TwoPass => two()?,
+        Choice::Distribute => {
+            two().or_else(|refused| merge().map_err(|other| refused.or_less(other)))?
+        }
         Choice::Merge | Choice::MergeInputs => merge()?,
         Choice::Auto if shape.bytes.is_none() => {
             merge().or_else(|refused| two().map_err(|other| refused.or_less(other)))?

@@ -1,0 +1,84 @@
+//! Records as the engine takes them.
+
+use record::Framing;
+
+use crate::error::Error;
+
+/// Writes the key of a record.
+pub(crate) type MakeKey = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send>;
+
+/// Makes records as the engine takes them.
+pub(crate) struct Encoder {
+    pub framing: Framing,
+    make_key: Option<MakeKey>,
+    /// Records so far.
+    number: u64,
+    /// The front of the record: lengths and key.
+    front: Vec<u8>,
+    /// A delimiter that the record lacks.
+    end: [u8; 1],
+}
+
+impl Encoder {
+    pub(crate) fn new(framing: Framing, make_key: Option<MakeKey>) -> Encoder {
+        Encoder {
+            framing,
+            make_key,
+            number: 0,
+            front: Vec::new(),
+            end: [framing.delimiter().unwrap_or(0)],
+        }
+    }
+
+    /// Counts a record that was taken.
+    pub fn count(&mut self) {
+        self.number += 1;
+    }
+
+    /// Whether a record lacks its delimiter.
+    #[inline]
+    pub fn check(&self, record: &[u8]) -> Result<bool, Error> {
+        let wrong = |what| Error::Record {
+            number: self.number + 1,
+            what,
+        };
+        match (self.framing.end(record), self.framing) {
+            (Some(end), _) if end == record.len() => Ok(false),
+            (Some(_), Framing::Delimited(_) | Framing::Quoted(_)) => {
+                Err(wrong("it goes on behind its delimiter; push one at a time"))
+            }
+            (None, Framing::Delimited(_)) => Ok(true),
+            (None, Framing::Quoted(_)) if !is_quoted(self.framing, record) => Ok(true),
+            (None, Framing::Quoted(_)) => Err(wrong("a quote in it is never closed")),
+            (_, Framing::Fixed(_)) => Err(wrong("it has another length than the format says")),
+            (_, Framing::Prefixed(_)) => Err(wrong("it has another length than it says")),
+        }
+    }
+
+    /// The parts of a record, one behind the other.
+    #[inline]
+    pub fn encode<'r>(&'r mut self, record: &'r [u8], lacks: bool) -> [&'r [u8]; 3] {
+        let end = if lacks { &self.end[..] } else { &[] };
+        self.front.clear();
+        if let Some(make_key) = &self.make_key {
+            let body = match lacks {
+                true => record,
+                false => self.framing.body(record),
+            };
+            self.front.extend_from_slice(&[0; 8]);
+            make_key(body, &mut self.front);
+            let key = (self.front.len() - 8) as u32;
+            let value = (record.len() + end.len()) as u32;
+            self.front[..4].copy_from_slice(&key.to_le_bytes());
+            self.front[4..8].copy_from_slice(&value.to_le_bytes());
+        }
+        [&self.front, record, end]
+    }
+}
+
+/// Whether a row without its delimiter ends inside of quotes.
+fn is_quoted(framing: Framing, row: &[u8]) -> bool {
+    let mut scanner = framing.scanner();
+    let _ = scanner.end(row);
+    scanner.is_quoted()
+}
