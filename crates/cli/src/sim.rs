@@ -2,6 +2,7 @@
 //!
 //! [`main`] is the same for a program of another crate.
 
+pub(crate) mod ahead;
 mod alone;
 mod machines;
 mod notes;
@@ -51,7 +52,9 @@ struct Asked<'a> {
 
 fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
     let machine = asked.machine;
-    let mut job = Job::new(asked.parameters, asked.place, asked.seeds)?;
+    let job = Job::planned(asked.parameters, asked.place, asked.seeds)?;
+    let mut job = job.anyway(runs.anyway);
+    job.check_room()?;
     if runs.trace.is_some() {
         job = job.traced()?;
     }
@@ -62,6 +65,7 @@ fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
     if !runs.json {
         show::head(&job, &notes::machine(&job, machine))?;
     }
+    ahead::look(job.estimate(), runs.progress, runs.anyway)?;
     let mut report = watched(&observer, &caught, runs.progress, || job.run(&observer))?;
     report.note = notes::all(&job, machine, report.note);
     if let Some(trace) = trace {

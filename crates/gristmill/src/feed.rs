@@ -54,7 +54,44 @@ impl Feed {
                 return Err(self.sorted.failure());
             }
         }
+        self.encoder.number += 1;
         Ok(())
+    }
+
+    /// Adds a record if that takes no waiting; false if it would. Then [`Feed::push`] takes it, and
+    /// may wait, on another thread for instance.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// let mut feed = Sorter::new(Format::fixed(2)).start()?;
+    /// for record in ["ba", "ac"] {
+    ///     if !feed.try_push(record.as_bytes())? {
+    ///         feed.push(record.as_bytes())?;
+    ///     }
+    /// }
+    /// assert_eq!(feed.finish()?.read_to_vec()?, b"acba");
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Feed::push`].
+    pub fn try_push(&mut self, record: &[u8]) -> Result<bool, Error> {
+        let room = self.input.room();
+        // A key function is not called in vain.
+        if room < record.len() {
+            return Ok(false);
+        }
+        self.encoder.check(record)?;
+        let parts = self.encoder.encode(record);
+        if room < parts.iter().map(|part| part.len()).sum() {
+            return Ok(false);
+        }
+        for part in parts {
+            // It has room, and so it is there.
+            let _ = self.input.push(part);
+        }
+        self.encoder.number += 1;
+        Ok(true)
     }
 
     /// Adds the records of an iterator.
@@ -142,10 +179,9 @@ impl Encoder {
         }
     }
 
-    fn check(&mut self, record: &[u8]) -> Result<(), Error> {
-        self.number += 1;
+    fn check(&self, record: &[u8]) -> Result<(), Error> {
         let wrong = |what| Error::Record {
-            number: self.number,
+            number: self.number + 1,
             what,
         };
         match (self.framing.end(record), self.framing) {

@@ -65,15 +65,34 @@ impl Sorted {
     /// When the sort has failed.
     #[expect(clippy::should_implement_trait, reason = "it lends its records")]
     pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
-        let record = match self.find()? {
-            None => return Ok(None),
-            Some(Found::InPiece(range)) => &self.take.held()[range],
-            Some(Found::Carried) => &self.carried[..],
-        };
-        Ok(Some(self.decoder.record(record)))
+        match self.find(Take::advance)? {
+            Some(found) => Ok(Some(self.record(found))),
+            None => {
+                self.end()?;
+                Ok(None)
+            }
+        }
     }
 
-    fn find(&mut self) -> Result<Option<Found>, Error> {
+    /// The next record if that takes no waiting. None if it would, and at the end: [`Sorted::next`]
+    /// then waits for the record or the end, on another thread for instance.
+    ///
+    /// # Errors
+    /// As [`Sorted::next`].
+    pub fn try_next(&mut self) -> Result<Option<&[u8]>, Error> {
+        let found = self.find(Take::try_advance)?;
+        Ok(found.map(|found| self.record(found)))
+    }
+
+    fn record(&self, found: Found) -> &[u8] {
+        self.decoder.record(match found {
+            Found::InPiece(range) => &self.take.held()[range],
+            Found::Carried => &self.carried,
+        })
+    }
+
+    /// Finds the next record; none if there are no bytes more.
+    fn find(&mut self, advance: fn(&mut Take) -> bool) -> Result<Option<Found>, Error> {
         if !self.scanner.is_within() {
             self.carried.clear();
         }
@@ -81,8 +100,7 @@ impl Sorted {
             let rest = &self.take.held()[self.at..];
             if rest.is_empty() {
                 self.at = 0;
-                if !self.take.advance() {
-                    self.end()?;
+                if !advance(&mut self.take) {
                     return Ok(None);
                 }
                 continue;

@@ -66,6 +66,20 @@ impl Parameters {
         Parameters::parsed(program, &matches)
     }
 
+    /// Checks the value of an option by itself.
+    ///
+    /// # Errors
+    /// A usage error if the value is wrong.
+    pub(crate) fn check_value(
+        program: &Listing,
+        option: &str,
+        value: &impl Display,
+    ) -> Result<(), LabError> {
+        let command = program.command().no_binary_name(true);
+        let parsed = command.try_get_matches_from([format!("--{option}={value}")]);
+        parsed.map(drop).map_err(|error| refused(&error))
+    }
+
     /// The program with the options of a command line.
     ///
     /// # Errors

@@ -78,6 +78,9 @@ pub(crate) struct RunOptions {
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     pub progress: progress::Mode,
+    /// Run even if the estimate says that the memory is too small
+    #[arg(long)]
+    pub anyway: bool,
     /// Print the report as JSON on standard output
     #[arg(long)]
     pub json: bool,

@@ -104,7 +104,6 @@ fn options_for_lines_are_answered() {
         ("-z", "no end marker"),
         ("-f", "the bytes of a key"),
         ("--sort=numeric", "the bytes of a key"),
-        ("--debug", "where --key says"),
         ("--random-source=in", "the bytes of a key"),
     ] {
         let ran = place.run(&format!("sort --format gensort {given} in"));
