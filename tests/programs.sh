@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the example of docs/programs.md, a crate outside of the workspace, and runs it on several
-# machines and on threads. It shares the workspace's target directory, and builds with the workspace's
-# profile, so only the example itself is compiled.
+# machines and on threads. It shares the workspace's target directory and its libraries of others. Crates
+# of the workspace are other crates to cargo here, so they are compiled once more, without optimisation.
 #
 #   tests/programs.sh
 set -eu
@@ -14,7 +14,8 @@ trap 'rm -rf "$place"' EXIT INT TERM HUP
 set -- --config 'profile.dev.package."*".opt-level=3'
 for manifest in crates/*/Cargo.toml; do
     name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -1)
-    set -- "$@" --config "profile.dev.package.$name.opt-level=1"
+    set -- "$@" --config "profile.dev.package.$name.opt-level=0" \
+        --config "profile.dev.package.$name.debug=false"
 done
 # The versions of the workspace.
 cp Cargo.lock examples/all-reduce/Cargo.lock
@@ -41,9 +42,9 @@ is_in '"passed": true' "$place/torus" torus
 is_in '"name":"switch 33"' "$place/trace" 'the trace'
 is_in '"name":"reduce"' "$place/trace" 'the trace'
 # A time that depends on threads of this computer would differ.
-times() { grep time_us "$1"; }
+time_of() { grep time_us "$1"; }
 "$program" --machine "$torus" --runs 2 --json --threads 2 >"$place/threads-2"
-[ "$(times "$place/torus")" = "$(times "$place/threads-2")" ] || fail 'times depend on --threads'
+[ "$(time_of "$place/torus")" = "$(time_of "$place/threads-2")" ] || fail 'times depend on --threads'
 
 if "$program" --machine "$torus" --cores 17 2>"$place/said"; then fail '17 cores fit in 16'; fi
 is_in '--cores 17: the machine torus holds at most 16' "$place/said" 'too many cores'

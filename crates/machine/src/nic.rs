@@ -28,7 +28,7 @@ use crate::cores::rank::RankState;
 use crate::network::fabric::{Fabric, Link};
 use crate::network::layout::Purpose;
 use crate::network::packet::Packet;
-use crate::network::port::Port;
+use crate::network::port::{Departure, Port};
 use crate::network::slab::PacketId;
 use crate::schedule::Ticks;
 
@@ -122,21 +122,21 @@ impl Nic {
 
     /// Sends packets that can start before `until`; returns when the next can.
     pub fn drain(&mut self, until: Ticks, fabric: &mut Fabric) -> Ticks {
-        while let Some((id, start)) = self.egress.next(until, &mut fabric.scratch.at_nics) {
+        while let Some((id, departure)) = self.egress.next(until, &mut fabric.scratch.at_nics) {
             let mut packet = fabric.take(id);
             let flits = u64::from(packet.flits);
             fabric.counts.packets += 1;
             fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
             if !self.tapped_in.is_empty() && !packet.kind.is_control() {
-                self.tap_out(start, self.egress.pace.ticks(packet.flits.into()));
+                self.tap_out(departure);
             }
             let tail = self.tail(&packet, fabric);
-            fabric.launch(&mut packet, start, &self.leaf, tail);
+            fabric.launch(&mut packet, departure, &self.leaf, tail);
         }
         self.egress.next_start()
     }
 
-    fn tap_out(&mut self, start: Ticks, length: Ticks) {
+    fn tap_out(&mut self, Departure { start, length }: Departure) {
         if self.tapped_in.front().is_some_and(|first| *first < start)
             && let Some(first) = self.tapped_in.pop_front()
         {

@@ -55,6 +55,8 @@
 //! [`Node`], its options and its seed, and nothing else: no clock, thread, file or random number of the
 //! system, so that a seed decides every tick.
 
+pub mod prelude;
+
 pub use cli::sim::main;
 pub use grain::{Described, Program, ReorderBy, Span, Timing, Verdict, count, described, from_0};
 pub use lab::{LabError, RunReport, Seeds, SimReport, Simulated, Spread, StageReport};
@@ -65,16 +67,6 @@ pub use node::{
 pub use {clap, serde};
 
 use lab::{Changes, Job, Listing, Observer, Parameters, Place};
-
-/// The names that a program needs.
-pub mod prelude {
-    pub use crate::{
-        Address, Described, Group, MESSAGE_WORDS, Message, MessagePort, Node, Port, Program,
-        Random, Rank, Span, Time, Timing, Verdict, Work, count, described, from_0,
-    };
-    pub use clap::{self, Args};
-    pub use serde::{self, Serialize};
-}
 
 /// Runs a program on a machine, once per seed; `options` are those of its command line, with `cores`.
 ///

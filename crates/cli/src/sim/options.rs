@@ -5,12 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use ::lab::{
-    Changes, DRIVER, LabError, Listing, Parameters, Place, Seeds, is_built_in, machines, programs,
-};
+use ::lab::{Changes, DRIVER, LabError, Listing, Parameters, Place, Seeds, machines, programs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use machine::Profile;
 
 use crate::progress;
 use crate::size::{count, threads, whole};
@@ -164,9 +163,7 @@ impl Subcommand for Chosen {
 
 /// The subcommand that shows machines.
 fn machine_command() -> Command {
-    let named = machines().into_iter().map(|(name, _)| name);
-    let named: Vec<_> = named.filter(|name| is_built_in(name)).collect();
-    let named = named.join(", ");
+    let named = Profile::BUILT_IN.map(|(name, _)| name).join(", ");
     Command::new(MACHINE)
         .about("Show the machines, the file of one, or the network of a file")
         .before_help(

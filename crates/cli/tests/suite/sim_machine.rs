@@ -449,7 +449,7 @@ fn a_machine_over_a_base_and_a_graph_run() {
     // Two switches and three links, of which one has 100 ns.
     let words: Vec<_> = told.split_whitespace().collect();
     assert!(
-        words.ends_with(&["2", "24", "80.0", "%", "713.500"]),
+        words.ends_with(&["2", "24", "80.0", "%", "713.8"]),
         "{told}"
     );
     let report = json(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::network::bins::{Bin, Bins};
 use crate::network::layout::{Layout, Purpose};
 use crate::network::packet::{List, Packet};
-use crate::network::port::QueueStore;
+use crate::network::port::{Departure, QueueStore};
 use crate::network::slab::{PacketId, Slab};
 use crate::network::switch::{ArrivalOrder, Location};
 use crate::network::topology::{Direction, End, Wire};
@@ -137,12 +137,12 @@ impl Fabric {
     /// Starts a packet on a link; it arrives at the other end, unless it is lost. `tail` is extra
     /// latency on the way to a switch.
     #[inline]
-    pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: &Link, tail: Ticks) {
+    pub fn launch(&mut self, packet: &mut Packet, departure: Departure, link: &Link, tail: Ticks) {
+        let Departure { start, length } = departure;
         if self.loss_parts > 0 && self.is_lost(packet, start) {
             return;
         }
         let wire = &link.wire;
-        let length = wire.pace.ticks(packet.flits.into());
         let to_switch = start + wire.latency + length.max(wire.switch) + tail;
         match link.to {
             Receiver::Nic(nic) => self.deliver(packet, start + wire.latency + length, nic as usize),

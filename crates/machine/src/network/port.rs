@@ -17,6 +17,13 @@ const DATA_FLITS: u32 = 160;
 /// Headers that may wait at a port: few enough that they arrive before a timeout.
 const MOST_HEADERS: u32 = 64;
 
+/// When a packet starts on a link, and how long it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    pub start: Ticks,
+    pub length: Ticks,
+}
+
 /// The sending end of a link, with queues for control (0) and data (1), whose packets are in the
 /// store of all ports of a thread.
 #[derive(Debug)]
@@ -139,13 +146,17 @@ impl Port {
 
     /// Starts a packet if no other waits and the link is free.
     #[inline]
-    pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> bool {
+    pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> Option<Departure> {
         let is_free = self.busy <= now && self.start == Ticks::NEVER;
-        if is_free {
-            self.busy = now + self.pace.ticks(packet.flits.into());
-            self.sent_flits += u64::from(packet.flits);
-        }
-        is_free
+        is_free.then(|| self.depart(now, packet.flits))
+    }
+
+    #[inline]
+    fn depart(&mut self, start: Ticks, flits: u16) -> Departure {
+        let length = self.pace.ticks(flits.into());
+        self.busy = start + length;
+        self.sent_flits += u64::from(flits);
+        Departure { start, length }
     }
 
     /// Adds a packet that is ready at its time. A queue keeps its order: a packet that is not ready
@@ -180,7 +191,7 @@ impl Port {
         &mut self,
         until: Ticks,
         store: &mut QueueStore<At>,
-    ) -> Option<(At, Ticks)> {
+    ) -> Option<(At, Departure)> {
         let start = self.start;
         if start >= until {
             return None;
@@ -200,12 +211,11 @@ impl Port {
         } else if is_data {
             self.data_turn = self.data_turn.saturating_sub(u32::from(packet.flits));
         }
-        self.busy = start + self.pace.ticks(packet.flits.into());
-        self.sent_flits += u64::from(packet.flits);
+        let departure = self.depart(start, packet.flits);
         self.start = self
             .busy
             .max(self.queues[0].ready.min(self.queues[1].ready));
-        Some((packet.at, start))
+        Some((packet.at, departure))
     }
 
     /// Whether waiting data precede the next header.
@@ -253,7 +263,7 @@ mod tests {
         let mut sent = Vec::new();
         for until in (0..200).step_by(step as usize) {
             while let Some(next) = port.next(Ticks(until), &mut store) {
-                sent.push((next.0, next.1.0));
+                sent.push((next.0, next.1.start.0));
             }
         }
         assert_eq!(port.sent_flits, sent.len() as u64 * 10 - control(&sent));
@@ -297,17 +307,18 @@ mod tests {
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
         let (mut port, mut store) = (Port::new(Pace::TICK), QueueStore::default());
-        assert!(port.begin_now(Ticks(5), &packet(Kind::Data, 0)));
-        assert!(!port.begin_now(Ticks(14), &packet(Kind::Data, 0)));
+        assert!(port.begin_now(Ticks(5), &packet(Kind::Data, 0)).is_some());
+        assert!(port.begin_now(Ticks(14), &packet(Kind::Data, 0)).is_none());
         port.push(&packet(Kind::Ack, 14), (), &mut store);
         assert_eq!(port.waiting(true), 9);
         assert!(
-            !port.begin_now(Ticks(15), &packet(Kind::Data, 0)),
+            port.begin_now(Ticks(15), &packet(Kind::Data, 0)).is_none(),
             "something waits"
         );
         assert_eq!(port.next(Ticks(15), &mut store), None);
         assert_eq!(
-            port.next(Ticks(16), &mut store).map(|(_, start)| start),
+            port.next(Ticks(16), &mut store)
+                .map(|(_, departure)| departure.start),
             Some(Ticks(15))
         );
         assert_eq!(port.waiting(true), 0);

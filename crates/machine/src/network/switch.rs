@@ -272,8 +272,8 @@ impl Output {
                 self.drain(now, bins, fabric);
             }
             let packet = next.index().packet(bins);
-            if self.port.begin_now(now, packet) {
-                fabric.launch(packet, now, &self.link, Ticks(0));
+            if let Some(departure) = self.port.begin_now(now, packet) {
+                fabric.launch(packet, departure, &self.link, Ticks(0));
             } else if self.makes_room(packet, fabric) {
                 self.port.push(
                     packet,
@@ -324,14 +324,14 @@ impl Output {
 
     /// Sends the packets that can start before `until`.
     fn drain(&mut self, until: Ticks, bins: &mut [Bin], fabric: &mut Fabric) {
-        while let Some((at, start)) = self.port.next(until, &mut fabric.scratch.at_switches) {
+        while let Some((at, departure)) = self.port.next(until, &mut fabric.scratch.at_switches) {
             match at {
                 Location::Bin(index) => {
-                    fabric.launch(index.packet(bins), start, &self.link, Ticks(0))
+                    fabric.launch(index.packet(bins), departure, &self.link, Ticks(0))
                 }
                 Location::Slab(id) => {
                     let mut packet = fabric.scratch.slab.take(id);
-                    fabric.launch(&mut packet, start, &self.link, Ticks(0));
+                    fabric.launch(&mut packet, departure, &self.link, Ticks(0));
                 }
             }
         }

@@ -82,7 +82,11 @@ fn read(source: Source) -> Result<Profile, ProfileError> {
             let why = format!("more than {MOST_FILES} files with a base: is one its own base?");
             return Err(sources[0].refused(ProfileError::new(why)));
         }
-        sources.push(open(&base)?);
+        let opened = open(&base).map_err(|error| {
+            let why = format!("its base is {error}");
+            sources[sources.len() - 1].refused(ProfileError::new(why))
+        });
+        sources.push(opened?);
     }
     let mut read: Option<Read> = None;
     for source in sources.iter().rev() {

@@ -31,6 +31,9 @@ const MOST_MISTAKES: usize = 20;
 
 /// The base that a file names.
 pub(super) fn base_of(text: &str) -> Option<String> {
+    if !text.contains("base") {
+        return None;
+    }
     let keys = DeTable::parse(text).ok()?;
     let base = keys.get_ref().get("base")?.get_ref().as_str();
     base.map(str::to_owned)
@@ -55,6 +58,7 @@ pub(super) fn read<'a>(
             "expected the name of a machine, or a file".into(),
         );
     }
+    mistakes.none()?;
     let sketch = keys.remove("graph");
     let has_graph = sketch.is_some();
     let graph = sketch.and_then(|sketch| graph_of(sketch, &mut mistakes));
@@ -168,14 +172,14 @@ fn elsewhere(keys: &mut DeTable<'_>) {
 
 /// Reads all keys, and notes every mistake.
 fn profile_of(mut keys: DeTable<'_>, mistakes: &mut Mistakes) -> Option<Profile> {
-    let whole = DeTable::parse(Profile::BUILT_IN[0].1).expect("a built-in machine");
+    let whole = || DeTable::parse(Profile::BUILT_IN[0].1).expect("a built-in machine");
     for _ in 0..=MOST_MISTAKES {
         let place = 0..mistakes.text.len();
         match Profile::deserialize(Deserializer::from(Spanned::new(place, keys.clone()))) {
             Ok(profile) => return Some(profile),
             Err(error) => {
                 mistakes.add_error(&error);
-                if !mend(&mut keys, whole.get_ref(), &error) {
+                if !mend(&mut keys, whole().get_ref(), &error) {
                     return None;
                 }
             }
@@ -230,7 +234,8 @@ fn replace<'a>(keys: &mut DeTable<'a>, whole: &DeTable<'a>, key: &str) -> bool {
 /// The mistakes in a text, each with its line and key.
 struct Mistakes<'a> {
     text: &'a str,
-    told: Vec<String>,
+    /// Each with its place.
+    told: Vec<(usize, String)>,
 }
 
 impl<'a> Mistakes<'a> {
@@ -264,7 +269,7 @@ impl<'a> Mistakes<'a> {
         } else {
             format!("line {number} ({place}): {what}")
         };
-        self.told.push(told);
+        self.told.push((start, told));
     }
 
     /// The error that tells all mistakes, if there are any.
@@ -272,7 +277,9 @@ impl<'a> Mistakes<'a> {
         if self.told.is_empty() {
             return Ok(());
         }
-        let mut told: Vec<&str> = self.told.iter().map(String::as_str).collect();
+        let mut all: Vec<_> = self.told.iter().collect();
+        all.sort_by_key(|(start, _)| *start);
+        let mut told: Vec<&str> = all.into_iter().map(|(_, told)| told.as_str()).collect();
         told.dedup();
         if told.len() > MOST_MISTAKES {
             told.truncate(MOST_MISTAKES);

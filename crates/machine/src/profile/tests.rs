@@ -208,9 +208,9 @@ fn a_file_is_read_by_its_path_and_named_in_its_errors() {
 #[test]
 fn a_wrong_key_is_refused_at_its_line() {
     let error = refused("forward_cycles", "foreward_cycles = 3");
-    assert!(error.starts_with("machine: line 2"), "{error}");
+    assert!(error.starts_with("machine: line 17 ([core]): "), "{error}");
     assert!(
-        error.contains(" (foreward_cycles): unknown key `foreward_cycles`, exp"),
+        error.contains("; line 26 (foreward_cycles): unknown key `foreward_cycles`, exp"),
         "{error}"
     );
     assert!(error.contains("`forward_cycles`"), "{error}");
@@ -503,7 +503,8 @@ fn a_base_may_be_a_file_beside_and_errors_name_the_right_file() {
     files.write("mine.toml", "base = \"nowhere.toml\"");
     let told = Profile::load(&mine).unwrap_err().to_string();
     assert!(
-        told.contains("nowhere.toml: no file or built-in machine"),
+        told.contains("mine.toml: its base is ")
+            && told.contains("nowhere.toml: no file or built-in machine"),
         "{told}"
     );
     let told = Profile::parse("base = 3").unwrap_err().to_string();

@@ -13,7 +13,7 @@ const SECOND: Port = Port(2);
 
 /// A program that uses everything: messages of all lengths to random ranks, multicasts, work, a
 /// second task, stages, deadlines. Returns all that the rank received, with times.
-async fn medley(node: Node) -> Vec<(u64, u64)> {
+pub async fn medley(node: Node) -> Vec<(u64, u64)> {
     const ROUNDS: u32 = 6;
     let (me, ranks) = (node.rank().0, node.nodes());
     let port = node.bind(PORT);
@@ -61,7 +61,11 @@ async fn medley(node: Node) -> Vec<(u64, u64)> {
     seen
 }
 
-fn with_threads(profile: &Profile, setting: &Setting, threads: usize) -> Outcome<Vec<(u64, u64)>> {
+pub fn with_threads(
+    profile: &Profile,
+    setting: &Setting,
+    threads: usize,
+) -> Outcome<Vec<(u64, u64)>> {
     run(
         profile.clone(),
         Setting {
@@ -72,7 +76,7 @@ fn with_threads(profile: &Profile, setting: &Setting, threads: usize) -> Outcome
     )
 }
 
-fn same_on_threads(name: &str, profile: &Profile, setting: &Setting) {
+pub fn same_on_threads(name: &str, profile: &Profile, setting: &Setting) {
     let one = with_threads(profile, setting, 1);
     assert!(
         one.report.windows.blocks > 3,
@@ -85,7 +89,7 @@ fn same_on_threads(name: &str, profile: &Profile, setting: &Setting) {
     }
 }
 
-fn settings() -> Vec<(&'static str, Setting)> {
+pub fn settings() -> Vec<(&'static str, Setting)> {
     let plain = Setting {
         traced: 7,
         ..Setting::new(40)

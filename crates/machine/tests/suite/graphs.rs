@@ -1,9 +1,10 @@
 //! Networks that a file draws as a graph: their times by hand, and the built-in network as a graph.
 
 use crate::common::*;
-use machine::{Cluster, Outcome, Profile, Queues, Setting, Ticks, parts};
+use crate::determinism::{same_on_threads, settings, with_threads};
+use machine::{Cluster, Profile, Setting, Ticks};
 use node::conformance::{Harness, Place, source_bytes};
-use node::{Group, Node, Port, Rank, Work};
+use node::{Node, Rank};
 use std::fmt::Write;
 use std::future::Future;
 use std::path::PathBuf;
@@ -209,92 +210,20 @@ fn leaves_and_spines(changes: &[(&str, &str)]) -> [Profile; 2] {
     [tree, graph]
 }
 
-/// Sends messages of all lengths to random ranks and multicasts, works, and returns all that it
-/// received with the times.
-async fn medley(node: Node) -> Vec<(u64, u64)> {
-    const ROUNDS: u32 = 6;
-    let (me, ranks) = (node.rank().0, node.nodes());
-    let (port, second) = (node.bind(PORT), node.bind(Port(2)));
-    node.stage("send");
-    for round in 0..ROUNDS {
-        let words = [1, 2, 3, 40, 128, 250][(node.random() % 6) as usize];
-        send(
-            &node,
-            (me + 1 + round * 7) % ranks,
-            &letter(me, round, words),
-        )
-        .await;
-        node.work(Work::Sort {
-            records: node.random() % 20,
-        });
-        if me == round {
-            let all = Group::row(Rank(0), ranks);
-            node.multicast(all, Port(2), &[node.random(), node.random()])
-                .await;
-        }
-    }
-    node.stage("take");
-    let mut seen = Vec::new();
-    for _ in 0..ROUNDS {
-        let message = port.next(&node).await;
-        opened(&message);
-        seen.push((node.now().0, message.words[0]));
-        let message = second.next(&node).await;
-        seen.push((node.now().0, message.words[0]));
-    }
-    seen
-}
-
-fn settings(ranks: u32) -> Vec<Setting> {
-    let plain = Setting {
-        traced: 7,
-        ..Setting::new(ranks)
-    };
-    vec![
-        plain.clone(),
-        Setting {
-            loss_parts: parts(0.02),
-            seed: 3,
-            ..plain.clone()
-        },
-        Setting {
-            tail: 5000,
-            tail_parts: parts(0.05),
-            seed: 4,
-            ..plain.clone()
-        },
-        Setting {
-            multicast: false,
-            queues: Queues::ByPort,
-            seed: 5,
-            ..plain.clone()
-        },
-        Setting {
-            queues: Queues::Shared,
-            seed: 6,
-            ..plain
-        },
-    ]
-}
-
-fn medley_of(profile: &Profile, setting: &Setting, threads: usize) -> Outcome<Vec<(u64, u64)>> {
-    let setting = Setting {
-        threads,
-        ..setting.clone()
-    };
-    run(profile.clone(), setting, medley)
-}
-
 /// Every tick, count, trim and loss is that of the tree: a graph differs in how it finds a link only.
 #[test]
 fn leaves_and_spines_as_a_graph_are_the_built_in_network() {
     for changes in [&[][..], &[("queue_bytes", "2000")]] {
         let [tree, graph] = leaves_and_spines(changes);
         assert_eq!(tree.most_ranks(), graph.most_ranks());
-        for setting in settings(64) {
-            let [tree, graph] = [&tree, &graph].map(|profile| medley_of(profile, &setting, 1));
-            assert_eq!(tree.answers, graph.answers, "seed {}", setting.seed);
-            assert_eq!(tree.report, graph.report, "seed {}", setting.seed);
+        for (name, setting) in settings() {
+            let setting = Setting {
+                ranks: 64,
+                ..setting
+            };
+            let [tree, graph] = [&tree, &graph].map(|it| with_threads(it, &setting, 1));
+            assert_eq!(tree.answers, graph.answers, "{name}");
+            assert_eq!(tree.report, graph.report, "{name}");
         }
     }
 }
@@ -329,14 +258,9 @@ fn shipments_over_a_graph_take_the_time_of_the_tree() {
 #[test]
 fn results_of_a_graph_do_not_depend_on_threads() {
     for (name, profile, ranks) in [("ring", ring(9), 9), ("torus", torus(4), 16)] {
-        for setting in settings(ranks) {
-            let one = medley_of(&profile, &setting, 1);
-            assert!(one.report.windows.blocks as usize >= 9, "{name}");
-            for threads in [2, 3] {
-                let more = medley_of(&profile, &setting, threads);
-                assert_eq!(more.answers, one.answers, "{name} on {threads} threads");
-                assert_eq!(more.report, one.report, "{name} on {threads} threads");
-            }
+        for (of_setting, setting) in settings() {
+            let setting = Setting { ranks, ..setting };
+            same_on_threads(&format!("{name}, {of_setting}"), &profile, &setting);
         }
     }
 }
