@@ -82,7 +82,7 @@ mod tests {
     fn times_have_a_unit_of_their_size() {
         let cases = [
             (3.2, "3 seconds"),
-            (119.0, "119 seconds"),
+            (119.0, "120 seconds"),
             (121.0, "2 minutes"),
             (7300.0, "2 hours"),
             (200_000.0, "2 days"),

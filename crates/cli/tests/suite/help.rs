@@ -45,7 +45,8 @@ fn place_of_examples() -> Place {
         "$GRISTMILL" sort --format gensort input.dat -o output.dat
         "$GRISTMILL" sort --format gensort input.dat -o sorted/
         head -c 100000 output.dat > part-1
-        tail -c 100000 output.dat > part-2"#,
+        tail -c 100000 output.dat > part-2
+        printf '[[series]]\nprogram = "merge-min"\nvary = "incast"\nover = [4, 8]\n' > mine.toml"#,
     );
     made.succeeded();
     place

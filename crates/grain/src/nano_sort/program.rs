@@ -2,6 +2,7 @@
 
 use node::{MESSAGE_WORDS, Matching, Node};
 
+use super::values::most_in_request;
 use super::{Exchange, NanoSort, count};
 use crate::load::Load;
 use crate::options::ReorderBy;
@@ -82,7 +83,9 @@ impl Program for NanoSort {
         // Keys of a core that come from one other core are asked for together.
         let (each, all) = (f64::from(self.keys), f64::from(ranks));
         let origins = all * (1.0 - (1.0 - 1.0 / all).powf(each));
-        let requests = (origins * all) as u64;
+        // The last request to each origin is half full.
+        let full = keys as f64 / most_in_request(self.keys) as f64;
+        let requests = (origins * all).max(full + origins * all / 2.0) as u64;
         let received = count::messages(self, ranks, false) + keys + requests + by_keys;
         let of_a_rank = 1024 * u64::from(self.buckets.min(ranks));
         Some(Load::of_messages(received, ranks, of_a_rank).and(100 * keys, 80 * keys))

@@ -62,7 +62,12 @@ impl Mistakes {
 
     /// Adds a mistake in a table, `name` for people, unless it follows from one that was told.
     pub fn add(&mut self, table: Table, name: &str, why: String) {
-        if self.has_lost(&table, key_of(&why)) {
+        // It may be about several keys, as in "paper and unit: one of them is missing".
+        let keys = why.split(": ").next().unwrap_or_default();
+        if keys
+            .split(" and ")
+            .any(|key| self.has_lost(&table, key_of(key)))
+        {
             return;
         }
         let line = self.lines.find(&table, &why);

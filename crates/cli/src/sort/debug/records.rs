@@ -116,7 +116,7 @@ mod tests {
         let mut out = Vec::new();
         let mut reader = BufReader::with_capacity(4, &sorted[..]);
         print_rows(&mut reader, &rows, &mut out).unwrap();
-        let shown = "name,n\n\"a|b\",3\r\n      _\n_____\n";
+        let shown = "name,n\n\"a|b\",3\r\n      _\n ___\n";
         let out = String::from_utf8(out).unwrap();
         assert!(out.starts_with(shown), "{out}");
     }
