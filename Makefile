@@ -6,8 +6,9 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench library test lint unit readme test-long long pages trials hosts hostile installed published \
-	install uninstall mpi mpi-if-possible figures mutants clean
+.PHONY: demo build bench library wheel test lint unit readme programs python test-long test-all beyond long pages site \
+	trials hosts hostile installed python-installed published distributed docs install install-command install-library \
+	uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -23,9 +24,14 @@ bench:
 library:
 	$(CARGO) build --release --locked --package gristmill-c
 
+# The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
+# directory.
+wheel:
+	sh tests/python.sh wheel
+
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
-test: lint unit readme
+test: lint unit readme programs python
 
 lint:
 	$(CARGO) fmt --all --check
@@ -34,12 +40,33 @@ lint:
 unit: mpi-if-possible
 	$(CARGO) test --workspace --locked
 
-# The commands of the README and its pages. The debug binary is already built for the tests.
+# The commands and links of all pages, by the binary of the tests. `cargo build` would choose other
+# features than the tests do, and compile most crates again.
 readme:
-	$(CARGO) build --locked --quiet --package gristmill-cli
+	$(CARGO) test --workspace --locked --no-run --quiet
+	sh tests/links.sh
 	sh tests/readme.sh $(DEBUG_BINARY)
 
-test-long: build long pages installed published trials hosts hostile
+# A program of one's own, in a crate outside of the workspace.
+programs:
+	sh tests/programs.sh
+
+# The Python module, where Python 3.9 or later is there.
+python:
+	sh tests/python.sh
+
+# The same tests of the wheel, installed.
+python-installed:
+	sh tests/python.sh installed
+
+test-long: long beyond
+
+# Both, and each test once: `long` has the tests of `unit`, with more cases.
+test-all: export GRISTMILL_LONG = 1
+test-all: lint unit readme programs python beyond
+
+# What no test of cargo does.
+beyond: build pages site installed python-installed published trials hosts hostile distributed
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.
@@ -49,9 +76,17 @@ long: mpi-if-possible
 pages: build
 	sh tests/readme.sh $(BINARY)
 
+# Every link and every place that it leads to, in the built site.
+site: docs
+	sh tests/links.sh $(TARGET)/site
+
 # Installs into a temporary directory, and runs the installed commands.
 installed: bench
 	sh tests/install.sh
+
+# What `make dist` builds, in a root directory where nothing else is.
+distributed: bench
+	sh tests/dist.sh
 
 # The library as others get it. `cargo install cargo-semver-checks` adds a check of its changes.
 published:
@@ -69,18 +104,20 @@ hosts: build
 	sh hosts/test.sh
 	sh hosts/sort.sh $(BINARY)
 
-# Attacks on the command: hostile files and directories, faults, kills. Another SEED is another
+# Attacks on the command: hostile files and directories, faults, kills. Built beside the other commands
+# it has their features, and their libraries are not compiled again. Another SEED is another
 # run. `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
 SEED ?= 1
 FROM ?= 0
 CASES ?= 2000
 KILLS ?= 500
-hostile: build
+hostile:
+	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench --package gristmill-hostile
 	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
 
 # In memory where possible: the attacks are on names, texts and moments, and syncs of a disk would
 # take most of the time.
-ATTACK = $(CARGO) run --release --locked --quiet --package gristmill-hostile -- --binary $(BINARY) \
+ATTACK = $(TARGET)/release/hostile --binary $(BINARY) \
 	--place $$(findmnt -no OPTIONS /dev/shm 2>/dev/null | grep -qv noexec && echo /dev/shm || echo "$${TMPDIR:-/tmp}")
 
 # Mutation tests: lists changes of the code that no test notices. Tries a drawn part of each crate's
@@ -114,25 +151,35 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The name that programs are linked with, as crates/c/build.rs writes it into the library.
 SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
-install:
-	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
-	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
-	install -d "$(INSTALLED)/bin" "$(MANUAL)" "$(BASH)" "$(ZSH)" "$(FISH)"
-	install -m 755 "$(BINARY)" "$(BINARY)-bench" "$(INSTALLED)/bin"
-	"$(BINARY)" manual "$(MANUAL)"
+install: built install-command install-library
+	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)-bench" manual "$(MANUAL)"
+	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
+
+built:
+	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
+
+# Only `gristmill` and what comes with it, for the static archive.
+install-command:
+	install -d "$(INSTALLED)/bin" "$(MANUAL)" "$(BASH)" "$(ZSH)" "$(FISH)"
+	install -m 755 "$(BINARY)" "$(INSTALLED)/bin"
+	"$(BINARY)" manual "$(MANUAL)"
 	"$(BINARY)" completions bash > "$(BASH)/gristmill"
 	"$(BINARY)" completions zsh > "$(ZSH)/_gristmill"
 	"$(BINARY)" completions fish > "$(FISH)/gristmill.fish"
+
+# The library for programs in C; packages set DESTDIR.
+install-library:
+	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
 	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
 	install -D -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
 	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
 	ln -sf $(SONAME) "$(INSTALLED)/lib/libgristmill.so"
 	install -m 644 "$(LIBRARY).a" "$(INSTALLED)/lib"
+	strip --strip-debug "$(INSTALLED)/lib/libgristmill.a" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
 	install -d "$(INSTALLED)/lib/pkgconfig"
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/c/gristmill.pc.in \
 		> "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
-	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
 
 uninstall:
 	rm -f "$(INSTALLED)/bin/gristmill" "$(INSTALLED)/bin/gristmill-bench" \
@@ -141,6 +188,27 @@ uninstall:
 	rm -rf "$(INSTALLED)/lib/gristmill"
 	rm -f "$(INSTALLED)/include/gristmill.h" "$(INSTALLED)/lib/libgristmill.a" \
 		"$(INSTALLED)/lib/libgristmill.so"* "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
+
+# The documentation as a site, target/site/index.html: pages, the help of each command, rustdoc. mdBook
+# is built into target/tools unless it is on PATH.
+docs: bench
+	sh docs/site/build.sh $(BINARY)
+
+# A static binary, a Debian package and a Python wheel in target/dist; docs/install.md tells more.
+dist: dist-musl dist-deb dist-wheel
+	@$(MAKE) --no-print-directory table
+
+table:
+	sh dist/table.sh
+
+dist-musl:
+	sh dist/musl.sh
+
+dist-deb: bench mpi-if-possible
+	sh dist/deb.sh
+
+dist-wheel:
+	sh dist/wheel.sh
 
 # Every figure at the paper's size: judges all claims and writes the page, in half an hour.
 figures: build

@@ -71,7 +71,19 @@ names_commit() {
         fail "--version does not name the commit $commit"
 }
 
+# cargo copies the release build that is there, and takes it away again.
+by_cargo() {
+    case $binary in */release/*) ;; *) return 0 ;; esac
+    cargo=${CARGO:-cargo}
+    "$cargo" install --locked --path crates/cli --root "$place/cargo" >"$place/said" 2>&1 ||
+        { cat "$place/said"; fail "cargo install"; }
+    [ "$("$place/cargo/bin/gristmill" --version)" = "$("$binary" --version)" ] || fail "cargo installs another version"
+    "$cargo" uninstall gristmill-cli --root "$place/cargo" >"$place/said" 2>&1 || { cat "$place/said"; fail "cargo uninstall"; }
+    [ ! -e "$place/cargo/bin/gristmill" ] || fail "cargo uninstall leaves the command"
+}
+
 names_commit
+by_cargo
 check "$place/prefix" PREFIX="$place/prefix"
 check "$place/root/usr" DESTDIR="$place/root" PREFIX=/usr
 echo "install: passed"

@@ -1,15 +1,15 @@
 #!/bin/sh
-# The crate `gristmill` as others get it: packages that build alone, documentation without a warning,
-# the oldest Rust that it promises, and no breaking change without a new version.
+# The crate `gristmill` as others get it: packages that build without this workspace, by the oldest
+# Rust that they promise; documentation without a warning; and no breaking change without a new version.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
+target=${CARGO_TARGET_DIR:-$PWD/target}
+place=$target/published
 
 # The crates beneath are published only because a package cannot contain another one.
-packages="--package gristmill"
-for name in record kernel node codec node-real pipeline sort; do
-    packages="$packages --package gristmill-$name"
-done
+crates="gristmill gristmill-record gristmill-kernel gristmill-node gristmill-codec gristmill-node-real
+    gristmill-pipeline gristmill-sort"
 
 quietly() {
     said=$("$@" 2>&1) || { echo "$said"; echo "published: failed: $*"; exit 1; }
@@ -19,20 +19,59 @@ quietly() {
     fi
 }
 
-echo "published: packages, each built alone"
-# shellcheck disable=SC2086
-quietly "$cargo" package --locked --allow-dirty $packages
-echo "published: documentation"
-quietly "$cargo" doc --no-deps --locked --package gristmill
-
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+# Each package, as its archive has it, in the place of the registry's. cargo would build each of the
+# eight packages with all those beneath it; a program that uses the top one builds each once.
+echo "published: packages"
+rm -rf "$place/packages" "$place/program/Cargo.lock"
+mkdir -p "$place/packages" "$place/program/src"
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+# shellcheck disable=SC2086,SC2046 # one argument for each
+quietly "$cargo" package --locked --allow-dirty --no-verify $(printf -- '--package %s ' $crates)
+cat >"$place/program/Cargo.toml" <<END
+[package]
+name = "program"
+edition = "2024"
+
+[dependencies]
+gristmill = "$version"
+
+[workspace]
+
+[patch.crates-io]
+END
+for crate in $crates; do
+    tar -C "$place/packages" -xzf "$target/package/$crate-$version.crate"
+    echo "$crate = { path = \"../packages/$crate-$version\" }" >>"$place/program/Cargo.toml"
+done
+# Libraries of the versions that the workspace has.
+cp Cargo.lock "$place/program/Cargo.lock"
+cat >"$place/program/src/main.rs" <<'END'
+fn main() -> Result<(), gristmill::Error> {
+    let mut feed = gristmill::Sorter::new(gristmill::Format::lines()).start()?;
+    feed.push(b"second\n")?;
+    feed.push(b"first\n")?;
+    let mut sorted = feed.finish()?;
+    while let Some(line) = sorted.next()? {
+        print!("{}", String::from_utf8_lossy(line));
+    }
+    Ok(())
+}
+END
+rust=$cargo
 if command -v rustup >/dev/null && rustup toolchain install "$oldest" --profile minimal >/dev/null 2>&1; then
-    echo "published: Rust $oldest"
-    # shellcheck disable=SC2086
-    quietly rustup run "$oldest" cargo check --locked $packages
+    rust="rustup run $oldest cargo"
 else
     echo "published: Rust $oldest cannot be installed here, and was not tried"
 fi
+echo "published: a program that uses them, by $rust"
+# shellcheck disable=SC2086
+quietly $rust build --manifest-path "$place/program/Cargo.toml" --target-dir "$place/target"
+said=$("$place/target/debug/program" | tr '\n' ' ')
+[ "$said" = "first second " ] || { echo "published: the program prints $said"; exit 1; }
+
+echo "published: documentation"
+quietly "$cargo" doc --no-deps --locked --package gristmill
 
 # Against the newest release, or the last commit if there is none.
 base=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || echo HEAD~1)

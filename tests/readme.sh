@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs every command of the "sh" blocks of the README and its pages in an empty directory. A line that
-# fails fails the test.
+# Runs every command of the "sh" blocks of the README and of all pages of docs/, each page in an empty
+# directory of its own. A line that fails fails the test. Commands that cannot run here, because they
+# need a cluster or a terabyte, are in "console" blocks.
 #
-#   tests/readme.sh [GRISTMILL]      default: target/release/gristmill
+#   tests/readme.sh [GRISTMILL [PAGE...]]      default: target/release/gristmill, all pages
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)
@@ -11,14 +12,24 @@ mkdir "$place/bin"
 ln -s "$(readlink -f "${1:-$top/target/release/gristmill}")" "$place/bin/gristmill"
 PATH="$place/bin:$PATH"
 export PATH
-# `make` has called this script, and the clone is here.
-awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$top/README.md" \
-    "$top/docs/sorting.md" "$top/docs/gnu-sort.md" "$top/docs/rows.md" "$top/docs/mainframe.md" \
-    "$top/docs/simulating.md" |
-    grep -vE '^(make|git|cd) ' >"$place/commands"
-commands=$(grep -c . "$place/commands")
-[ "$commands" -ge 5 ] || { echo "the README has only $commands commands to try"; exit 1; }
-mkdir "$place/empty"
-cd "$place/empty"
-sh -eux "$place/commands" 2>&1
-echo "readme: $commands commands passed"
+[ $# -eq 0 ] || shift
+cd "$top"
+[ $# -gt 0 ] || set -- *.md docs/*.md docs/*/*.md
+
+# Says what it ran only if that fails.
+try() {
+    # `make` has called this script, and the clone is here.
+    awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$1" |
+        grep -vE '^(make|git|cd) ' >"$place/commands" || return 0
+    commands=$(grep -cvE '^(#|$)' "$place/commands") || return 0
+    rm -rf "$place/empty"
+    mkdir "$place/empty"
+    (cd "$place/empty" && sh -eux "$place/commands") >"$place/said" 2>&1 ||
+        { cat "$place/said"; echo "readme: failed: $1"; exit 1; }
+    echo "readme: $1: $commands commands passed"
+    echo "$commands" >>"$place/passed"
+}
+
+for page in "$@"; do try "$page"; done
+[ -e "$place/passed" ] || { echo "readme: no commands to try in $*"; exit 1; }
+echo "readme: $(awk '{ sum += $1 } END { print sum }' "$place/passed") commands passed"

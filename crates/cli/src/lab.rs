@@ -1,12 +1,17 @@
-//! `gristmill lab`: repeats the experiments of papers.
+//! `gristmill lab`: runs experiments, of papers and of one's own.
 
+mod output;
 mod report;
 mod show;
+mod table;
+
+use std::path::{Path, PathBuf};
 
 use ::lab::experiment::{Cost, Experiment};
 use ::lab::{LabError, Observer};
 use clap::{Args, Subcommand};
-use plot::{Figure, Size};
+use output::OutputFile;
+use plot::{Figure, Size, page};
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
@@ -18,9 +23,10 @@ Examples:
   gristmill lab list
   gristmill lab run figure-1                  # at a small size, in seconds
   gristmill lab run figure-1 --json
+  gristmill lab run mine.toml -o page.html --csv mine.csv    # one of your own
   gristmill lab report -o report.html         # all experiments, as one page";
 
-/// Repeat the experiments of papers, and compare the results with their claims.
+/// Run experiments: those of papers, compared with their claims, and your own.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -34,7 +40,7 @@ enum Command {
     List,
     /// Run an experiment
     Run(Run),
-    /// Run all experiments, and write a page for a browser
+    /// Run several experiments, or all of the paper, and write a page for a browser
     Report(report::Arguments),
 }
 
@@ -55,9 +61,18 @@ struct Run {
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     progress: progress::Mode,
+    /// Run even if the estimate says that the memory is too small
+    #[arg(long)]
+    anyway: bool,
     /// Print the figure as JSON: points, claims and measurements
     #[arg(long)]
     json: bool,
+    /// Write a page with charts for a browser; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the value of every run as CSV, a row per run; - is standard output
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
@@ -98,20 +113,69 @@ fn costs(experiment: &Experiment) -> Result<String, LabError> {
     }
 }
 
+impl Run {
+    /// Whether a file goes to standard output, so that nothing else may.
+    fn fills_standard_output(&self) -> bool {
+        let mut files = [&self.output, &self.csv].into_iter().flatten();
+        files.any(|path| path == Path::new("-"))
+    }
+
+    /// Refuses to write two texts to standard output.
+    fn check_outputs(&self) -> Result<(), CliFailure> {
+        let files = [("--output", &self.output), ("--csv", &self.csv)];
+        let files = files
+            .into_iter()
+            .filter(|(_, path)| path.as_deref() == Some(Path::new("-")));
+        let names: Vec<_> = files
+            .map(|(name, _)| name)
+            .chain(self.json.then_some("--json"))
+            .collect();
+        match names[..] {
+            [one, other, ..] => Err(CliFailure::usage(format!(
+                "{one} and {other} both go to standard output; give one of them a file"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
 fn act(run: &Run) -> Result<Exit, CliFailure> {
-    let experiment = Experiment::load(&run.name)?.with_seeds(run.seed, run.runs);
+    run.check_outputs()?;
+    let experiment = Experiment::load(&run.name)?
+        .with_seeds(run.seed, run.runs)
+        .anyway(run.anyway);
     let size = if run.full { Size::Full } else { Size::Smoke };
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, &experiment.place()?)?;
-    let work = || experiment.run(&observer, size, machine::cores());
-    let figure = sim::watched(&observer, &caught, run.progress, work)?;
-    if run.json {
-        let json = serde_json::to_string_pretty(&figure);
-        say::out(json.map_err(|cause| CliFailure::new("bug", cause.to_string()))?)?;
-    } else {
-        show::figure(&figure)?;
+    // Opened before the run, so that a bad name fails early; a signal removes them from now on.
+    let open = |what, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| OutputFile::open(what, path)).transpose()
+    };
+    let page_file = open("the page", &run.output)?;
+    let csv_file = open("the table", &run.csv)?;
+    if run.full && !experiment.is_built_in() && experiment.size(Size::Smoke) == Size::Full {
+        say::err("gristmill: --full changes nothing: the file has one size");
     }
-    Ok(if complain(&figure) {
+    let estimate = experiment.estimate(size, machine::cores())?;
+    sim::ahead::look(estimate, run.progress, run.anyway)?;
+    let work = || experiment.results(&observer, size, machine::cores());
+    let results = sim::watched(&observer, &caught, run.progress, work)?;
+    let figure = &results.figure;
+    if run.json {
+        let json = serde_json::to_string_pretty(figure);
+        say::out(json.map_err(|cause| CliFailure::new("bug", cause.to_string()))?)?;
+    } else if !run.fills_standard_output() {
+        show::figure(figure)?;
+    }
+    if let Some(file) = page_file {
+        let about = report::about(figure.command.clone(), std::slice::from_ref(figure), true);
+        file.write(&page(std::slice::from_ref(figure), &about))?;
+    }
+    if let Some(file) = csv_file {
+        file.write(&table::csv(&results.samples))?;
+    }
+    Ok(if complain(figure) {
         Exit::CheckFailed
     } else {
         Exit::Done

@@ -16,7 +16,7 @@ pub mod machine;
 pub mod manual;
 mod moved;
 mod progress;
-mod sim;
+pub mod sim;
 pub mod size;
 mod sort;
 mod text;

@@ -1,21 +1,26 @@
-//! `gristmill manual`: a man page for each subcommand. `make install` runs it.
+//! `gristmill manual`: a page for each subcommand, for `man` (`make install`) or in Markdown (`make docs`).
+
+mod markdown;
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::ending::failure::{CliFailure, Exit};
 
-/// Write the man pages of the command and of its subcommands
+/// Write man pages of the command and of its subcommands
 #[derive(Args)]
 #[command(hide = true)]
 pub struct Arguments {
     /// Existing directory for the pages
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    /// Write Markdown instead
+    #[arg(long)]
+    markdown: bool,
 }
 
 impl Arguments {
@@ -26,25 +31,33 @@ impl Arguments {
     pub fn run(&self, command: Command) -> Result<Exit, CliFailure> {
         let mut command = command.disable_help_subcommand(true);
         command.build();
-        let written = write(&command, &self.directory);
+        let written = self.write(&command);
         written.map(|()| Exit::Done).map_err(|cause| {
             let shown = self.directory.display();
-            let message = format!("cannot write man pages in {shown}: {cause}; make it first");
+            let message = format!("cannot write pages in {shown}: {cause}; make it first");
             CliFailure {
                 file: Some(self.directory.clone()),
                 ..CliFailure::new("io", message)
             }
         })
     }
+
+    fn write(&self, command: &Command) -> io::Result<()> {
+        let below = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        for command in below {
+            self.write(command)?;
+        }
+        let name = Man::new(command.clone()).get_filename();
+        if !self.markdown {
+            return fs::write(self.directory.join(name), man_page(command)?);
+        }
+        let path = self.directory.join(name).with_extension("md");
+        fs::write(path, markdown::page(command))
+    }
 }
 
-fn write(command: &Command, directory: &Path) -> io::Result<()> {
-    let below = command.get_subcommands().filter(|sub| !sub.is_hide_set());
-    for command in below {
-        write(command, directory)?;
-    }
+fn man_page(command: &Command) -> io::Result<Vec<u8>> {
     let man = Man::new(command.clone());
-    let name = man.get_filename();
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -60,7 +73,7 @@ fn write(command: &Command, directory: &Path) -> io::Result<()> {
         .map(ToString::to_string)
         .unwrap_or_default();
     page.extend(section(&examples).into_bytes());
-    fs::write(directory.join(name), page)
+    Ok(page)
 }
 
 /// The section of the examples, as they are in the help.

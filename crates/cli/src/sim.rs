@@ -1,31 +1,60 @@
 //! `gristmill sim`: runs a program of tiny tasks on a simulated machine or on threads.
+//!
+//! [`main`] is the same for a program of another crate.
 
+pub(crate) mod ahead;
+mod alone;
+mod machines;
 mod notes;
 mod options;
 mod show;
 mod trace_file;
 mod watch;
 
-use ::lab::{Job, Observer};
+use ::lab::{Job, Observer, Parameters, Place, Seeds};
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
+use options::{Chosen, RunOptions};
 use trace_file::TraceFile;
 
+pub use alone::main;
 pub(crate) use options::Arguments;
 pub(crate) use watch::{stop_on_signal, watched};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    simulate(arguments).map_err(|failure| failure.with_json(arguments.runs.json))
+    let asked = match &arguments.chosen {
+        Chosen::Machine(name) => return machines::show(name.as_deref()).map(|()| Exit::Done),
+        Chosen::Program(parameters) => {
+            let machine = arguments.machine.name(parameters);
+            arguments.machine.place(machine).map(|place| Asked {
+                machine,
+                place,
+                parameters: parameters.clone(),
+                seeds: arguments.runs.seeds(),
+            })
+        }
+    };
+    asked
+        .map_err(CliFailure::from)
+        .and_then(|asked| simulate(asked, &arguments.runs))
+        .map_err(|failure| failure.with_json(arguments.runs.json))
 }
 
-fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let (machine, runs) = (arguments.machine(), &arguments.runs);
-    let mut job = Job::new(
-        arguments.parameters(),
-        arguments.place()?,
-        arguments.seeds(),
-    )?;
+/// What is to run.
+struct Asked<'a> {
+    /// The machine as it was named.
+    machine: &'a str,
+    place: Place,
+    parameters: Parameters,
+    seeds: Seeds,
+}
+
+fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
+    let machine = asked.machine;
+    let job = Job::planned(asked.parameters, asked.place, asked.seeds)?;
+    let mut job = job.anyway(runs.anyway);
+    job.check_room()?;
     if runs.trace.is_some() {
         job = job.traced()?;
     }
@@ -36,6 +65,7 @@ fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
     if !runs.json {
         show::head(&job, &notes::machine(&job, machine))?;
     }
+    ahead::look(job.estimate(), runs.progress, runs.anyway)?;
     let mut report = watched(&observer, &caught, runs.progress, || job.run(&observer))?;
     report.note = notes::all(&job, machine, report.note);
     if let Some(trace) = trace {

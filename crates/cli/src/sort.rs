@@ -19,6 +19,7 @@ mod screen;
 mod target;
 mod tell;
 mod temporary;
+mod underline;
 mod verify;
 mod words;
 
@@ -81,7 +82,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         ..job
     };
     warn_of_cut_lines(arguments);
-    let view = debug::View::of(arguments)?;
+    let view = debug::View::of(arguments, job.rows.as_ref(), &comparison)?;
     let job = match &view {
         Some(view) => view.takes(job),
         None => job,

@@ -22,6 +22,7 @@ use node::{Address, MessagePort, Node, Port, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::message::{Handed, Taken, fill, too_long, words_of};
 use crate::options::{count, from_0, message_bytes};
 use crate::permutation::Permutation;
@@ -106,6 +107,11 @@ impl Program for Flood {
         let messages = grouped(expected.iter().map(|taken| taken.count).sum());
         let result = format!("{messages} messages of {} bytes arrived once", self.bytes);
         Verdict::new(result, fault).with_spans(answers.iter().map(|answer| answer.handed.span))
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let messages = u64::from(self.messages) * u64::from(ranks);
+        Some(Load::of_messages(messages, ranks, 10 << 10))
     }
 
     /// No rank sends to its own NIC.

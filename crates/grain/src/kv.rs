@@ -21,6 +21,7 @@ use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::message::digest;
 use crate::options::{count, words_of_bytes};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
@@ -149,6 +150,14 @@ impl Program for Kv {
             Some(objection) => Verdict::refused(objection),
             None => check::check(self, answers),
         }
+    }
+
+    /// A request and its reply, and at the end a count up and down the tree.
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let clients = u64::from(ranks.saturating_sub(self.servers.unwrap_or(0)));
+        let received = 2 * u64::from(self.messages) * clients + 2 * u64::from(ranks);
+        let stock = Program::bytes(self, ranks.into(), 1) / 4;
+        Some(Load::of_messages(received, ranks, 6 << 10).and(0, stock))
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {

@@ -7,6 +7,7 @@ use node::{Node, Random, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::options::from_0;
 use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
 use crate::work;
@@ -69,6 +70,12 @@ impl Program for LocalMin {
         Verdict::new(result, fault)
             .with_keys(answers.iter().map(|_| self.keys.into()))
             .with_spans(answers.iter().map(|answer| answer.span))
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let keys = u64::from(self.keys) * u64::from(ranks);
+        let held = u64::from(self.keys) * WORD_BYTES;
+        Some(Load::of_messages(0, ranks, 1536).and(2 * keys, held))
     }
 
     fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {

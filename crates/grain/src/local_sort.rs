@@ -7,6 +7,7 @@ use node::{Node, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::local_min::values;
 use crate::options::from_0;
 use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
@@ -79,6 +80,13 @@ impl Program for LocalSort {
     }
 
     /// The keys of all ranks are the answers, and the check sorts those of one rank again.
+    /// The check sorts once more.
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let keys = u64::from(self.keys) * u64::from(ranks);
+        let held = keys * WORD_BYTES;
+        Some(Load::of_messages(0, ranks, 1536).and(20 * keys, held))
+    }
+
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         (u64::from(self.keys) * WORD_BYTES).saturating_mul(ranks + 1)
     }

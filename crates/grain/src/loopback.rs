@@ -13,6 +13,7 @@ use node::{Address, Node, Port, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::message::{alone, fill, too_long, words_of};
 use crate::options::{count, message_bytes};
 use crate::program::{Program, Span, Timing, Verdict, grouped};
@@ -78,6 +79,11 @@ impl Program for Loopback {
         let messages = grouped(self.messages.into());
         let result = format!("{messages} messages of {} bytes there and back", self.bytes);
         Verdict::new(result, fault).with_spans(std::iter::once(last.span))
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let messages = u64::from(self.messages);
+        Some(Load::of_messages(2 * messages, ranks, 4 << 10))
     }
 
     fn timing(&self) -> Timing {

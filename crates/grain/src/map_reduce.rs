@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::collective::{Collective, Window};
 use crate::described;
+use crate::load::Load;
 use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
@@ -133,6 +134,13 @@ impl Program for MapReduce {
             self.reorder.matching(),
             self.buckets,
         )
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let (rounds, ranks_64) = (u64::from(self.rounds), u64::from(ranks));
+        let words = u64::from(self.words) * rounds * ranks_64;
+        let held = Program::bytes(self, ranks_64, 1);
+        Some(Load::of_messages(rounds * ranks_64, ranks, 4 << 10).and(2 * words, held))
     }
 
     /// The check holds a slice of the text, and as many counts as the answer.

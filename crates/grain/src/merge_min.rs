@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::collective::Collective;
 use crate::described;
+use crate::load::Load;
 use crate::local_min::{Least, least, scan, values};
 use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
@@ -107,6 +108,12 @@ impl Program for MergeMin {
             self.reorder.matching(),
             1,
         )
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let keys = u64::from(self.keys) * u64::from(ranks);
+        let held = u64::from(self.keys) * WORD_BYTES;
+        Some(Load::of_messages(ranks.into(), ranks, 1536).and(2 * keys, held))
     }
 
     fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {

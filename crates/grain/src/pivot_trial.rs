@@ -10,6 +10,7 @@ use node::{Node, Random};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::options::{count, from_0};
 use crate::pivot_select::{Strategy, of_as_many, pivot_select};
 use crate::program::{Program, Span, Verdict, cores};
@@ -166,6 +167,12 @@ impl Program for PivotTrial {
 
     fn messages(&self, _answers: &[Pivots], _multicast: bool) -> Option<u64> {
         Some(0)
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let keys = u64::from(self.keys) * u64::from(ranks);
+        let held = Program::bytes(self, ranks.into(), 1);
+        Some(Load::of_messages(0, ranks, 1 << 10).and(40 * keys, held))
     }
 
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {

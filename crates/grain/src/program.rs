@@ -14,6 +14,7 @@ use std::future::Future;
 
 use node::{Node, Rank, Time};
 
+use crate::load::Load;
 use crate::options::ReorderBy;
 
 /// A program that runs on every rank at once.
@@ -62,6 +63,11 @@ pub trait Program: Clone + Send + Sync + 'static {
     /// check: for refusing runs that do not fit.
     fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
         0
+    }
+
+    /// The load of a run on this many ranks, for estimates and progress; `None` if it is not known.
+    fn load(&self, _ranks: u32) -> Option<Load> {
+        None
     }
 
     /// Why these options cannot run on this many ranks. [`Program::check`] reports the same.

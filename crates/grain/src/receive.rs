@@ -7,6 +7,7 @@ use node::{Address, Node, Port, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
 use crate::options::{count, message_bytes};
 use crate::program::{Program, Span, Timing, Verdict, grouped};
@@ -75,6 +76,11 @@ impl Program for ReceiveLoop {
         let result = format!("{messages} messages of {} bytes received", self.bytes);
         Verdict::new(result, answers[0].taken.fault(&expected, 0))
             .with_spans(std::iter::once(answers[0].span))
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let messages = u64::from(self.messages);
+        Some(Load::of_messages(messages, ranks, 4 << 10).and(0, 40 * messages))
     }
 
     fn timing(&self) -> Timing {

@@ -7,6 +7,7 @@ use node::{Address, Node, Port, Rank};
 use serde::Serialize;
 
 use crate::described;
+use crate::load::Load;
 use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
 use crate::options::{count, message_bytes};
 use crate::program::{Program, Span, Timing, Verdict, grouped};
@@ -79,6 +80,11 @@ impl Program for SendLoop {
         let result = format!("{messages} messages of {} bytes sent", self.bytes);
         Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_spans(answers.iter().take(1).map(|answer| answer.span))
+    }
+
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let messages = u64::from(self.messages);
+        Some(Load::of_messages(messages, ranks, 4 << 10).and(0, 40 * messages))
     }
 
     fn timing(&self) -> Timing {

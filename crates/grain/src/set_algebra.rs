@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::collective::Collective;
 use crate::described;
+use crate::load::Load;
 use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
@@ -167,6 +168,14 @@ impl Program for SetAlgebra {
             self.reorder.matching(),
             VALUE_WORDS,
         )
+    }
+
+    /// Each query goes down the tree, and its hits come up. The lists of all terms are made first.
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let ranks_64 = u64::from(ranks);
+        let received = 2 * u64::from(self.queries) * ranks_64;
+        let lists = u64::from(self.documents) * u64::from(self.terms) * ranks_64;
+        Some(Load::of_messages(received, ranks, 9 << 10).and(10 * lists, lists))
     }
 
     /// The lists of all ranks, in which a term has at most half of the documents and a growing list

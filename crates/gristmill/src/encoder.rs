@@ -12,7 +12,7 @@ pub(crate) struct Encoder {
     pub framing: Framing,
     make_key: Option<MakeKey>,
     /// Records so far.
-    number: u64,
+    pub number: u64,
     /// The front of the record: lengths and key.
     front: Vec<u8>,
     /// A delimiter that the record lacks.
@@ -30,12 +30,11 @@ impl Encoder {
         }
     }
 
-    /// Counts a record, and says whether it lacks its delimiter.
+    /// Checks a record, and says whether it lacks its delimiter.
     #[inline]
-    pub fn check(&mut self, record: &[u8]) -> Result<bool, Error> {
-        self.number += 1;
+    pub fn check(&self, record: &[u8]) -> Result<bool, Error> {
         let wrong = |what| Error::Record {
-            number: self.number,
+            number: self.number + 1,
             what,
         };
         match (self.framing.end(record), self.framing) {

@@ -63,14 +63,17 @@ impl Feed {
                         return Err(sorted.failure());
                     }
                 }
-                Ok(())
             }
-            State::Front(front) => match front.add(parts) {
-                true => self.begin(),
-                false => Ok(()),
-            },
-            State::Ended => Err(Error::Other("the sort could not begin".to_owned())),
+            State::Front(front) => {
+                front.add(parts);
+                if front.room() == 0 {
+                    self.begin()?;
+                }
+            }
+            State::Ended => return Err(Error::Other("the sort could not begin".to_owned())),
         }
+        self.encoder.number += 1;
+        Ok(())
     }
 
     /// Begins the sort, if it has not begun.
@@ -83,6 +86,51 @@ impl Feed {
             begun => self.state = begun,
         }
         Ok(())
+    }
+
+    /// Adds a record if that takes no waiting; false if it would. Then [`Feed::push`] takes it, and
+    /// may wait, on another thread for instance.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// let mut feed = Sorter::new(Format::fixed(2)).start()?;
+    /// for record in ["ba", "ac"] {
+    ///     if !feed.try_push(record.as_bytes())? {
+    ///         feed.push(record.as_bytes())?;
+    ///     }
+    /// }
+    /// assert_eq!(feed.finish()?.read_to_vec()?, b"acba");
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Feed::push`].
+    pub fn try_push(&mut self, record: &[u8]) -> Result<bool, Error> {
+        let room = match &mut self.state {
+            State::Running(input, _) => input.room(),
+            // The record that fills it begins the sort, and waits for it.
+            State::Front(front) => front.room().saturating_sub(1),
+            State::Ended => 0,
+        };
+        // A key function is not called in vain.
+        if room < record.len() {
+            return Ok(false);
+        }
+        let lacks = self.encoder.check(record)?;
+        let parts = self.encoder.encode(record, lacks);
+        if room < parts.iter().map(|part| part.len()).sum() {
+            return Ok(false);
+        }
+        match &mut self.state {
+            // It has room, and so it is there.
+            State::Running(input, _) => parts.iter().for_each(|part| {
+                let _ = input.push(part);
+            }),
+            State::Front(front) => front.add(parts),
+            State::Ended => {}
+        }
+        self.encoder.number += 1;
+        Ok(true)
     }
 
     /// Adds the records of an iterator.

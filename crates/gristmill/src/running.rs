@@ -2,13 +2,14 @@
 
 use std::mem::forget;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::process::id;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, scope};
 
 use node::Node;
 use node::backend::FileHandle;
-use node_real::Cluster;
+use node_real::{Cluster, Feed, Gone};
 use pipeline::{Control, Failure};
 use sort::{CheckResult, Checked, Job};
 
@@ -95,6 +96,39 @@ pub(crate) fn check(job: Checked) -> Result<CheckResult, Failure> {
     run_on(&cluster, move |node| {
         let job = job.clone();
         async move { sort::check(&node, &job).await }
+    })
+}
+
+/// Stores in a file the bytes that `fill` pushes. The file gets its name if all of them come.
+pub(crate) fn store<T>(
+    path: &Path,
+    fill: impl FnOnce(&mut Feed) -> Result<Result<T, Error>, Gone>,
+) -> Result<T, Error> {
+    let (mut feed, input) = Feed::new();
+    scope(|scope| {
+        let target = path.to_owned();
+        let store = move || {
+            let cluster = Cluster::alone(SEED, Some(input), None);
+            run_on(&cluster, move |node| {
+                let target = target.clone();
+                async move { sort::store(&node, target).await }
+            })
+        };
+        let storing = Builder::new()
+            .name("gristmill".to_owned())
+            .spawn_scoped(scope, store)?;
+        let filled = fill(&mut feed);
+        match &filled {
+            Ok(Ok(_)) => feed.finish(),
+            _ => drop(feed),
+        }
+        let stored = storing.join().unwrap_or_else(|panic| resume_unwind(panic));
+        match (filled, stored) {
+            (Ok(Err(error)), _) => Err(error),
+            (_, Err(failure)) => Err(failure.into()),
+            (Ok(filled), Ok(_)) => filled,
+            (Err(Gone), Ok(_)) => unreachable!("an input that was cut is an error"),
+        }
     })
 }
 

@@ -1,6 +1,7 @@
 //! Records on their way out of a sort.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
+use std::mem::replace;
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use record::{Framing, Scanner};
 
 use crate::error::Error;
 use crate::report::Report;
-use crate::running::Running;
+use crate::running::{Running, store};
 
 /// The sorted records. They lie in the memory of the sort, which waits for the reader; dropped, it
 /// ends the sort.
@@ -65,16 +66,45 @@ impl Sorted {
     /// When the sort has failed.
     #[expect(clippy::should_implement_trait, reason = "it lends its records")]
     pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
-        let record = match self.find()? {
-            None => return Ok(None),
-            Some(Found::InPiece(range)) => &self.take.held()[range],
-            Some(Found::Carried) => &self.carried[..],
-        };
-        Ok(Some(self.decoder.record(record)))
+        match self.find(Take::advance)? {
+            Some(found) => Ok(Some(self.record(found))),
+            None => {
+                self.end()?;
+                Ok(None)
+            }
+        }
     }
 
+    /// The next record if that takes no waiting. None if it would, and at the end: [`Sorted::next`]
+    /// then waits for the record or the end, on another thread for instance.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// let mut feed = Sorter::new(Format::lines()).start()?;
+    /// feed.push(b"a")?;
+    /// let mut sorted = feed.finish()?;
+    /// let is_there = sorted.try_next()?.is_some();
+    /// assert_eq!(sorted.next()?.is_some(), !is_there);
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sorted::next`].
+    pub fn try_next(&mut self) -> Result<Option<&[u8]>, Error> {
+        let found = self.find(Take::try_advance)?;
+        Ok(found.map(|found| self.record(found)))
+    }
+
+    fn record(&self, found: Found) -> &[u8] {
+        self.decoder.record(match found {
+            Found::InPiece(range) => &self.take.held()[range],
+            Found::Carried => &self.carried,
+        })
+    }
+
+    /// Finds the next record; none if there are no bytes more.
     #[inline]
-    fn find(&mut self) -> Result<Option<Found>, Error> {
+    fn find(&mut self, advance: fn(&mut Take) -> bool) -> Result<Option<Found>, Error> {
         if !self.scanner.is_within() {
             // Most records lie in one piece.
             let from = self.at;
@@ -84,17 +114,16 @@ impl Sorted {
             }
             self.carried.clear();
         }
-        self.carry()
+        self.carry(advance)
     }
 
     /// Finds a record that goes on in the next piece, or the next piece.
-    fn carry(&mut self) -> Result<Option<Found>, Error> {
+    fn carry(&mut self, advance: fn(&mut Take) -> bool) -> Result<Option<Found>, Error> {
         loop {
             let rest = &self.take.held()[self.at..];
             if rest.is_empty() {
                 self.at = 0;
-                if !self.take.advance() {
-                    self.end()?;
+                if !advance(&mut self.take) {
                     return Ok(None);
                 }
                 continue;
@@ -141,23 +170,11 @@ impl Sorted {
     /// # Errors
     /// When the sort has failed, or the writer fails.
     pub fn write_to(mut self, mut writer: impl Write) -> Result<Report, Error> {
-        if self.decoder.is_pair {
-            while let Some(record) = self.next()? {
-                writer.write_all(record)?;
-            }
-        } else {
-            // Records lie one behind the other.
-            loop {
-                writer.write_all(&self.take.held()[self.at..])?;
-                self.at = 0;
-                if !self.take.advance() {
-                    break;
-                }
-            }
-            self.end()?;
+        while let Some(records) = self.next_records()? {
+            writer.write_all(records)?;
         }
         writer.flush()?;
-        Ok(self.report.take().expect("the last record was read"))
+        Ok(self.take_report())
     }
 
     /// Writes all records that are left to a file, which gets its name when it is complete and durable.
@@ -175,24 +192,37 @@ impl Sorted {
     ///
     /// # Errors
     /// When the sort has failed, or the file cannot be written; it has its old content then.
-    pub fn write_file(self, path: impl AsRef<Path>) -> Result<Report, Error> {
-        let path = path.as_ref();
-        let parent = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let failed = |cause: std::io::Error| Error::File {
-            what: format!("cannot write {}: {cause}", path.display()),
-            file: path.to_owned(),
-            cause,
-        };
-        let draft = tempfile::Builder::new()
-            .prefix(".gristmill-")
-            .tempfile_in(parent.unwrap_or(Path::new(".")))
-            .map_err(failed)?;
-        let report = self.write_to(BufWriter::with_capacity(1 << 20, draft.as_file()))?;
-        draft.as_file().sync_all().map_err(failed)?;
-        draft.persist(path).map_err(|error| failed(error.error))?;
-        Ok(report)
+    pub fn write_file(mut self, path: impl AsRef<Path>) -> Result<Report, Error> {
+        store(path.as_ref(), |file| {
+            loop {
+                match self.next_records() {
+                    Ok(Some(records)) => file.push(records)?,
+                    Ok(None) => break Ok(Ok(self.take_report())),
+                    Err(error) => break Ok(Err(error)),
+                }
+            }
+        })
+    }
+
+    /// Bytes of the next records; none at the end.
+    fn next_records(&mut self) -> Result<Option<&[u8]>, Error> {
+        // Elsewhere records lie one behind the other.
+        if self.decoder.is_pair {
+            return self.next();
+        }
+        while self.at == self.take.held().len() {
+            self.at = 0;
+            if !self.take.advance() {
+                self.end()?;
+                return Ok(None);
+            }
+        }
+        let from = replace(&mut self.at, self.take.held().len());
+        Ok(Some(&self.take.held()[from..]))
+    }
+
+    fn take_report(&mut self) -> Report {
+        self.report.take().expect("the last record was read")
     }
 
     /// All records that are left, one behind the other.

@@ -71,6 +71,11 @@ impl Changes {
         }
     }
 
+    /// Whether there is a change of that name.
+    pub fn knows(name: &str) -> bool {
+        Changes::default().all().contains_key(name)
+    }
+
     /// Sets the change of that name; false if there is none.
     pub(crate) fn set(&mut self, name: &str, value: &impl Serialize) -> Result<bool, String> {
         let mut all = self.all();
@@ -84,6 +89,15 @@ impl Changes {
             ..serde_json::from_value(all.into()).map_err(told)?
         };
         Ok(true)
+    }
+
+    /// Names of all changes.
+    pub(crate) fn names() -> Vec<String> {
+        Changes::default()
+            .all()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// All changes by option, `null` for those that are left out.

@@ -1,5 +1,6 @@
 //! Errors of jobs and experiments.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use machine::{ProfileError, RunError, SetupError};
@@ -18,6 +19,14 @@ pub enum LabError {
         path: PathBuf,
         /// The cause, for people.
         why: String,
+    },
+    /// A file of an experiment has mistakes.
+    #[error("{}", told(path, mistakes))]
+    Mistakes {
+        /// Its path, or the name of the experiment.
+        path: PathBuf,
+        /// All of them, in the order of the file.
+        mistakes: Vec<Mistake>,
     },
     /// A machine does not exist, or its file is wrong.
     #[error("{error}")]
@@ -64,17 +73,59 @@ impl LabError {
         }
     }
 
+    pub(crate) fn mistakes(path: &Path, mistakes: Vec<Mistake>) -> LabError {
+        LabError::Mistakes {
+            path: path.to_owned(),
+            mistakes,
+        }
+    }
+
     /// The kind of the error in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             LabError::Usage(_) | LabError::Setup(_) => "usage",
-            LabError::File { .. } => "file",
+            LabError::File { .. } | LabError::Mistakes { .. } => "file",
             LabError::Profile { .. } => "profile",
             LabError::NoThreads { .. } => "no_thread",
             LabError::Among { error, .. } => error.kind(),
             LabError::Run(RunError::Stuck(_)) => "stuck",
             LabError::Run(RunError::Panic(_)) => "bug",
             LabError::Run(RunError::Stopped) => "stopped",
+        }
+    }
+}
+
+/// A mistake of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Its line, from 1, where it has one.
+    pub line: Option<usize>,
+    /// The table, as in `[[series]] 'incast'`; empty at the top of the file.
+    pub table: String,
+    /// The key, with its value and what is expected.
+    pub why: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.line, self.table.as_str()) {
+            (Some(line), "") => write!(out, "line {line}: ")?,
+            (Some(line), table) => write!(out, "line {line}, {table}: ")?,
+            (None, "") => {}
+            (None, table) => write!(out, "{table}: ")?,
+        }
+        out.write_str(&self.why)
+    }
+}
+
+/// All mistakes of a file in one line.
+fn told(path: &Path, mistakes: &[Mistake]) -> String {
+    let path = path.display();
+    match mistakes {
+        [only] => format!("{path}: {only}"),
+        all => {
+            let words: Vec<_> = all.iter().map(ToString::to_string).collect();
+            format!("{path}: {} mistakes: {}", all.len(), words.join("; "))
         }
     }
 }

@@ -29,6 +29,9 @@
 //!   [[line]]          a claim of the paper about a run, a point, or the shape of a curve
 //! ```
 //!
+//! A file is checked as a whole when it is read, and all its mistakes are told at once (`read`,
+//! `mistake`, `check`). docs/experiments.md has every key for users.
+//!
 //! There are two sizes. Full size is the paper's, and only there claims are judged. Smoke size
 //! takes a moment: it shows that everything runs and that results have not changed. A file without
 //! smaller values has the full size only. At both sizes every program checks its own result, and a
@@ -40,7 +43,9 @@ mod chart;
 mod check;
 mod line;
 mod measure;
+mod mistake;
 mod plan;
+mod read;
 mod recipe;
 mod result;
 mod series;
@@ -48,6 +53,8 @@ mod shape;
 mod terms;
 #[cfg(test)]
 mod tests;
+
+pub use result::Sample;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,12 +64,14 @@ use serde::Deserialize;
 
 use crate::changes::Changes;
 use crate::error::LabError;
+use crate::estimate::{self, Estimate};
 use crate::job::Seeds;
 use crate::many;
 use crate::observer::Observer;
 use crate::place::Place;
 use chart::ChartTable;
 use line::Line;
+use mistake::Mistakes;
 use plan::Plan;
 use recipe::Values;
 use series::Series;
@@ -77,6 +86,9 @@ pub struct Experiment {
     /// Seed and runs that replace the file's.
     #[serde(skip)]
     asked: [Option<u64>; 2],
+    /// Whether its runs begin in any memory.
+    #[serde(skip)]
+    anyway: bool,
     /// Heading of the figure.
     #[serde(default)]
     pub title: String,
@@ -121,6 +133,15 @@ pub struct Cost {
     pub most_cores: u32,
 }
 
+/// The results of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// Its charts and claims.
+    pub figure: Figure,
+    /// The value of every run, series by series.
+    pub samples: Vec<Sample>,
+}
+
 impl Experiment {
     /// Names of the built-in experiments.
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -138,12 +159,15 @@ impl Experiment {
     }
 
     fn parse(name: &str, text: &str) -> Result<Experiment, LabError> {
-        let refused = |why| LabError::file(Path::new(name), why);
-        let parsed = toml::from_str(text);
-        let mut experiment: Experiment = parsed.map_err(|error| refused(on_line(text, &error)))?;
-        experiment.complete(name);
-        experiment.check().map_err(refused)?;
-        Ok(experiment)
+        let (read, mut mistakes) = read::read(text);
+        if let Some(mut experiment) = read {
+            experiment.complete(name);
+            experiment.check(&mut mistakes);
+            if mistakes.is_empty() {
+                return Ok(experiment);
+            }
+        }
+        Err(LabError::mistakes(Path::new(name), mistakes.finish()))
     }
 
     /// Fills in the names that a file may leave out.
@@ -156,17 +180,54 @@ impl Experiment {
         or(&mut self.name, name);
         or(&mut self.title, name);
         or(&mut self.source, "no paper");
-        for series in &mut self.series {
-            or(&mut series.label, &series.program);
+        let labels: Vec<_> = (0..self.series.len())
+            .map(|at| self.default_label(at))
+            .collect();
+        // Without tables of charts a chart is a name that series share.
+        let has_charts = !self.charts.is_empty();
+        for (series, label) in self.series.iter_mut().zip(&labels) {
+            or(&mut series.label, label);
             or(&mut series.id, &series.label);
-            if series.chart.is_empty() {
+            let is_named = !series.chart.is_empty();
+            if !is_named {
                 let chart = ChartTable::of(series);
                 series.chart = format!("{} by {}", chart.y, chart.x);
-                self.charts.entry(series.chart.clone()).or_insert(chart);
+            }
+            if !is_named || !has_charts {
+                self.charts.entry(series.chart.clone()).or_default();
+            }
+            if let Some(chart) = self.charts.get_mut(&series.chart) {
+                chart.complete(series);
             }
         }
         let lines = self.lines.iter_mut();
         lines.for_each(|line| or(&mut line.id, &line.claim));
+    }
+
+    /// The label of a series that has none: its program, and what distinguishes it from others.
+    fn default_label(&self, at: usize) -> String {
+        let series = &self.series[at];
+        let others = self.series.iter().enumerate();
+        let mut others = others.filter(|(other, it)| *other != at && it.label.is_empty());
+        if others.all(|(_, it)| it.program != series.program) {
+            return series.program.clone();
+        }
+        let options = series.with.iter();
+        let options = options.map(|(name, value)| format!("{name} {value}"));
+        let machine = series.machine.iter().cloned();
+        let words = machine.chain(options).chain(series.changes.told());
+        let words: Vec<_> = [series.program.clone()].into_iter().chain(words).collect();
+        words.join(", ")
+    }
+
+    /// Its name, or the path of its file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is one of [`Experiment::names`].
+    pub fn is_built_in(&self) -> bool {
+        Experiment::names().any(|name| name == self.name)
     }
 
     /// The experiment with these seeds, where given, at both sizes.
@@ -221,15 +282,48 @@ impl Experiment {
         })
     }
 
+    /// The estimate for all its runs at that size, up to `workers` at once; `None` if no program
+    /// knows its load.
+    ///
+    /// # Errors
+    /// As [`Experiment::cost`].
+    pub fn estimate(&self, size: Size, workers: usize) -> Result<Option<Estimate>, LabError> {
+        let plan = self.plan(size)?;
+        Ok(estimate::of_all(&plan.jobs, workers))
+    }
+
+    /// The experiment with the right to begin whatever the memory is.
+    #[must_use]
+    pub fn anyway(self, anyway: bool) -> Experiment {
+        Experiment { anyway, ..self }
+    }
+
     /// Runs it on at most `workers` threads; the figure does not depend on their number.
     ///
     /// # Errors
     /// The error of a run that does not end, or a file error if a run lacks what is measured.
     pub fn run(&self, observer: &Observer, size: Size, workers: usize) -> Result<Figure, LabError> {
+        Ok(self.results(observer, size, workers)?.figure)
+    }
+
+    /// As [`Experiment::run`], with the value of every run.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub fn results(
+        &self,
+        observer: &Observer,
+        size: Size,
+        workers: usize,
+    ) -> Result<Results, LabError> {
         let size = self.size(size);
         let plan = self.plan(size)?;
         let reports = many::run(&plan.jobs, observer, workers)?;
-        result::figure(self, &plan, size, &reports).map_err(|why| self.refused(why))
+        let figure = result::figure(self, &plan, size, &reports);
+        let samples = result::samples(self, &plan, &reports);
+        let both = figure.and_then(|figure| Ok((figure, samples?)));
+        let (figure, samples) = both.map_err(|why| self.refused(why))?;
+        Ok(Results { figure, samples })
     }
 
     fn plan(&self, size: Size) -> Result<Plan<'_>, LabError> {
@@ -244,7 +338,16 @@ impl Experiment {
             ))),
         };
         bounded(seeds.runs)?;
-        let plan = Plan::new(self, self.size(size)).map_err(|why| self.refused(why))?;
+        let mut mistakes = Mistakes::default();
+        let mut plan = Plan::new(self, self.size(size), &mut mistakes);
+        if !mistakes.is_empty() {
+            return Err(LabError::mistakes(Path::new(&self.name), mistakes.finish()));
+        }
+        plan.jobs = plan
+            .jobs
+            .into_iter()
+            .map(|job| job.anyway(self.anyway))
+            .collect();
         bounded(plan.count()).map(|()| plan)
     }
 
@@ -256,7 +359,7 @@ impl Experiment {
     }
 
     /// The command that repeats it.
-    fn command(&self, size: Size) -> String {
+    pub fn command(&self, size: Size) -> String {
         let mut command = format!("gristmill lab run {}", self.name);
         if size == Size::Full && self.size(Size::Smoke) == Size::Smoke {
             command += " --full";
@@ -272,16 +375,4 @@ impl Experiment {
     fn refused(&self, why: String) -> LabError {
         LabError::file(Path::new(&self.name), why)
     }
-}
-
-/// An error of the parser in one line, with its table.
-fn on_line(text: &str, error: &toml::de::Error) -> String {
-    let before = &text[..error.span().map_or(0, |span| span.start)];
-    let line = 1 + before.matches('\n').count();
-    // The span of an error in a whole table begins with its header, so this line counts.
-    let is_header = |line: &&str| line.starts_with('[') && line.contains(']');
-    let lines = text.lines().take(line).map(str::trim);
-    let table = lines.filter(is_header).last();
-    let table = table.map_or_else(String::new, |table| format!(", in {table}"));
-    format!("line {line}{table}: {}", error.message().replace('\n', " "))
 }

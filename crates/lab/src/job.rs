@@ -1,5 +1,6 @@
 //! A job: a program with its options, a place, and seeds.
 
+use grain::Load;
 use machine::Ticks;
 
 use crate::error::LabError;
@@ -21,6 +22,8 @@ pub struct Job {
     seeds: Seeds,
     /// Number of traced cores of the first run.
     traced: u32,
+    /// Whether it begins in any memory.
+    anyway: bool,
 }
 
 /// Consecutive seeds, one per run.
@@ -70,12 +73,11 @@ impl Job {
         Ok(job)
     }
 
-    /// As [`Job::new`], for a computer with any memory.
-    pub(crate) fn planned(
-        parameters: Parameters,
-        place: Place,
-        seeds: Seeds,
-    ) -> Result<Job, LabError> {
+    /// As [`Job::new`], without a look at this computer's memory.
+    ///
+    /// # Errors
+    /// A usage error if the place is too small, or the program cannot run this way.
+    pub fn planned(parameters: Parameters, place: Place, seeds: Seeds) -> Result<Job, LabError> {
         seeds.check()?;
         let cores = parameters.cores();
         place.check_cores(cores)?;
@@ -89,6 +91,7 @@ impl Job {
             place,
             seeds,
             traced: 0,
+            anyway: false,
         };
         job.unless(objection).map(|()| job)
     }
@@ -106,7 +109,13 @@ impl Job {
     }
 
     /// Checks that this computer's memory holds a run.
-    pub(crate) fn check_room(&self) -> Result<(), LabError> {
+    ///
+    /// # Errors
+    /// A usage error with options that fit, unless it may begin anyway.
+    pub fn check_room(&self) -> Result<(), LabError> {
+        if self.anyway {
+            return Ok(());
+        }
         let objection = room::objection(&self.parameters, &self.place, room::bytes());
         self.unless(objection)
     }
@@ -129,6 +138,24 @@ impl Job {
         let program = self.parameters.program(self.seeds.first);
         let held = program.bytes(cores, at_once);
         held.saturating_add(u64::from(cores) * room::BYTES_OF_A_CORE)
+    }
+
+    /// The load of a run, if the program knows it.
+    pub(crate) fn load(&self) -> Option<Load> {
+        let program = self.parameters.program(self.seeds.first);
+        program.load(self.parameters.cores())
+    }
+
+    /// The expected cost of a run, in messages; without a known load one per core.
+    pub(crate) fn cost(&self) -> u64 {
+        let cores = u64::from(self.parameters.cores());
+        self.load().map_or(cores, Load::cost)
+    }
+
+    /// The job with the right to begin whatever the memory is.
+    #[must_use]
+    pub fn anyway(self, anyway: bool) -> Job {
+        Job { anyway, ..self }
     }
 
     /// Whether both jobs have the same runs.
@@ -217,6 +244,7 @@ impl Job {
             cores: self.parameters.cores(),
             traced: if run == 0 { self.traced } else { 0 },
             run,
+            runs: self.seeds.runs,
             seed,
             observer,
         };

@@ -8,6 +8,7 @@
 //!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs in parallel
 //!                                                                      |
 //!                           curves beside the paper's points, claims --'--> plot::Figure
+//!   load of a program --> Estimate, before a run; progress, while it lasts
 //! ```
 //!
 //! The time of a program is the one that the paper's figure shows: the end of the last core, the
@@ -20,6 +21,7 @@
 
 mod changes;
 mod error;
+mod estimate;
 pub mod experiment;
 mod job;
 mod many;
@@ -37,7 +39,8 @@ pub mod spread;
 pub mod trace;
 
 pub use changes::{Changes, Switch};
-pub use error::LabError;
+pub use error::{LabError, Mistake};
+pub use estimate::Estimate;
 pub use grain::units;
 pub use job::{Job, Seeds};
 pub use observer::{Observer, Seen, Tally};
@@ -45,5 +48,6 @@ pub use parameters::Parameters;
 pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};
 pub use report::{QUANTILES, RunReport, Simulated, StageReport};
+pub use room::bytes as room_bytes;
 pub use sim_report::SimReport;
 pub use spread::{Spread, quantile};

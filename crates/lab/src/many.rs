@@ -27,8 +27,10 @@ use node::Mutex;
 struct Task {
     job: usize,
     run: u64,
-    /// Its memory, which also stands for its cost.
+    /// Its memory.
     bytes: u64,
+    /// Its expected cost, in messages.
+    cost: u64,
 }
 
 /// The work of all threads.
@@ -67,7 +69,7 @@ pub(crate) fn run(
     let all = jobs.iter().cloned();
     let jobs: Vec<Job> = all.map(|job| job.on_threads(threads)).collect();
     let left = tasks(&jobs);
-    observer.expect(count, left.iter().map(|task| task.bytes).sum());
+    observer.expect(count, left.iter().map(|task| task.cost).sum());
     let queue = RunQueue::new(&jobs, observer, left);
     // Real nodes are timed, so they run alone.
     let is_real = jobs.iter().any(|job| matches!(job.place(), Place::Threads));
@@ -85,16 +87,17 @@ pub(crate) fn run(
 /// All runs, the cheapest first.
 fn tasks(jobs: &[Job]) -> Vec<Task> {
     let of_job = |(number, job): (usize, &Job)| {
-        let bytes = job.bytes();
+        let (bytes, cost) = (job.bytes(), job.cost());
         (0..job.seeds().runs).map(move |run| Task {
             job: number,
             run,
             bytes,
+            cost,
         })
     };
     let mut tasks: Vec<_> = jobs.iter().enumerate().flat_map(of_job).collect();
     tasks.reverse();
-    tasks.sort_by_key(|task| task.bytes);
+    tasks.sort_by_key(|task| (task.cost, task.bytes));
     tasks
 }
 
@@ -124,7 +127,7 @@ impl<'a> RunQueue<'a> {
             let run = || self.jobs[task.job].run_once(task.run, self.observer);
             let ended =
                 trial::caught(run).unwrap_or_else(|message| Err(RunError::Panic(message).into()));
-            self.observer.ended(task.bytes);
+            self.observer.ended(task.cost);
             self.give_back(task, ended);
         }
     }

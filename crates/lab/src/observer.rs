@@ -28,11 +28,27 @@ struct State {
     stopped: bool,
 }
 
+/// A run that can be watched.
 #[derive(Clone, Debug)]
-struct Going {
-    run: u64,
-    tick_fs: u64,
-    watch: Arc<Watch>,
+pub(crate) struct Going {
+    /// Its number, from 0.
+    pub run: u64,
+    /// The number of all runs of its job.
+    pub runs: u64,
+    pub tick_fs: u64,
+    /// Messages until its end, if the program knows.
+    pub expected: Option<u64>,
+    pub watch: Arc<Watch>,
+}
+
+impl Going {
+    /// The part that is done, of 1. The estimate is rough, and after the last message there is a
+    /// check, so a run is never done before it ends.
+    fn share(&self) -> Option<f64> {
+        const MOST: f64 = 0.99;
+        let expected = self.expected.filter(|expected| *expected > 0)?;
+        Some((received(&self.watch) as f64 / expected as f64).min(MOST))
+    }
 }
 
 /// Progress of a run.
@@ -44,6 +60,9 @@ pub struct Seen {
     pub virtual_us: f64,
     /// Messages received so far.
     pub messages: u64,
+    /// The part of all runs of the job that is done, of 1; `None` if the program does not know its
+    /// messages.
+    pub share: Option<f64>,
 }
 
 /// Progress of many runs.
@@ -57,7 +76,7 @@ pub struct Tally {
     pub going: u64,
     /// Expected cost of all runs, without a unit: runs are not equally long.
     pub cost: u64,
-    /// Cost of the runs that have ended.
+    /// Cost of the runs that have ended, and of the done part of others.
     pub done_cost: u64,
     /// Messages received so far, in all runs.
     pub messages: u64,
@@ -74,16 +93,21 @@ impl Observer {
     /// The newest run in progress, or else the last one; `None` on real nodes.
     pub fn look(&self) -> Option<Seen> {
         let state = self.state();
+        let going = state.going.last().or(state.last.as_ref())?;
         let Going {
             run,
+            runs,
             tick_fs,
             watch,
-        } = state.going.last().or(state.last.as_ref())?;
+            ..
+        } = going;
+        let share = going.share();
         let ticks = watch.ticks.load(Ordering::Relaxed);
         Some(Seen {
             run: *run,
             virtual_us: microseconds(ticks, *tick_fs),
             messages: received(watch),
+            share: share.map(|share| (*run as f64 + share) / *runs as f64),
         })
     }
 
@@ -96,8 +120,14 @@ impl Observer {
             .iter()
             .map(|going| received(&going.watch))
             .sum::<u64>();
+        let within = |going: &Going| {
+            let expected = going.expected?;
+            Some(received(&going.watch).min(expected))
+        };
+        let partly = state.going.iter().filter_map(within).sum::<u64>();
         Some(Tally {
             messages: tally.messages + messages,
+            done_cost: (tally.done_cost + partly).min(tally.cost),
             ..tally
         })
     }
@@ -140,16 +170,13 @@ impl Observer {
     }
 
     /// Begins to watch a run.
-    pub(crate) fn begin(&self, run: u64, tick_fs: u64, watch: Arc<Watch>) -> Mark<'_> {
+    pub(crate) fn begin(&self, going: Going) -> Mark<'_> {
         let mut state = self.state();
+        let watch = Arc::clone(&going.watch);
         if state.stopped {
             end(&watch);
         }
-        state.going.push(Going {
-            run,
-            tick_fs,
-            watch: Arc::clone(&watch),
-        });
+        state.going.push(going);
         Mark {
             observer: self,
             watch,
@@ -186,6 +213,34 @@ fn end(watch: &Watch) {
 mod tests {
     use super::*;
 
+    fn going(run: u64, watch: &Arc<Watch>) -> Going {
+        Going {
+            run,
+            runs: 2,
+            tick_fs: 312_500,
+            expected: None,
+            watch: Arc::clone(watch),
+        }
+    }
+
+    #[test]
+    fn the_share_is_of_all_runs_and_never_whole() {
+        let observer = Observer::default();
+        let of = |run, received, expected| Going {
+            expected,
+            ..going(run, &watch(0, received))
+        };
+        let share = || observer.look().unwrap().share;
+        let _first = observer.begin(of(0, 3, Some(4)));
+        assert_eq!(share(), Some(0.375));
+        let _second = observer.begin(of(1, 9, Some(4)));
+        assert_eq!(share(), Some(0.995));
+        let _third = observer.begin(of(1, 9, None));
+        assert_eq!(share(), None);
+        observer.expect(3, 20);
+        assert_eq!(observer.tally().unwrap().done_cost, 3 + 4);
+    }
+
     fn watch(ticks: u64, received: u64) -> Arc<Watch> {
         let watch = Watch::default();
         watch.ticks.store(ticks, Ordering::Relaxed);
@@ -198,18 +253,19 @@ mod tests {
         let observer = Observer::default();
         assert_eq!(observer.look(), None);
         let (first, second, next) = (watch(16, 0), watch(32, 0), watch(0, 0));
-        let _first = observer.begin(0, 312_500, Arc::clone(&first));
+        let _first = observer.begin(going(0, &first));
         assert_eq!(
             observer.look(),
             Some(Seen {
                 run: 0,
                 virtual_us: 0.005,
-                messages: 0
+                messages: 0,
+                share: None
             })
         );
-        let _second = observer.begin(1, 312_500, Arc::clone(&second));
+        let _second = observer.begin(going(1, &second));
         observer.stop();
-        let _next = observer.begin(2, 312_500, Arc::clone(&next));
+        let _next = observer.begin(going(2, &next));
         assert!(observer.is_stopped());
         for watch in [first, second, next] {
             assert!(watch.stop.load(Ordering::SeqCst));
@@ -219,8 +275,8 @@ mod tests {
     #[test]
     fn the_last_run_is_seen_after_its_end() {
         let observer = Observer::default();
-        let first = observer.begin(0, 312_500, watch(16, 3));
-        let second = observer.begin(1, 312_500, watch(32, 4));
+        let first = observer.begin(going(0, &watch(16, 3)));
+        let second = observer.begin(going(1, &watch(32, 4)));
         assert_eq!(observer.look().unwrap().run, 1);
         drop(second);
         assert_eq!(observer.look().unwrap().run, 0);
@@ -235,8 +291,8 @@ mod tests {
         observer.expect(3, 10);
         observer.started();
         observer.started();
-        let first = observer.begin(0, 312_500, watch(0, 3));
-        let _second = observer.begin(0, 312_500, watch(0, 4));
+        let first = observer.begin(going(0, &watch(0, 3)));
+        let _second = observer.begin(going(0, &watch(0, 4)));
         drop(first);
         observer.ended(6);
         let tally = Tally {

@@ -14,7 +14,7 @@ use crate::run::Runnable;
 /// A program, its number of cores, and its options.
 #[derive(Clone)]
 pub struct Parameters {
-    listing: &'static Listing,
+    listing: Listing,
     cores: u32,
     program: Arc<dyn Configured>,
     /// Options with a value, by name, in the order of the help.
@@ -36,7 +36,17 @@ impl Parameters {
         program: &str,
         options: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Parameters, LabError> {
-        let program = programs::named(program)?;
+        Parameters::with_options(programs::named(program)?, options)
+    }
+
+    /// As [`Parameters::of`], for a program of any crate.
+    ///
+    /// # Errors
+    /// A usage error if an option is unknown, or a value is wrong.
+    pub fn with_options<N: AsRef<str>, V: Display>(
+        program: &Listing,
+        options: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Parameters, LabError> {
         let known = program.options();
         let mut line = Vec::new();
         for (name, value) in options {
@@ -56,18 +66,32 @@ impl Parameters {
         Parameters::parsed(program, &matches)
     }
 
+    /// Checks the value of an option by itself.
+    ///
+    /// # Errors
+    /// A usage error if the value is wrong.
+    pub(crate) fn check_value(
+        program: &Listing,
+        option: &str,
+        value: &impl Display,
+    ) -> Result<(), LabError> {
+        let command = program.command().no_binary_name(true);
+        let parsed = command.try_get_matches_from([format!("--{option}={value}")]);
+        parsed.map(drop).map_err(|error| refused(&error))
+    }
+
     /// The program with the options of a command line.
     ///
     /// # Errors
     /// A usage error if a value is wrong.
-    pub fn parsed(program: &'static Listing, matches: &ArgMatches) -> Result<Parameters, LabError> {
+    pub fn parsed(program: &Listing, matches: &ArgMatches) -> Result<Parameters, LabError> {
         let cores = *matches.get_one::<u32>(CORES).expect("it has a default");
         let configured = (program.parse)(matches).map_err(|error| refused(&error))?;
         let mut values = Map::from_iter([(CORES.to_owned(), cores.into())]);
         let of_program = configured.values().into_iter();
         values.extend(of_program.filter(|(_, value)| !value.is_null()));
         let parameters = Parameters {
-            listing: program,
+            listing: *program,
             cores,
             program: configured,
             values,
@@ -104,12 +128,12 @@ impl Parameters {
         let goes = |name: &str| name == option || (name == KEYS && has_each);
         let others = self.iter().filter(|(name, _)| !goes(name));
         let changed = others.chain([(option, value.to_string())]);
-        Parameters::of(self.listing.name, changed)
+        Parameters::with_options(&self.listing, changed)
     }
 
     /// The program without options.
-    pub fn listing(&self) -> &'static Listing {
-        self.listing
+    pub fn listing(&self) -> &Listing {
+        &self.listing
     }
 
     /// Number of cores that run the program.

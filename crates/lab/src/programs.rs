@@ -27,7 +27,7 @@ pub(crate) const KEYS: &str = "keys";
 const HEADING: &str = "Options of the program (4K is 4096, 4KB 4000)";
 
 /// A program that can be run by name.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Listing {
     /// Name on the command line.
     pub name: &'static str,
@@ -62,7 +62,12 @@ impl<P: Described + Runnable> Configured for P {
 }
 
 impl Listing {
-    fn of<P: Described + Runnable>(machine: &'static str) -> Listing {
+    /// A program of any crate.
+    pub fn of<P: Program + Described>() -> Listing {
+        Listing::at::<P>("nanopu")
+    }
+
+    fn at<P: Described + Runnable>(machine: &'static str) -> Listing {
         Listing {
             name: P::NAME,
             machine,
@@ -119,7 +124,7 @@ pub fn programs() -> &'static [Listing] {
     static PROGRAMS: LazyLock<Vec<Listing>> = LazyLock::new(|| {
         let mut all = All(Vec::new());
         grain::visit_all(&mut all);
-        all.0.push(Listing::of::<SortTrial>(DRIVER));
+        all.0.push(Listing::at::<SortTrial>(DRIVER));
         all.0
     });
     &PROGRAMS
@@ -129,7 +134,7 @@ struct All(Vec<Listing>);
 
 impl Visitor for All {
     fn visit<P: Program + Described>(&mut self) {
-        self.0.push(Listing::of::<P>("nanopu"));
+        self.0.push(Listing::of::<P>());
     }
 }
 

@@ -13,7 +13,7 @@ const MARGIN: u64 = 8;
 pub(crate) const BYTES_OF_A_CORE: u64 = 36 << 10;
 
 /// Available memory according to the system and the control group, if known.
-pub(crate) fn bytes() -> Option<u64> {
+pub fn bytes() -> Option<u64> {
     let memory = node_real::facts_of_memory();
     let available = Some(memory.available_bytes).filter(|bytes| *bytes > 0)?;
     let room = memory

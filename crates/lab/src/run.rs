@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use grain::{Program, ReorderBy, Timing};
+use grain::{Load, Program, ReorderBy, Timing};
 use machine::{Cluster, Outcome, Profile, Queues, Report, RunError, Setting};
 use node::Rank;
 
 use crate::error::LabError;
-use crate::observer::Observer;
+use crate::observer::{Going, Observer};
 use crate::place::Place;
 use crate::report::{RunReport, Simulated, StageReport};
 use crate::spread::{microseconds, quantile};
@@ -21,6 +21,8 @@ pub(crate) struct Ground<'a> {
     pub traced: u32,
     /// Number of the run, from 0.
     pub run: u64,
+    /// Number of all runs of the job.
+    pub runs: u64,
     pub seed: u64,
     pub observer: &'a Observer,
 }
@@ -35,6 +37,10 @@ pub(crate) trait Runnable {
     fn needs_two_nics(&self) -> bool;
     /// Bytes of all cores in memory while `at_once` of them compute.
     fn bytes(&self, cores: u32, at_once: usize) -> u64;
+    /// The load of a run on this number of cores, if it is known.
+    fn load(&self, _cores: u32) -> Option<Load> {
+        None
+    }
     /// Meaning of the program's time.
     fn timing(&self) -> Timing;
     /// A remark on its options, for people.
@@ -60,6 +66,10 @@ impl<P: Program> Runnable for P {
 
     fn bytes(&self, cores: u32, at_once: usize) -> u64 {
         Program::bytes(self, cores.into(), at_once as u64)
+    }
+
+    fn load(&self, cores: u32) -> Option<Load> {
+        Program::load(self, cores)
     }
 
     fn timing(&self) -> Timing {
@@ -89,7 +99,15 @@ fn simulate<P: Program>(
     let (multicast, is_tapped) = (setting.multicast, setting.tap.is_some());
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
-    let _mark = ground.observer.begin(ground.run, tick_fs, cluster.watch());
+    let expected = Program::load(program, ground.cores).map(|load| load.received);
+    let progress = Going {
+        run: ground.run,
+        runs: ground.runs,
+        tick_fs,
+        expected,
+        watch: cluster.watch(),
+    };
+    let _mark = ground.observer.begin(progress);
     let task = program.clone();
     let Outcome { answers, report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
@@ -132,8 +150,7 @@ fn simulated(report: Report, tick_fs: u64) -> Simulated {
     Simulated {
         counts,
         longest_send_wait_us: microseconds(counts.longest_send_wait, tick_fs),
-        // A link carries one flit per tick.
-        busiest_down_us: microseconds(counts.busiest_down_flits, tick_fs),
+        busiest_down_us: microseconds(counts.busiest_down_ticks, tick_fs),
         windows: report.windows,
         mac_ns: None,
         slices: report.slices,
@@ -267,6 +284,7 @@ mod tests {
                 cores,
                 traced: 0,
                 run: 0,
+                runs: 1,
                 seed: 1,
                 observer,
             },

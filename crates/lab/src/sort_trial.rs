@@ -11,6 +11,7 @@ use serde::Serialize;
 use trial::{Faults, Trial};
 
 use crate::error::LabError;
+use crate::observer::Going;
 use crate::place::Place;
 use crate::report::RunReport;
 use crate::run::{Ground, Runnable};
@@ -95,7 +96,13 @@ impl Runnable for SortTrial {
         }
         let (begin, watch) = (Instant::now(), Arc::new(Watch::default()));
         let tick_fs = ground.place.tick_fs();
-        let _mark = observer.begin(ground.run, tick_fs, Arc::clone(&watch));
+        let _mark = observer.begin(Going {
+            run: ground.run,
+            runs: ground.runs,
+            tick_fs,
+            expected: None,
+            watch: Arc::clone(&watch),
+        });
         let trial = Trial {
             seed: self.seed,
             nodes: ground.cores,

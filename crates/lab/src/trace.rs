@@ -1,7 +1,8 @@
 //! Traces of runs, for Perfetto and chrome://tracing.
 //!
 //! ```text
-//!   process   the cores below a leaf, or behind a NIC if all cores are below one leaf
+//!   process   the cores below a leaf, or behind a NIC if all cores are below one leaf; in a graph
+//!             the cores of a switch
 //!     thread  a core
 //!       slice a stage of its program, with the time that the core waited
 //! ```
@@ -14,8 +15,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use machine::{Profile, Sample, Slice};
+use machine::{Graph, Profile, Sample, Slice};
 use serde_json::Value;
 
 /// Most cores of a trace.
@@ -74,6 +76,8 @@ enum Named {
 struct Tracks {
     what: &'static str,
     cores: u32,
+    /// In a machine that a graph draws, a process is a switch.
+    graph: Option<Arc<Graph>>,
 }
 
 impl Tracks {
@@ -85,22 +89,46 @@ impl Tracks {
         } else {
             ("NIC", nic)
         };
-        Tracks { what, cores }
+        match &profile.graph {
+            None => Tracks {
+                what,
+                cores,
+                graph: None,
+            },
+            Some(graph) => Tracks {
+                what: "switch",
+                cores: nic,
+                graph: Some(Arc::clone(graph)),
+            },
+        }
     }
 
     fn process(&self, rank: u32) -> u32 {
-        rank / self.cores
+        let number = rank / self.cores;
+        match &self.graph {
+            None => number,
+            Some(graph) => graph.switch_of(number.into()) as u32,
+        }
+    }
+
+    fn process_name(&self, process: u32) -> String {
+        let what = self.what;
+        match &self.graph {
+            None => format!("{what} {process}"),
+            Some(graph) => format!("{what} {}", graph.switches[process as usize].name),
+        }
     }
 
     /// The event that names a process or a thread.
     fn name(&self, kind: Named, process: u32, core: u32) -> String {
         let (what, name) = match kind {
-            Named::Process => ("process", format!("{} {process}", self.what)),
+            Named::Process => ("process", self.process_name(process)),
             Named::Thread => ("thread", format!("core {core}")),
         };
+        let name = Value::from(name);
         format!(
             "{{\"ph\":\"M\",\"name\":\"{what}_name\",\"pid\":{process},\"tid\":{core},\
-             \"args\":{{\"name\":\"{name}\"}}}}"
+             \"args\":{{\"name\":{name}}}}}"
         )
     }
 
@@ -126,7 +154,13 @@ impl Tracks {
         let ranks: BTreeSet<u32> = slices.iter().map(|slice| slice.rank).collect();
         let process = |&rank| {
             let process = self.process(rank);
-            (Named::Process, process, process * self.cores)
+            // Any core of the process, the same for all.
+            let core = if self.graph.is_some() {
+                0
+            } else {
+                process * self.cores
+            };
+            (Named::Process, process, core)
         };
         let thread = |&rank| (Named::Thread, self.process(rank), rank);
         let processes = ranks.iter().map(process);

@@ -201,7 +201,7 @@ fn check(profile: &Profile, ranks: u32) -> Result<(), SetupError> {
             profile.name
         )));
     }
-    let switches = Topology::new(profile, ranks).switches;
+    let switches = Topology::switches(profile, ranks);
     if switches > MOST_SWITCHES {
         return Err(SetupError(format!(
             "{ranks} cores of {} need {switches} switches: the simulator numbers {MOST_SWITCHES}",

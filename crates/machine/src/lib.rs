@@ -11,6 +11,7 @@
 //!          transmit window, ACKs    nic/        a NIC simulates a window with its cores
 //!                                      |
 //!          ports, trimming          network/    a switch simulates a window, link by link
+//!                                               (topology: trees, and graphs of a file)
 //!                                      |
 //!          events, wake-ups         schedule/   a clock per block, an event queue per NIC
 //!
@@ -46,7 +47,10 @@ mod tiny;
 pub use cluster::{Cluster, Outcome};
 pub use disk::{DiskModel, Durability, Fault, MemoryDisks};
 pub use driver::{Back, Cut, Driver, Passage, Strike};
-pub use profile::{CoreModel, Nanoseconds, NetworkModel, NicModel, Profile, ProfileError};
+pub use profile::{
+    CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
+    ProfileError, SwitchModel, Ways,
+};
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
 pub use schedule::Ticks;
 pub use setting::{Queues, Sample, Setting, SetupError, parts};

@@ -66,11 +66,12 @@ pub struct Nic {
 
 impl Nic {
     pub fn new(number: u32, fabric: &Fabric) -> Nic {
+        let leaf = fabric.link_up(number);
         Nic {
             number,
             first_rank: number * fabric.layout.topology.ranks_per_nic,
-            egress: Port::default(),
-            leaf: fabric.link_up(number),
+            egress: Port::new(leaf.wire.pace),
+            leaf,
             free_at: Ticks(0),
             served_core: 0,
             transmit_at: Ticks::NEVER,
@@ -127,10 +128,10 @@ impl Nic {
             fabric.counts.packets += 1;
             fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
             if !self.tapped_in.is_empty() && !packet.kind.is_control() {
-                self.tap_out(start, packet.wire_time());
+                self.tap_out(start, self.egress.pace.ticks(packet.flits.into()));
             }
             let tail = self.tail(&packet, fabric);
-            fabric.launch(&mut packet, start, self.leaf, tail);
+            fabric.launch(&mut packet, start, &self.leaf, tail);
         }
         self.egress.next_start()
     }

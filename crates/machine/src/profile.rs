@@ -11,18 +11,24 @@
 #[cfg(test)]
 mod calibration;
 mod check;
+mod graph;
 mod parse;
+mod sketch;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod unit;
 mod work;
 
 use std::fmt;
+use std::sync::Arc;
 
 use node::Costs;
 use serde::Deserialize;
 
 use crate::schedule::Ticks;
+pub(crate) use graph::Times;
+pub use graph::{Graph, LinkModel, LinkTimes, SwitchModel, Ways};
 pub use unit::Nanoseconds;
 
 /// Words in front of a multicast that name its group.
@@ -48,6 +54,9 @@ pub struct Profile {
     pub nic: NicModel,
     /// Links and switches.
     pub network: NetworkModel,
+    /// The network as a graph, instead of a folded Clos network.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
     /// FNV-1a hash of the file's text.
     #[serde(skip)]
     pub hash: u64,
@@ -126,21 +135,21 @@ pub struct NicModel {
     pub mac_ns: Nanoseconds,
 }
 
-/// Links and switches of a folded Clos network.
+/// Links and switches of a folded Clos network. Its first four numbers are 0 if there is a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkModel {
     /// Layers of switches: 2 (leaf, spine) or 3 (leaf, aggregation, core).
-    #[serde(deserialize_with = "unit::count")]
+    #[serde(default, deserialize_with = "unit::count")]
     pub layers: u32,
     /// Downlinks of a leaf or aggregation switch.
-    #[serde(deserialize_with = "unit::count")]
+    #[serde(default, deserialize_with = "unit::count")]
     pub down_links: u32,
     /// Uplinks of a leaf or aggregation switch.
-    #[serde(deserialize_with = "unit::count")]
+    #[serde(default, deserialize_with = "unit::count")]
     pub up_links: u32,
     /// Links of a switch of the top layer.
-    #[serde(deserialize_with = "unit::count")]
+    #[serde(default, deserialize_with = "unit::count")]
     pub top_links: u32,
     /// Bytes that a link carries per tick.
     #[serde(deserialize_with = "unit::count")]
@@ -176,13 +185,12 @@ impl Profile {
 
     /// The built-in machine of this name, if there is one.
     pub fn named(name: &str) -> Option<Profile> {
-        let (_, text) = Profile::BUILT_IN
-            .into_iter()
-            .find(|(known, _)| *known == name)?;
+        let text = Profile::text_of(name)?;
         Some(Profile::parse(text).expect("a test reads every built-in machine"))
     }
 
-    /// Replaces latencies in nanoseconds; `None` keeps one. The NIC's timeout becomes at least ten
+    /// Replaces latencies in nanoseconds; `None` keeps one. Links and switches of a graph that give
+    /// a latency keep it. The NIC's timeout becomes at least ten
     /// round trips, since a slow network must not make NICs send everything twice. The hash is
     /// unchanged.
     ///
@@ -202,6 +210,7 @@ impl Profile {
         if link_ns.is_some() || switch_ns.is_some() {
             let least = self.round_trip() * TIMEOUT_TRIPS;
             self.nic.timeout_cycles = self.nic.timeout_cycles.max(least);
+            self.check()?;
         }
         Ok(self)
     }
@@ -234,7 +243,10 @@ impl Profile {
             top_links,
             ..
         } = self.network;
-        let nics = u64::from(down_links).pow(layers - 1) * u64::from(top_links);
+        let nics = match &self.graph {
+            None => u64::from(down_links).pow(layers - 1) * u64::from(top_links),
+            Some(graph) => graph.nics(),
+        };
         nics * u64::from(self.core.ranks_per_nic)
     }
 }

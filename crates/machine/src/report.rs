@@ -68,7 +68,10 @@ impl Counts {
         self.lost += more.lost;
         self.resent += more.resent;
         self.longest_send_wait = self.longest_send_wait.max(more.longest_send_wait);
-        self.busiest_down_flits = self.busiest_down_flits.max(more.busiest_down_flits);
+        if more.busiest_down_ticks > self.busiest_down_ticks {
+            self.busiest_down_flits = more.busiest_down_flits;
+            self.busiest_down_ticks = more.busiest_down_ticks;
+        }
     }
 }
 
@@ -108,6 +111,8 @@ pub struct Counts {
     pub longest_send_wait: u64,
     /// Flits that the busiest link to a NIC carried.
     pub busiest_down_flits: u64,
+    /// The ticks for which it carried them.
+    pub busiest_down_ticks: u64,
 }
 
 /// One stage over all ranks that went through it.

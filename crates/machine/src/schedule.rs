@@ -3,15 +3,18 @@
 //! ```text
 //!   Scheduler   one per block: its clock, and an event queue per NIC
 //!   Mailbox     one per block: wake-ups and calls that arrive while a task runs
+//!   Ticks       times; Pace, ticks per flit of a link
 //!   Timeline    the part of a simulator that disks use: its time, and calls at later times
 //! ```
 
 mod event;
 mod mailbox;
+mod pace;
 mod ticks;
 
 pub use event::{Event, EventKind, EventQueue};
 pub use mailbox::{BlockSignal, Mailbox, Waiter};
+pub use pace::Pace;
 pub use ticks::Ticks;
 
 use node::Time;

@@ -14,17 +14,32 @@ pub struct Memory {
     pub cgroup_limit_bytes: Option<u64>,
 }
 
-/// Reads the kernel's figures for memory; missing figures are 0.
+/// Reads the kernel's figures for memory.
 pub fn facts_of_memory() -> Memory {
-    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let meminfo = fs::read_to_string("/proc/meminfo");
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let (total_bytes, available_bytes) = meminfo.map_or_else(
+        |_| memory_without_proc(),
+        |text| {
+            let bytes = |name| kernel_bytes(&text, name);
+            (bytes("MemTotal:"), bytes("MemAvailable:"))
+        },
+    );
     Memory {
-        total_bytes: kernel_bytes(&meminfo, "MemTotal:"),
-        available_bytes: kernel_bytes(&meminfo, "MemAvailable:"),
+        total_bytes,
+        available_bytes,
         cgroup_limit_bytes: cgroup_limits(&groups, Path::new("/sys/fs/cgroup"))
             .into_iter()
             .min(),
     }
+}
+
+/// All memory and the memory available, from a system call: a bare root directory has no /proc. The
+/// page cache is missing in the second figure, so it is too small rather than too large.
+fn memory_without_proc() -> (u64, u64) {
+    let told = rustix::system::sysinfo();
+    let bytes = |units: u64| units * u64::from(told.mem_unit);
+    (bytes(told.totalram), bytes(told.freeram + told.bufferram))
 }
 
 /// The largest resident set of this process so far, in bytes.
@@ -138,6 +153,15 @@ mod tests {
         assert_eq!(kernel_bytes(text, "MemTotal:"), 24000 << 10);
         assert_eq!(kernel_bytes(text, "MemAvailable:"), 1 << 10);
         assert_eq!(kernel_bytes(text, "SwapTotal:"), 0);
+    }
+
+    #[test]
+    fn memory_is_known_without_proc() {
+        let (total, available) = memory_without_proc();
+        let known = facts_of_memory();
+        // The kernel's own memory may or may not count, by a per cent.
+        assert!(total.abs_diff(known.total_bytes) < known.total_bytes / 50);
+        assert!(available > 0 && available < total);
     }
 
     #[test]

@@ -96,6 +96,14 @@ impl Stream {
         }
     }
 
+    /// The next request of the cluster, if there is one now.
+    fn poll(&self) -> Option<Asked> {
+        match self.is_forked() {
+            true => None,
+            false => self.state.lock().asked.take(),
+        }
+    }
+
     /// Hands a request to the other side. If that has ended, gives it back with the reason.
     fn ask(&self, asked: Asked) -> Result<(), (Asked, End)> {
         let mut state = self.state.lock();
@@ -272,6 +280,15 @@ impl Feed {
         Ok(())
     }
 
+    /// The bytes that [`Feed::push`] takes without waiting.
+    pub fn room(&mut self) -> usize {
+        if self.open.is_none() {
+            self.open = self.stream.poll().map(|asked| (asked, 0));
+        }
+        let room = |(asked, filled): &(Asked, usize)| asked.range.len() - filled;
+        self.open.as_ref().map_or(0, room)
+    }
+
     fn complete(&self, mut asked: Asked, filled: usize) {
         asked.buffer.set_len(filled);
         self.stream.complete(asked, Ok(()));
@@ -322,6 +339,13 @@ impl Take {
     pub fn advance(&mut self) -> bool {
         self.release(Ok(()));
         self.held = self.stream.wait();
+        self.held.is_some()
+    }
+
+    /// As [`Take::advance`], but false if it would have to wait.
+    pub fn try_advance(&mut self) -> bool {
+        self.release(Ok(()));
+        self.held = self.stream.poll();
         self.held.is_some()
     }
 

@@ -10,6 +10,7 @@ fn main() -> std::io::Result<()> {
     let about = plot::About {
         version: "0.0.0".to_owned(),
         command: "an example".to_owned(),
+        title: None,
     };
     std::io::stdout().write_all(plot::page(&sample::figures(), &about).as_bytes())
 }

@@ -1,7 +1,7 @@
 //! Tables of claims: one of all figures, and one per figure with reasons and notes.
 
-use crate::figure::{Claim, Figure, Outcome};
-use crate::text::{escaped, number};
+use crate::figure::{Claim, Figure, Outcome, Size};
+use crate::text::{escaped, number, paragraph};
 
 const HEAD: [&str; 5] = ["claim", "paper", "ours", "deviation", "outcome"];
 
@@ -10,7 +10,12 @@ const HEAD: [&str; 5] = ["claim", "paper", "ours", "deviation", "outcome"];
 pub(crate) fn summary(figures: &[Figure], links: &[String]) -> String {
     let all = || figures.iter().flat_map(|figure| &figure.claims);
     if all().next().is_none() {
-        return "<p>No claims: they are judged at full size only.</p>\n".to_owned();
+        let why = if figures.iter().any(|figure| figure.size == Size::Smoke) {
+            "No claims: they are judged at full size only."
+        } else {
+            "No claims."
+        };
+        return paragraph("soft", why);
     }
     let counts = Outcome::ALL.map(|outcome| {
         let count = all().filter(|claim| claim.outcome == outcome).count();

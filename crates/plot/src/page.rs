@@ -17,7 +17,7 @@
 //! which wraps and so covers nothing, however long it is.
 
 use crate::figure::{Figure, Size};
-use crate::text::{Anchors, escaped};
+use crate::text::{Anchors, escaped, paragraph};
 use crate::{claims, section};
 
 const STYLE: &str = include_str!("style.css");
@@ -31,6 +31,8 @@ pub struct About {
     pub version: String,
     /// Command that writes the page.
     pub command: String,
+    /// Heading of a page of one's own experiments; `None` for the paper's.
+    pub title: Option<String>,
 }
 
 /// The HTML page of these figures, in their order.
@@ -44,14 +46,19 @@ pub fn page(figures: &[Figure], about: &About) -> String {
         .map(|(figure, link)| section::section(figure, link))
         .collect();
     let (version, command) = (escaped(&about.version), escaped(&about.command));
-    [
-        head(&version),
-        smaller(figures),
+    // A page of one figure needs no overview.
+    let is_overview = about.title.is_none() || figures.len() > 1;
+    let overview = || {
         format!(
-            "<section id=\"{CLAIMS}\">\n<h2>Claims and results</h2>\n{}</section>\n",
-            claims::summary(figures, &links)
-        ),
-        contents(figures, &links),
+            "<section id=\"{CLAIMS}\">\n<h2>Claims and results</h2>\n{}</section>\n{}",
+            claims::summary(figures, &links),
+            contents(figures, &links)
+        )
+    };
+    [
+        head(about, figures),
+        smaller(figures),
+        is_overview.then(overview).unwrap_or_default(),
         format!("</header>\n<main>\n{sections}</main>\n"),
         format!(
             "<footer><p>Gristmill {version}. This page is written by <code>{command}</code>.</p>\
@@ -69,25 +76,55 @@ fn smaller(figures: &[Figure]) -> String {
     let is_smoke = |figure: &&Figure| figure.size == Size::Smoke;
     match (figures.iter().filter(is_smoke).count(), figures.len()) {
         (0, _) => String::new(),
+        (1, 1) => paragraph(
+            "lead",
+            "<strong>This figure is at smoke size</strong>: smaller than titles and labels say, so \
+             its claims are not judged.",
+        ),
         (smoke, all) => format!(
             "<p class=\"lead\"><strong>{smoke} of {all} figures are at smoke size</strong>: much \
-             smaller than in the paper, so their claims are not judged.</p>\n"
+             smaller than titles and labels say, so their claims are not judged.</p>\n"
         ),
     }
 }
 
-fn head(version: &str) -> String {
+/// The introduction of the paper's page.
+const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, NICs and switches. \
+    All times are simulated: they follow from the machine\u{2019}s description and the seeds alone, \
+    and are the same on every computer. Some costs of the machines were chosen to give a published \
+    figure; docs/papers/nanosort.md marks them as fits.";
+
+/// The title and the introduction.
+fn titles(about: &About, figures: &[Figure]) -> (String, String) {
+    let version = escaped(&about.version);
+    let Some(title) = &about.title else {
+        let lead = format!("Figures of the NanoSort paper, run again by Gristmill {version}: ");
+        return (TITLE.to_owned(), lead + OF_PAPER);
+    };
+    let is_real = |figure: &Figure| figure.machine == "threads";
+    let times = if figures.iter().any(is_real) {
+        "Times on the machine \u{201c}threads\u{201d} were measured on one computer; all others are \
+         simulated."
+    } else {
+        "All times are simulated: they follow from the machine\u{2019}s description and the seeds \
+         alone, and are the same on every computer."
+    };
+    (
+        escaped(title),
+        format!("Run by Gristmill {version}. {times}"),
+    )
+}
+
+fn head(about: &About, figures: &[Figure]) -> String {
+    let (title, lead) = titles(about, figures);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; img-src data:\"/>\n\
-         <title>{TITLE}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{TITLE}</h1>\n\
-         <p class=\"lead\">Figures of the NanoSort paper, run again by Gristmill {version}: its programs of tiny \
-         tasks, on simulated nanoPU cores, NICs and switches. All times are simulated: they follow from \
-         the machine\u{2019}s description and the seeds alone, are the same on every computer, and \
-         nothing is fitted to the figures they are compared with.</p>\n"
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+         <p class=\"lead\">{lead}</p>\n"
     )
 }
 

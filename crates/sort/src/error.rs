@@ -225,15 +225,15 @@ pub enum SortError {
         "{file}: {what} {record} is out of order, and -m only merges inputs that are in order; leave -m \
          out to sort it",
         file = file.display(),
-        what = if *is_line { "line" } else { "record" }
+        what = noun
     )]
     Unsorted {
         /// The input.
         file: PathBuf,
         /// Number of the first record out of order, from 1.
         record: u64,
-        /// Whether records are lines.
-        is_line: bool,
+        /// The word for a record of this input.
+        noun: &'static str,
     },
     /// The output was correct in memory, but the disk returned other bytes.
     #[error(

@@ -10,6 +10,7 @@
 //!                   run reader > merger > writer
 //!
 //! generate          generator > writer
+//! store             reader > writer
 //! validate, check   reader > validator
 //! ```
 //!
@@ -64,5 +65,6 @@ pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, WrittenFile}
 pub use run::{Resolved, resolve, run, run_and};
 pub use tools::check::{CheckResult, Checked, check};
 pub use tools::generate::{Generate, generate};
+pub use tools::store::store;
 pub use tools::validate::{Validated, validate};
 pub use tools::validate_set::{SetSummary, ValidatedSet, validate_set};

@@ -45,7 +45,7 @@ pub(crate) use loader::{Loader, load};
 pub(crate) use loads::{Load, Loads, gather_loads};
 pub(crate) use merger::{Merger, OutputPart, RunMerger, Sources, merge, merge_run};
 pub(crate) use partition_buffers::{Chain, PartitionBuffers, hold};
-pub(crate) use placing::Placing;
+pub(crate) use placing::{Place, PlacedBefore, Placing};
 pub(crate) use reader::{PipeSampler, Reader, read};
 pub(crate) use receiver::{Opener, Receiver, open, receive};
 pub(crate) use reloader::{Reloader, reload};

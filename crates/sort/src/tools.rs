@@ -1,6 +1,7 @@
-//! gensort, valsort and a check of the order as pipelines.
+//! gensort, valsort, a check of the order, and a plain copy into an output, as pipelines.
 
 pub(crate) mod check;
 pub(crate) mod generate;
+pub(crate) mod store;
 pub(crate) mod validate;
 pub(crate) mod validate_set;

@@ -15,7 +15,9 @@ use sort::{
 };
 
 use crate::Trial;
-use crate::world::{FormatWords, cut, drawn_order, drawn_tuning, least_chunks, sorted};
+use crate::world::{
+    FormatWords, by_position, cut, distinct, drawn_order, drawn_tuning, least_chunks, sorted,
+};
 
 pub(crate) const INPUT: &str = "/in";
 pub(crate) const OUTPUT: &str = "/out";
@@ -49,8 +51,10 @@ pub(crate) struct Case {
     pub job: Job,
     /// Input of each rank.
     pub parts: Vec<Vec<u8>>,
-    /// All records in order, by naive code.
+    /// All records in order, by naive code; in some trials the first of those with equal keys.
     pub sorted: Vec<u8>,
+    /// Number of records of all inputs.
+    pub records: usize,
     /// Whether outputs exist before.
     pub has_old: bool,
     model: DiskModel,
@@ -70,6 +74,9 @@ impl Case {
     pub(crate) fn draw(trial: &Trial) -> Case {
         let mut random = Random::new(trial.seed);
         let order = drawn_order(&FORMATS, &mut random);
+        // Drawn apart, so that the other draws of a seed stay.
+        let unique = Random::stream(trial.seed, 1).below(4) == 0;
+        let order = if unique { by_position(&order) } else { order };
         let records = records(trial, &order, &mut random);
         let shared = random.below(4) == 0;
         let parts = if shared {
@@ -78,6 +85,11 @@ impl Case {
             cut(&records, order.record_bytes(), trial.nodes, &mut random)
         };
         let mut job = job(&order, &mut random);
+        let mut sorted = sorted(&records, &order);
+        if unique {
+            job.contents = Arc::new(Bytes::new(order.clone()).unique());
+            sorted = distinct(&sorted, &order);
+        }
         job.shared = shared;
         if random.below(2) == 0 {
             let least = least_chunks(&job, &order, Some(trial.keys.into()));
@@ -94,7 +106,8 @@ impl Case {
         Case {
             job,
             parts,
-            sorted: sorted(&records, &order),
+            sorted,
+            records: records.len() / order.record_bytes(),
             has_old,
             model,
             late_ns: if trial.faults.late { late_ns } else { 0 },

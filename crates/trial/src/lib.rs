@@ -269,8 +269,7 @@ fn rounds(case: &Case) -> u64 {
     if case.job.exchange != ExchangeKind::Rounds {
         return 0;
     }
-    let records = case.sorted.len() / case.job.contents.framing().longest();
-    (records * case.parts.len()) as u64 * ROUND_MESSAGES * case.late_ns
+    (case.records * case.parts.len()) as u64 * ROUND_MESSAGES * case.late_ns
 }
 
 async fn sort_of_a_node(node: Node, job: Job) -> (u32, Result<u32, Failure>, Time) {

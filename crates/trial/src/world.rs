@@ -104,3 +104,19 @@ pub fn sorted(records: &[u8], order: &Order) -> Vec<u8> {
     each.sort_by(|a, b| order.compare(a, b));
     each.concat()
 }
+
+/// The same order, in which positions decide between equal keys.
+///
+/// # Panics
+/// Never: the keys fit the records already.
+pub fn by_position(order: &Order) -> Order {
+    let order = Order::new(order.record_bytes(), order.keys(), Ties::Position);
+    order.expect("the keys of an order")
+}
+
+/// The first of each of the sorted records with equal keys.
+pub fn distinct(sorted: &[u8], order: &Order) -> Vec<u8> {
+    let mut each: Vec<&[u8]> = sorted.chunks_exact(order.record_bytes()).collect();
+    each.dedup_by(|a, b| order.keys_equal(a, b));
+    each.concat()
+}

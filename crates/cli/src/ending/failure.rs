@@ -48,6 +48,8 @@ pub struct CliFailure {
     pub message: String,
     /// The exit code of the process.
     pub code: u8,
+    /// Lines below the message, one per mistake.
+    pub details: Vec<String>,
     /// Whether to print it as JSON on standard output, too.
     pub json: bool,
 }
@@ -73,6 +75,7 @@ impl CliFailure {
             offset: None,
             message,
             code: FAILED,
+            details: Vec::new(),
             json: false,
         }
     }
@@ -92,14 +95,23 @@ impl CliFailure {
 
     /// The failure as a JSON object with the key `error`.
     pub fn to_json(&self) -> Value {
-        json!({
-            "error": {
-                "kind": self.kind,
-                "file": self.file.as_ref().map(|file| file.display().to_string()),
-                "offset": self.offset,
-                "message": self.line(),
-            }
-        })
+        let mut error = json!({
+            "kind": self.kind,
+            "file": self.file.as_ref().map(|file| file.display().to_string()),
+            "offset": self.offset,
+            "message": self.line(),
+        });
+        if !self.details.is_empty() {
+            error["mistakes"] = self.details.clone().into();
+        }
+        json!({ "error": error })
+    }
+
+    /// The message and the lines below it.
+    pub fn lines(&self) -> String {
+        let details = self.details.iter().map(|detail| printable(detail));
+        let lines: Vec<_> = [self.line()].into_iter().chain(details).collect();
+        lines.join("\n  ")
     }
 
     /// Sets whether the failure is also printed as JSON.
@@ -151,6 +163,15 @@ fn is_reader_gone(error: &DiskError) -> bool {
 impl From<LabError> for CliFailure {
     fn from(error: LabError) -> CliFailure {
         let file = match &error {
+            LabError::Mistakes { path, mistakes } if mistakes.len() > 1 => {
+                let message = format!("{}: {} mistakes", path.display(), mistakes.len());
+                return CliFailure {
+                    file: Some(path.clone()),
+                    details: mistakes.iter().map(ToString::to_string).collect(),
+                    ..CliFailure::new(error.kind(), message)
+                };
+            }
+            LabError::Mistakes { path: file, .. } => Some(file.clone()),
             LabError::File { path: file, .. } | LabError::Profile { machine: file, .. } => {
                 Some(file.clone())
             }

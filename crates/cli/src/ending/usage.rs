@@ -15,7 +15,7 @@ use crate::text::printable;
 pub const OF_SORT: [&str; 3] = ["sort", "check", "explain"];
 
 /// Options for lines, and what to do instead with binary records.
-const FOR_RECORDS: [(&str, &str); 6] = [
+const FOR_RECORDS: [(&str, &str); 5] = [
     (
         "-r",
         "for the largest first add :desc to a key, as in --key 0+10:desc",
@@ -36,7 +36,6 @@ const FOR_RECORDS: [(&str, &str); 6] = [
         "--count",
         "leave it out: with --report, -u says how many records it drops in all",
     ),
-    ("--debug", "the keys are where --key says, in every record"),
 ];
 
 /// The advice for an option of lines that is given with binary records.
@@ -56,7 +55,6 @@ pub fn for_rows(option: &str) -> &'static str {
         "-r" => "give the direction with the key, as in --key price:num:desc",
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
-        "--debug" => "gristmill explain shows the keys of rows",
         _ => "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural or date",
     }
 }

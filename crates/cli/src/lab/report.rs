@@ -1,7 +1,7 @@
-//! `gristmill lab report`: all figures as one page for a browser.
+//! `gristmill lab report`: figures as one page for a browser.
 
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use ::lab::experiment::Experiment;
@@ -10,14 +10,16 @@ use clap::Args;
 use plot::{About, Figure, Size, page};
 use serde_json::json;
 
+use super::output::OutputFile;
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
-use crate::ending::scratch::Draft;
-use crate::files::directory_of;
 use crate::{machine, progress, sim};
 
 #[derive(Args)]
 pub(super) struct Arguments {
+    /// Names of experiments, or their files [default: all of the paper]
+    #[arg(value_name = "NAME|FILE")]
+    names: Vec<String>,
     /// Output file; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
@@ -33,9 +35,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let experiments = Experiment::names()
-        .map(Experiment::load)
-        .collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&str> = match arguments.names.as_slice() {
+        [] => Experiment::names().collect(),
+        names => names.iter().map(String::as_str).collect(),
+    };
+    let loaded = names.iter().map(|name| Experiment::load(name));
+    let experiments = loaded.collect::<Result<Vec<_>, _>>()?;
     let size = if arguments.full {
         Size::Full
     } else {
@@ -45,14 +50,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, &experiments[0].place()?)?;
     // Opened before the long run, so that a bad name fails early; a signal removes it from now on.
-    let file = PageFile::open(&arguments.output)?;
+    let file = OutputFile::open("the page", &arguments.output)?;
     let mut figures = Vec::new();
-    for (name, experiment) in Experiment::names().zip(&experiments) {
-        let size = experiment.size(size);
-        if let Some(figure) = results
-            .as_ref()
-            .and_then(|results| results.load(name, size))
-        {
+    for experiment in &experiments {
+        let (name, size) = (experiment.name(), experiment.size(size));
+        // The program's own hash is that of the built-in files alone.
+        let results = results.as_ref().filter(|_| experiment.is_built_in());
+        if let Some(figure) = results.and_then(|results| results.load(name, size)) {
             figures.push(figure);
             continue;
         }
@@ -61,23 +65,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
             progress::Mode::Json => say::err(json!({ "experiment": name })),
             _ => {}
         }
+        let estimate = experiment.estimate(size, machine::cores())?;
+        sim::ahead::look(estimate, arguments.progress, false)?;
         let work = || experiment.run(&observer, size, machine::cores());
         let figure = sim::watched(&observer, &caught, arguments.progress, work)?;
-        if let Some(results) = &results {
+        if let Some(results) = results {
             results.keep(name, &figure)?;
         }
         figures.push(figure);
     }
-    let command = if arguments.full {
-        "gristmill lab report --full"
-    } else {
-        "gristmill lab report"
-    };
-    let about = About {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: command.to_owned(),
-    };
+    let full = arguments.full.then_some("--full");
+    let words = ["gristmill", "lab", "report"].into_iter().chain(full);
+    let given = arguments.names.iter().map(String::as_str);
+    let command = words.chain(given).collect::<Vec<_>>().join(" ");
+    let about = about(command, &figures, !arguments.names.is_empty());
     file.write(&page(&figures, &about))?;
+    if arguments.progress != progress::Mode::Json {
+        let path = arguments.output.display();
+        say::err(format!(
+            "gristmill: {} figures are in {path}",
+            figures.len()
+        ));
+    }
     let failed: Vec<_> = figures
         .iter()
         .filter(|figure| super::complain(figure))
@@ -87,6 +96,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     } else {
         Exit::CheckFailed
     })
+}
+
+/// The origin of a page; of one's own experiments, with a heading.
+pub(super) fn about(command: String, figures: &[Figure], is_own: bool) -> About {
+    let title = match figures {
+        [only] => only.title.clone(),
+        _ => "Experiments, simulated by Gristmill".to_owned(),
+    };
+    About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command,
+        title: is_own.then_some(title),
+    }
 }
 
 /// Figures that this build saved.
@@ -123,57 +145,5 @@ impl Results<'_> {
 
     fn keep(&self, name: &str, figure: &Figure) -> Result<(), LabError> {
         results::keep(self.directory, name, self.fingerprint, figure)
-    }
-}
-
-/// The file of a page. Its name shows the old content or the complete page.
-pub(super) struct PageFile {
-    path: PathBuf,
-    /// `None` for standard output.
-    draft: Option<Draft>,
-}
-
-impl PageFile {
-    /// Opens the file without changing its content. The caller watches for signals.
-    pub(super) fn open(path: &Path) -> Result<PageFile, CliFailure> {
-        let at = path.to_owned();
-        if path == Path::new("-") {
-            return Ok(PageFile {
-                path: at,
-                draft: None,
-            });
-        }
-        let why = if path.metadata().is_ok_and(|found| !found.is_file()) {
-            "it exists and is not a regular file; name another, or - for standard output"
-        } else if !directory_of(path).is_dir() {
-            "no such directory; make it first"
-        } else {
-            let draft = Draft::new(path).map_err(|cause| unwritable(path, &cause))?;
-            return Ok(PageFile {
-                path: at,
-                draft: Some(draft),
-            });
-        };
-        Err(unwritable(path, &why))
-    }
-
-    /// Writes the page and gives the file its name.
-    pub(super) fn write(self, page: &str) -> Result<(), CliFailure> {
-        let Some(draft) = self.draft else {
-            return say::out(page.trim_end());
-        };
-        draft
-            .file()
-            .write_all(page.as_bytes())
-            .and_then(|()| draft.finish())
-            .map_err(|cause| unwritable(&self.path, &cause))
-    }
-}
-
-fn unwritable(path: &Path, why: &dyn std::fmt::Display) -> CliFailure {
-    let message = format!("cannot write the page {}: {why}", path.display());
-    CliFailure {
-        file: Some(path.to_owned()),
-        ..CliFailure::new("io", message)
     }
 }

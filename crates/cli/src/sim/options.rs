@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ::lab::{Changes, DRIVER, LabError, Listing, Parameters, Place, Seeds, machines, programs};
+use ::lab::{
+    Changes, DRIVER, LabError, Listing, Parameters, Place, Seeds, is_built_in, machines, programs,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -30,21 +32,28 @@ const AFTER: &str = "`gristmill sim PROGRAM --help` shows a program's options an
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     #[command(flatten, next_help_heading = "Machine")]
-    machine: MachineOptions,
+    pub machine: MachineOptions,
     #[command(flatten, next_help_heading = "Runs and reports")]
     pub runs: RunOptions,
     #[command(subcommand)]
-    program: Program,
+    pub chosen: Chosen,
 }
 
-/// The program and its own options.
-struct Program {
-    listing: &'static Listing,
-    parameters: Parameters,
+/// A program with its own options, or the machine that is shown.
+pub(crate) enum Chosen {
+    Program(Parameters),
+    Machine(Option<String>),
 }
 
+/// The subcommand that shows machines.
+const MACHINE: &str = "machine";
+
+/// Its argument; `machine` is the option of programs.
+const SHOWN: &str = "shown";
+
+/// Options of machines.
 #[derive(Args)]
-struct MachineOptions {
+pub(crate) struct MachineOptions {
     /// Machine by name, or a file like those in machines/ [default: nanopu]
     #[arg(long, value_name = "NAME|FILE|threads", value_parser = Machine)]
     machine: Option<String>,
@@ -70,84 +79,110 @@ pub(crate) struct RunOptions {
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     pub progress: progress::Mode,
+    /// Run even if the estimate says that the memory is too small
+    #[arg(long)]
+    pub anyway: bool,
     /// Print the report as JSON on standard output
     #[arg(long)]
     pub json: bool,
 }
 
-impl Arguments {
+impl MachineOptions {
     /// The name or the file of the machine.
-    pub(crate) fn machine(&self) -> &str {
-        let named = self.machine.machine.as_deref();
-        named.unwrap_or(self.program.listing.machine)
+    pub fn name(&self, parameters: &Parameters) -> &str {
+        let named = self.machine.as_deref();
+        named.unwrap_or(parameters.listing().machine)
     }
 
-    /// The machine with its changes.
-    pub(crate) fn place(&self) -> Result<Place, LabError> {
+    /// The machine of this name with its changes.
+    pub fn place(&self, name: &str) -> Result<Place, LabError> {
         let changes = Changes {
-            threads: self.machine.threads.map(usize::from),
-            ..self.machine.changes
+            threads: self.threads.map(usize::from),
+            ..self.changes
         };
-        Place::named(self.machine(), &changes)
-    }
-
-    /// The seeds of all runs.
-    pub(crate) fn seeds(&self) -> Seeds {
-        Seeds {
-            first: self.runs.seed,
-            runs: self.runs.runs,
-        }
-    }
-
-    /// The program with its options.
-    pub(crate) fn parameters(&self) -> Parameters {
-        self.program.parameters.clone()
+        Place::named(name, &changes)
     }
 }
 
-impl FromArgMatches for Program {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Program, clap::Error> {
-        let chosen = matches.subcommand().and_then(|(name, matches)| {
-            let listing = programs().iter().find(|program| program.name == name)?;
-            Some((listing, matches))
-        });
+impl RunOptions {
+    /// The seeds of all runs.
+    pub fn seeds(&self) -> Seeds {
+        Seeds {
+            first: self.seed,
+            runs: self.runs,
+        }
+    }
+}
+
+/// The program with the options of a command line.
+pub(super) fn parameters(
+    listing: &Listing,
+    matches: &ArgMatches,
+) -> Result<Parameters, clap::Error> {
+    let refused = |error: LabError| clap::Error::raw(ErrorKind::ValueValidation, error);
+    Parameters::parsed(listing, matches).map_err(refused)
+}
+
+impl FromArgMatches for Chosen {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Chosen, clap::Error> {
         let missing = || clap::Error::new(ErrorKind::MissingSubcommand);
-        let (listing, matches) = chosen.ok_or_else(missing)?;
-        let refused = |error: LabError| clap::Error::raw(ErrorKind::ValueValidation, error);
-        let parameters = Parameters::parsed(listing, matches).map_err(refused)?;
-        Ok(Program {
-            listing,
-            parameters,
-        })
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        if name == MACHINE {
+            return Ok(Chosen::Machine(matches.get_one::<String>(SHOWN).cloned()));
+        }
+        let listing = programs().iter().find(|program| program.name == name);
+        parameters(listing.ok_or_else(missing)?, matches).map(Chosen::Program)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Program::from_arg_matches(matches)?;
+        *self = Chosen::from_arg_matches(matches)?;
         Ok(())
     }
 }
 
-impl Subcommand for Program {
+impl Subcommand for Chosen {
     /// Gives the options of `sim` to every program.
     fn augment_subcommands(sim: Command) -> Command {
         let shared: Vec<Arg> = sim.get_arguments().cloned().collect();
-        let programs = programs().iter().map(|program| command(program, &shared));
+        let programs = programs().iter().map(|program| {
+            let own = format!("gristmill sim {}", program.name);
+            command(program, &own, &shared)
+        });
         sim.mut_args(|option| option.global(true).hide(true))
             .subcommands(programs)
+            .subcommand(machine_command())
     }
 
     fn augment_subcommands_for_update(sim: Command) -> Command {
-        Program::augment_subcommands(sim)
+        Chosen::augment_subcommands(sim)
     }
 
     fn has_subcommand(name: &str) -> bool {
-        programs().iter().any(|program| program.name == name)
+        name == MACHINE || programs().iter().any(|program| program.name == name)
     }
 }
 
-/// The subcommand of a program. Options of machines are hidden if it has no machine.
-fn command(program: &Listing, shared: &[Arg]) -> Command {
-    let own = format!("gristmill sim {}", program.name);
+/// The subcommand that shows machines.
+fn machine_command() -> Command {
+    let named = machines().into_iter().map(|(name, _)| name);
+    let named: Vec<_> = named.filter(|name| is_built_in(name)).collect();
+    let named = named.join(", ");
+    Command::new(MACHINE)
+        .about("Show the machines, the file of one, or the network of a file")
+        .before_help(
+            "Examples:\n  gristmill sim machine\n  gristmill sim machine nanopu > my.toml\n  \
+             gristmill sim machine my.toml",
+        )
+        .override_usage("gristmill sim machine [NAME|FILE]")
+        .arg(
+            Arg::new(SHOWN)
+                .value_name("NAME|FILE")
+                .help(format!("A machine: {named}, or a file")),
+        )
+}
+
+/// The command `own` of a program. Options of machines are hidden if it has no machine.
+pub(super) fn command(program: &Listing, own: &str, shared: &[Arg]) -> Command {
     let examples = program.examples.iter();
     let examples = examples.map(|options| format!("\n  {own} {options}"));
     let has_no_machine = program.machine == DRIVER;

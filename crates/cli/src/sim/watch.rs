@@ -106,11 +106,13 @@ impl Shown {
                 run,
                 virtual_us,
                 messages,
+                share,
             }) => {
                 let (run, messages) = (run + 1, grouped(*messages));
+                let (percent, eta) = percent_and_eta(*share, pace);
                 format!(
-                    "run {run}: {virtual_us:.3} us simulated, {messages} messages, \
-                     {million_per_s:.2} million/s"
+                    "{percent}run {run}: {virtual_us:.3} us simulated, {messages} messages, \
+                     {million_per_s:.2} million/s{eta}"
                 )
             }
             Shown::Many(tally) => {
@@ -121,12 +123,10 @@ impl Shown {
                     messages,
                     ..
                 } = tally;
-                let eta = eta_s(tally, pace).map_or_else(String::new, |eta_s| {
-                    format!(", ETA {}", HumanDuration(Duration::from_secs_f64(eta_s)))
-                });
+                let (percent, eta) = percent_and_eta(share_of(tally), pace);
                 let messages = grouped(*messages);
                 format!(
-                    "{done} of {all} runs, {going} at once, {messages} messages, \
+                    "{percent}{done} of {all} runs, {going} at once, {messages} messages, \
                      {million_per_s:.2} million/s{eta}"
                 )
             }
@@ -141,7 +141,9 @@ impl Shown {
                 "virtual_us": seen.virtual_us,
                 "messages": seen.messages,
                 "messages_per_s": pace.per_s,
+                "percent": percent(seen.share),
                 "wall_s": wall_s,
+                "eta_s": eta_s(seen.share, pace),
             }),
             Shown::Many(tally) => json!({
                 "done_runs": tally.done,
@@ -149,18 +151,42 @@ impl Shown {
                 "running": tally.going,
                 "messages": tally.messages,
                 "messages_per_s": pace.per_s,
+                "percent": percent(share_of(tally)),
                 "wall_s": wall_s,
-                "eta_s": eta_s(tally, pace),
+                "eta_s": eta_s(share_of(tally), pace),
             }),
         }
     }
 }
 
-/// The time for the rest at the average speed so far; `None` until a run has ended.
-fn eta_s(tally: &Tally, pace: &Pace) -> Option<f64> {
-    let left = tally.cost.saturating_sub(tally.done_cost) as f64;
-    let done = tally.done_cost as f64;
-    (done > 0.0).then(|| pace.begin.elapsed().as_secs_f64() * left / done)
+/// The part that is done of many runs, of 1.
+fn share_of(tally: &Tally) -> Option<f64> {
+    (tally.cost > 0).then(|| tally.done_cost as f64 / tally.cost as f64)
+}
+
+/// Per cent of a share, with one decimal.
+fn percent(share: Option<f64>) -> Option<f64> {
+    share.map(|share| (share * 1000.0).floor() / 10.0)
+}
+
+/// A smaller share says nothing about the rest.
+const LEAST_SHARE: f64 = 0.005;
+
+/// The time for the rest at the average speed so far; `None` if that is not known yet.
+fn eta_s(share: Option<f64>, pace: &Pace) -> Option<f64> {
+    let done = share.filter(|share| *share >= LEAST_SHARE)?;
+    Some(pace.begin.elapsed().as_secs_f64() * (1.0 - done) / done)
+}
+
+/// The beginning and the end of a line of progress.
+fn percent_and_eta(share: Option<f64>, pace: &Pace) -> (String, String) {
+    let percent = share.map_or_else(String::new, |share| {
+        format!("{:.0} %, ", (share * 100.0).floor())
+    });
+    let eta = eta_s(share, pace).map_or_else(String::new, |eta_s| {
+        format!(", ETA {}", HumanDuration(Duration::from_secs_f64(eta_s)))
+    });
+    (percent, eta)
 }
 
 fn bar(observer: &Observer, ended: &AtomicBool) {

@@ -25,7 +25,6 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_check(arguments)?;
     check_debug(arguments)?;
     check_compression(arguments)?;
-    check_unique(arguments)?;
     check_top(arguments)?;
     if arguments.quiet && arguments.progress == Mode::Json {
         return Err(CliFailure::usage(
@@ -79,7 +78,6 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         ),
         (!order.sort.is_empty(), "--sort".to_owned()),
         (arguments.zero_terminated, "-z".to_owned()),
-        (arguments.debug, "--debug".to_owned()),
         (order.count, "--count".to_owned()),
         (order.locale.is_some(), "--locale".to_owned()),
     ];
@@ -187,18 +185,6 @@ fn check_compression(arguments: &Arguments) -> Result<(), CliFailure> {
     }
 }
 
-/// Refuses what the engine cannot do with -u yet: files of a set keep the length that they had with
-/// all records, and a resumable sort does not end.
-fn check_unique(arguments: &Arguments) -> Result<(), CliFailure> {
-    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
-    let refused = match arguments.order.unique {
-        true if is_set => "-u does not write sets of files yet; name one file with -o",
-        true if arguments.resume => "-u has no --resume yet; leave one of them out",
-        _ => return Ok(()),
-    };
-    Err(CliFailure::usage(refused))
-}
-
 /// Refuses --top with plans that do not drop records early.
 fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
     let is_merge = matches!(arguments.plan, PlanName::Auto | PlanName::Merge);
@@ -217,6 +203,7 @@ fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
 fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
     let names_rank = arguments.outputs.iter().any(|path| names_rank(path));
+    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
     let refused = match () {
         () if !order.count => return Ok(()),
         () if !order.unique => "--count counts the lines of which -u keeps the first; add -u",
@@ -228,6 +215,10 @@ fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
             "--verify reads lines again and expects no counts before them; leave one of them out"
         }
         () if names_rank => "--count needs one output without {rank} in its name",
+        () if is_set => {
+            "--count writes one file, and a set lists records, not counts; name one file with -o"
+        }
+        () if arguments.resume => "--count has no --resume; leave one of them out",
         () => return Ok(()),
     };
     Err(CliFailure::usage(refused))

@@ -8,7 +8,10 @@
 //! ```
 //!
 //! The sort writes its output to a pipe of this process, so lines are shown as they come, however
-//! many there are.
+//! many there are. Rows are shown likewise, behind their header, and of binary records the bytes of
+//! each key, as `explain` shows them.
+
+mod records;
 
 use std::io::{self, BufRead, BufReader, BufWriter, PipeReader, PipeWriter, Write};
 use std::ops::Range;
@@ -16,12 +19,21 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 
-use ::sort::{Job, Target};
+use ::sort::{Job, Rows, Target};
+use record::Comparison;
 use record::text::TextOrder;
 
-use super::{Arguments, lines};
+use super::underline::mark;
+use super::{Arguments, explain, lines};
 use crate::ending::failure::CliFailure;
 use crate::ending::say;
+
+/// What is shown of the output.
+enum Shown {
+    Lines(TextOrder, u8),
+    Rows(Rows),
+    Records(Comparison),
+}
 
 /// A printer of lines.
 pub(super) struct View {
@@ -35,28 +47,30 @@ const TEMPORARY: &str = ".";
 
 impl View {
     /// Prints warnings of the order, and starts to print lines, if `--debug` asks for it.
-    pub(super) fn of(arguments: &Arguments) -> Result<Option<View>, CliFailure> {
+    pub(super) fn of(
+        arguments: &Arguments,
+        rows: Option<&Rows>,
+        comparison: &Comparison,
+    ) -> Result<Option<View>, CliFailure> {
         if !arguments.debug {
             return Ok(None);
         }
-        let (order, delimiter) = (lines::order(arguments)?, lines::delimiter(arguments));
-        match order.locale() {
-            None => say::err("gristmill: lines are compared as bytes, as in the C locale"),
-            Some(locale) => {
-                let tag = locale.tag();
-                say::err(format!("gristmill: text is compared by the rules of {tag}"));
+        let shown = match rows {
+            Some(rows) => {
+                let told = explain::summary_of_rows(rows).into_iter();
+                told.for_each(|line| say::err(format!("gristmill: {line}")));
+                Shown::Rows(rows.clone())
             }
-        }
-        for warning in order.warnings() {
-            say::err(format!("gristmill: {warning}"));
-        }
+            None if !arguments.order.is_of_lines() => Shown::Records(comparison.clone()),
+            None => Shown::of_lines(arguments)?,
+        };
         let (exit, entry) = io::pipe().map_err(|cause| {
             CliFailure::new(
                 "system",
                 format!("cannot make a pipe: {cause}; raise ulimit -n"),
             )
         })?;
-        let printer = thread::spawn(move || print(exit, &order, delimiter));
+        let printer = thread::spawn(move || print(exit, &shown));
         Ok(Some(View { entry, printer }))
     }
 
@@ -83,14 +97,37 @@ impl View {
     }
 }
 
-fn print(lines: PipeReader, order: &TextOrder, delimiter: u8) -> io::Result<()> {
-    let mut lines = BufReader::new(lines);
+impl Shown {
+    fn of_lines(arguments: &Arguments) -> Result<Shown, CliFailure> {
+        let order = lines::order(arguments)?;
+        match order.locale() {
+            None => say::err("gristmill: lines are compared as bytes, as in the C locale"),
+            Some(locale) => {
+                let tag = locale.tag();
+                say::err(format!("gristmill: text is compared by the rules of {tag}"));
+            }
+        }
+        for warning in order.warnings() {
+            say::err(format!("gristmill: {warning}"));
+        }
+        Ok(Shown::Lines(order, lines::delimiter(arguments)))
+    }
+}
+
+fn print(sorted: PipeReader, shown: &Shown) -> io::Result<()> {
+    let mut sorted = BufReader::new(sorted);
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut line = Vec::new();
-    while lines.read_until(delimiter, &mut line)? > 0 {
-        line.pop();
-        show(&line, order, &mut out)?;
-        line.clear();
+    match shown {
+        Shown::Lines(order, delimiter) => {
+            let mut line = Vec::new();
+            while sorted.read_until(*delimiter, &mut line)? > 0 {
+                line.pop();
+                show(&line, order, &mut out)?;
+                line.clear();
+            }
+        }
+        Shown::Rows(rows) => records::print_rows(&mut sorted, rows, &mut out)?,
+        Shown::Records(comparison) => records::print_records(&mut sorted, comparison, &mut out)?,
     }
     out.flush()
 }
@@ -100,26 +137,23 @@ fn show(line: &[u8], order: &TextOrder, out: &mut impl Write) -> io::Result<()> 
     let shown = |&byte: &u8| if byte == b'\t' { b'>' } else { byte };
     let text: Vec<u8> = line.iter().map(shown).chain([b'\n']).collect();
     out.write_all(&text)?;
-    for view in order.explain(line) {
-        writeln!(out, "{}", mark(line, view.read, "^ no match for key"))?;
+    underline(
+        line,
+        order.explain(line).into_iter().map(|view| view.read),
+        out,
+    )
+}
+
+/// Prints a line under each of these bytes of a line that was printed.
+fn underline(
+    line: &[u8],
+    keys: impl Iterator<Item = Range<usize>>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for read in keys {
+        writeln!(out, "{}", mark(line, read, "^ no match for key"))?;
     }
     Ok(())
-}
-
-/// A line under the bytes that count, or `none` where there are no such bytes. It may be longer than
-/// a width in a format.
-pub(super) fn mark(line: &[u8], read: Range<usize>, none: &str) -> String {
-    let before = " ".repeat(columns(&line[..read.start]));
-    match columns(&line[read]) {
-        0 => before + none,
-        width => before + &"_".repeat(width),
-    }
-}
-
-/// Columns that bytes take on a terminal, a tab as one.
-fn columns(bytes: &[u8]) -> usize {
-    let takes_one = |byte: &&u8| **byte == b'\t' || !byte.is_ascii_control();
-    bytes.iter().filter(takes_one).count()
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::size::positive;
 
+pub(super) use records::Explained;
+pub(super) use rows::summary as summary_of_rows;
+
 const EXAMPLES: &str = "\
 Examples:
   gristmill explain -t, -k3,3nr -k1,1 sales.csv

@@ -176,7 +176,7 @@ pub(crate) struct Arguments {
     /// Read the output again and check its order and checksum
     #[arg(long, help_heading = "Checks")]
     pub(super) verify: bool,
-    /// Underline the keys in each line of the output, and warn of doubtful options
+    /// Show the keys of each line, row or record of the output, and warn of doubtful options
     #[arg(long, help_heading = "Checks")]
     pub(super) debug: bool,
     /// Write a report as JSON to FILE, and print a table of the stages on standard error

@@ -86,7 +86,7 @@ fn counts_are_refused_where_they_stand_in_the_way() {
         ("-u --debug in", "--debug shows lines without counts"),
         ("-u --verify in -o out", "--verify reads lines again"),
         ("-u in -o out/", "name one file with -o"),
-        ("-u in -o out --resume", "-u has no --resume yet"),
+        ("-u in -o out --resume", "--count has no --resume"),
         ("-u in -o out-{rank}", "{rank}"),
         ("-u -c in", "--count has nothing to do"),
         ("-u --format fixed:1 in", "--count is for lines"),

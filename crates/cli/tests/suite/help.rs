@@ -104,7 +104,6 @@ fn options_for_lines_are_answered() {
         ("-z", "no end marker"),
         ("-f", "the bytes of a key"),
         ("--sort=numeric", "the bytes of a key"),
-        ("--debug", "where --key says"),
         ("--random-source=in", "the bytes of a key"),
     ] {
         let ran = place.run(&format!("sort --format gensort {given} in"));
@@ -149,4 +148,37 @@ fn each_command_has_a_man_page() {
         ran.code == 2 && ran.complaint().contains("nowhere"),
         "{ran:?}"
     );
+}
+
+#[test]
+fn each_command_has_a_page_of_the_site() {
+    let place = Place::new();
+    fs::create_dir(place.path("site")).unwrap();
+    place.run("manual --markdown site").succeeded();
+    for command in COMMANDS {
+        let title = format!("gristmill {command}").trim_end().to_owned();
+        let name = format!("site/{}.md", title.replace(' ', "-"));
+        let page = fs::read_to_string(place.path(&name)).unwrap();
+        let head = format!("# {title}\n\n");
+        assert!(
+            page.starts_with(&head) && page.contains("## Examples\n"),
+            "{page}"
+        );
+    }
+    let page = fs::read_to_string(place.path("site/gristmill-sort.md")).unwrap();
+    for part in [
+        "## Memory and disks\n",
+        "\n`-t, --field-separator <SEP>`\n: Byte between fields, such as , or $'\\\\t';",
+        "\n  - `merge`: Write sorted runs, and merge them\n",
+        "\n  Default: `auto`\n",
+        "\n  Also: `--buffer-size`\n",
+    ] {
+        assert!(page.contains(part), "no {part:?} in\n{page}");
+    }
+    let page = fs::read_to_string(place.path("site/gristmill-sim.md")).unwrap();
+    assert!(
+        page.contains("\n- [kv](gristmill-sim-kv.md): Read and write"),
+        "{page}"
+    );
+    assert!(!place.path("site/gristmill-manual.md").exists());
 }

@@ -292,6 +292,9 @@ fn a_signal_ends_all_runs() {
     let mut told = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();
     told.read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"estimate\":"), "{first}");
+    first.clear();
+    told.read_line(&mut first).unwrap();
     let step: Value = serde_json::from_str(&first).unwrap();
     assert_eq!(
         (&step["total_runs"], &step["done_runs"]),

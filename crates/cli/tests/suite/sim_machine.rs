@@ -371,6 +371,9 @@ fn a_signal_ends_a_simulation() {
     let mut told = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();
     told.read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"estimate\":"), "{first}");
+    first.clear();
+    told.read_line(&mut first).unwrap();
     let step: Value = serde_json::from_str(&first).unwrap();
     assert!(
         step["virtual_us"].is_number() && step["messages"].is_u64(),
@@ -380,4 +383,92 @@ fn a_signal_ends_a_simulation() {
     let last = told.lines().map(Result::unwrap).last().unwrap();
     assert_eq!(last, "gristmill: stopped by SIGTERM");
     assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 143);
+}
+
+/// The printed file of a machine is that machine.
+#[test]
+fn a_printed_machine_runs_as_the_built_in_one() {
+    let place = Place::new();
+    let listed = text(&place, "machine");
+    for name in ["nanopu", "nanopu-3-layer", "ramcloud", "threads"] {
+        assert!(
+            listed
+                .lines()
+                .any(|line| line.starts_with(&format!("{name} "))),
+            "{listed}"
+        );
+        let printed = text(&place, &format!("machine {name}"));
+        assert_eq!(
+            printed.contains("tick_ps = "),
+            name != "threads",
+            "{printed}"
+        );
+    }
+    let printed = text(&place, "machine nanopu");
+    assert!(
+        printed.contains("switch_ns = 263                # paper, 5.1"),
+        "{printed}"
+    );
+    std::fs::write(place.path("my.toml"), printed).unwrap();
+    let [built_in, of_file] = ["nanopu", "my.toml"].map(|machine| {
+        let mut report = json(&place, &format!("nano-sort --cores 64 --machine {machine}"));
+        report.as_object_mut().unwrap().shift_remove("machine_file");
+        reproducible(report)
+    });
+    assert_eq!(built_in, of_file);
+    let Ran {
+        code, err: told, ..
+    } = place.run("sim machine abacus");
+    assert_eq!(code, 2, "{told}");
+    assert!(
+        told.contains("no file or built-in machine has this name"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_machine_over_a_base_and_a_graph_run() {
+    let place = Place::new();
+    let changed = "base = \"nanopu\"\nnetwork.switch_ns = 100\n";
+    std::fs::write(place.path("fast.toml"), changed).unwrap();
+    let fast = json(&place, "merge-min --machine fast.toml");
+    let option = json(&place, "merge-min --switch-ns 100");
+    assert_eq!(fast["runs"][0]["time_us"], option["runs"][0]["time_us"]);
+    assert_eq!(fast["machine"], "fast");
+    let told = text(&place, "machine fast.toml");
+    assert!(told.contains("65,536 cores behind 2 layers"), "{told}");
+    let ring = "base = \"nanopu\"\n[graph]\nswitches = [\n{ name = \"a\", nics = 2 }, \
+                { name = \"b\", nics = 2 },\n{ name = \"c\", nics = 2 }]\n\
+                links = [\"a - b\", \"b - c\", { ends = \"a - c\", link_ns = 100 }]\n";
+    std::fs::write(place.path("ring.toml"), ring).unwrap();
+    let told = text(&place, "machine ring.toml");
+    assert!(
+        told.contains("24 cores behind 6 NICs at 3 switches, with 3 links"),
+        "{told}"
+    );
+    // Two switches and three links, of which one has 100 ns.
+    let words: Vec<_> = told.split_whitespace().collect();
+    assert!(
+        words.ends_with(&["2", "24", "80.0", "%", "713.500"]),
+        "{told}"
+    );
+    let report = json(
+        &place,
+        "nano-sort --cores 16 --buckets 4 --machine ring.toml",
+    );
+    assert_eq!(report["runs"][0]["sorted"], true);
+    std::fs::write(
+        place.path("ring.toml"),
+        ring.replace("\"b - c\"", "\"b - x\", \"b  c\""),
+    )
+    .unwrap();
+    let Ran {
+        code, err: told, ..
+    } = place.run("sim flood --machine ring.toml");
+    assert_eq!(code, 2, "{told}");
+    assert!(
+        told.contains("line 6 (links): \"b - x\": there is no switch x; "),
+        "{told}"
+    );
+    assert!(told.contains("\"b  c\": expected two switches"), "{told}");
 }

@@ -9,6 +9,7 @@ use super::records::RECORD_WORDS;
 use super::transport;
 use crate::described;
 use crate::distribution::Distribution;
+use crate::load::Load;
 use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Verdict, WORD_BYTES};
 use crate::records::{Part, Records};
@@ -71,6 +72,24 @@ impl Program for MilliSort {
         let sorters = u64::from(Layout::new(cores, self.reduction).sorters());
         let senders = (sorters - 1).max(u64::from(rounds_ahead(cores)));
         transport::objection(senders, self.reorder.matching())
+    }
+
+    /// The sum of the head of `count`, with the records of a pair drawn at random, and with ACKs.
+    fn load(&self, ranks: u32) -> Option<Load> {
+        /// The share of short messages that request an ACK, where steps wait in software.
+        const ACKS: f64 = 0.18;
+        let sorters = f64::from(Layout::new(ranks, self.reduction).sorters());
+        let (cores, keys) = (f64::from(ranks), f64::from(self.keys) * f64::from(ranks));
+        let of_pair = keys / cores / cores;
+        let records = cores * (cores - 1.0) * (of_pair + (-of_pair).exp());
+        let sets = cores + sorters + sorters * sorters + sorters * cores;
+        let acks = match self.reorder.matching() {
+            node::Matching::Ports => 1.0,
+            node::Matching::Software => ACKS,
+        };
+        let received = ((records + sets) * (1.0 + acks)) as u64;
+        let bytes = (64.0 * cores * cores + 48.0 * keys) as u64;
+        Some(Load::of_messages(received, ranks, 2 << 10).and(100 * keys as u64, bytes))
     }
 
     /// Each core has a splitter per core, and twice its pivots or those that its sorter holds for

@@ -3,6 +3,7 @@
 use node::{MESSAGE_WORDS, Matching, Node};
 
 use super::{Exchange, NanoSort, count};
+use crate::load::Load;
 use crate::options::ReorderBy;
 use crate::program::{Program, Verdict, WORD_BYTES};
 use crate::records::{Part, Records, VALUE_BYTES};
@@ -69,12 +70,38 @@ impl Program for NanoSort {
         Some(count::messages(self, answers.len() as u32, multicast) + values + by_keys)
     }
 
+    /// A request and a reply per key, and on each level further messages of long buckets, or one
+    /// per key. A core has a share of the pivots of each bucket on their way.
+    fn load(&self, ranks: u32) -> Option<Load> {
+        let keys = u64::from(self.keys) * u64::from(ranks);
+        let levels = u64::from(levels(ranks, self.buckets));
+        let by_keys = match self.reading.exchange {
+            Exchange::Keys => keys * levels,
+            Exchange::Buckets => keys * levels * 2 / MOST_WORDS as u64,
+        };
+        // Keys of a core that come from one other core are asked for together.
+        let (each, all) = (f64::from(self.keys), f64::from(ranks));
+        let origins = all * (1.0 - (1.0 - 1.0 / all).powf(each));
+        let requests = (origins * all) as u64;
+        let received = count::messages(self, ranks, false) + keys + requests + by_keys;
+        let of_a_rank = 1024 * u64::from(self.buckets.min(ranks));
+        Some(Load::of_messages(received, ranks, of_a_rank).and(100 * keys, 80 * keys))
+    }
+
     /// The keys are the answer, and the check sorts them again.
     fn bytes(&self, ranks: u64, at_once: u64) -> u64 {
         let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES);
         held.saturating_mul(at_once)
             .saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
     }
+}
+
+/// Levels until a group of nodes has one.
+fn levels(nodes: u32, buckets: u32) -> u32 {
+    let buckets = buckets.max(2);
+    std::iter::successors(Some(nodes), |nodes| Some(nodes.div_ceil(buckets)))
+        .take_while(|nodes| *nodes > 1)
+        .count() as u32
 }
 
 impl NanoSort {

@@ -176,6 +176,36 @@ fn an_output_keeps_its_old_content_when_the_sort_fails() {
     assert_eq!(files(place.path()), ["out"]);
 }
 
+/// As `sort_files` does it.
+#[test]
+fn a_file_of_sorted_records_keeps_the_rights_of_the_old_one() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let sorted = || {
+        let mut feed = Sorter::new(Format::lines()).start().unwrap();
+        feed.push_all(["b", "a"]).unwrap();
+        feed.finish().unwrap()
+    };
+    let mode = |name: &str| std::fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
+    std::fs::write(path("usual"), "").unwrap();
+    sorted().write_file(path("new")).unwrap();
+    assert_eq!(mode("new"), mode("usual"));
+    std::fs::set_permissions(path("usual"), PermissionsExt::from_mode(0o640)).unwrap();
+    symlink("usual", path("link")).unwrap();
+    let report = sorted().write_file(path("link")).unwrap();
+    assert_eq!((report.records, mode("usual")), (2, 0o640));
+    assert_eq!(std::fs::read(path("usual")).unwrap(), b"a\nb\n");
+    assert!(path("link").is_symlink());
+    sorted().write_file("/dev/null").unwrap();
+    assert!(!Path::new("/dev/null").is_file());
+    let full = sorted().write_file("/dev/full").unwrap_err();
+    assert!(matches!(&full, Error::File { .. }), "{full}");
+    let missing = sorted().write_file(path("no/such/place")).unwrap_err();
+    assert!(missing.to_string().contains("make the directory first"));
+    assert_eq!(files(place.path()), ["link", "new", "usual"]);
+}
+
 #[test]
 fn too_little_memory_is_told_with_the_first_record() {
     let feed = Sorter::new(Format::lines()).memory(1000).start().unwrap();

@@ -1,6 +1,6 @@
 //! Records pushed and read one by one, in more than memory holds.
 
-use gristmill::{Format, Sorter, Watch};
+use gristmill::{Error, Format, Sorter, Watch};
 
 use crate::{SMALL, records};
 
@@ -127,4 +127,56 @@ fn records_that_the_front_does_not_tell_of_are_sorted() {
     }
     assert_eq!(sorted.next().unwrap(), None);
     assert!(sorted.report().unwrap().temporary_bytes > 0);
+}
+
+/// A caller that must not wait sees every record once, whichever call takes or gives it.
+#[test]
+fn records_pass_without_waiting_where_they_can() {
+    for format in [Format::fixed(100), Format::named("varlen:u16be")] {
+        let mut feed = Sorter::new(format).memory(SMALL).start().unwrap();
+        let (mut at_once, mut expected) = (0, Vec::new());
+        for mut record in records(RECORDS) {
+            // A length for the format that has one.
+            record[..2].copy_from_slice(&98_u16.to_be_bytes());
+            match feed.try_push(&record).unwrap() {
+                true => at_once += 1,
+                false => feed.push(&record).unwrap(),
+            }
+            expected.push(record);
+        }
+        expected.sort_unstable();
+        assert!(at_once > RECORDS / 2, "{at_once}");
+        let (mut sorted, mut at_once) = (feed.finish().unwrap(), 0);
+        for record in &expected {
+            if let Some(found) = sorted.try_next().unwrap() {
+                assert!(found == record);
+                at_once += 1;
+            } else {
+                assert!(sorted.next().unwrap() == Some(record));
+            }
+        }
+        assert!(at_once > RECORDS / 2, "{at_once}");
+        assert_eq!(sorted.next().unwrap(), None);
+        assert_eq!(sorted.try_next().unwrap(), None);
+    }
+}
+
+/// A record that is refused, or that must wait, has no number and no key.
+#[test]
+fn a_record_that_is_not_taken_leaves_no_trace() {
+    let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let seen = std::sync::Arc::clone(&calls);
+    let sorter = Sorter::new(Format::fixed(2)).by_key(move |record| {
+        seen.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        record.to_vec()
+    });
+    let mut feed = sorter.start().unwrap();
+    for _ in 0..2 {
+        let refused = feed.try_push(b"abc").map(|taken| assert!(!taken));
+        let refused = refused.and_then(|()| feed.push(b"abc"));
+        assert!(matches!(refused, Err(Error::Record { number: 1, .. })));
+    }
+    feed.push(b"ab").unwrap();
+    assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 1);
+    assert_eq!(feed.finish().unwrap().read_to_vec().unwrap(), b"ab");
 }

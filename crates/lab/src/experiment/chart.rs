@@ -3,15 +3,18 @@
 //! ```text
 //!   [chart.NAME]      series name their chart; charts are in the order in which series name them
 //!   title             heading, if not the experiment's title
-//!   x, y              quantity and unit of the axes; times are in microseconds
+//!   x, y              quantity and unit of the axes; times are in microseconds. If left out, what
+//!                     the first series varies and measures
 //!   x_scale, y_scale  "linear" or "log"
-//!   names             of the places 0, 1, 2 ... of an x axis without numbers
+//!   names             of the places 0, 1, 2 ... of an x axis without numbers; if left out, the
+//!                     words of the first series
 //!   paper             the paper's points: a list of { label, x, y, sd }; sd where it has one
 //! ```
 
 use plot::{Axis, Chart, Mark, Scale};
 use serde::Deserialize;
 
+use super::mistake::Tell;
 use super::series::Series;
 
 /// The table of a chart.
@@ -19,7 +22,9 @@ use super::series::Series;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChartTable {
     title: Option<String>,
+    #[serde(default)]
     pub x: String,
+    #[serde(default)]
     pub y: String,
     #[serde(default)]
     x_scale: Scale,
@@ -43,26 +48,41 @@ impl ChartTable {
         }
     }
 
+    /// Fills in axes that a file leaves out, as those of a series.
+    pub(super) fn complete(&mut self, series: &Series) {
+        let default = ChartTable::of(series);
+        for (axis, default) in [(&mut self.x, default.x), (&mut self.y, default.y)] {
+            if axis.is_empty() {
+                *axis = default;
+            }
+        }
+        if self.names.is_empty() {
+            self.names = default.names;
+        }
+    }
+
     /// Checks the chart with its series.
-    pub(super) fn check(&self, drawn: &[&Series]) -> Result<(), String> {
+    pub(super) fn check(&self, drawn: &[&Series], tell: Tell<'_>) {
         if drawn.is_empty() {
-            return Err("no series is drawn in it".to_owned());
+            tell("no series is drawn in it".to_owned());
         }
         for mark in &self.paper {
             let checked = self.check_mark(mark);
-            checked.map_err(|why| format!("paper: '{}': {why}", mark.label))?;
+            let checked = checked.map_err(|why| format!("paper: '{}': {why}", mark.label));
+            checked.unwrap_or_else(&mut *tell);
         }
         for series in drawn {
             let of_series = |why: String| format!("series '{}': {why}", series.id);
             if series.has_words() && self.names.is_empty() {
                 let why = "its values are words: names is missing";
-                return Err(of_series(why.to_owned()));
+                tell(of_series(why.to_owned()));
+                continue;
             }
-            for place in 0..series.over.len() {
-                self.check_x(series.x(place)).map_err(of_series)?;
+            let mut checked = (0..series.over.len()).map(|place| self.check_x(series.x(place)));
+            if let Some(why) = checked.find_map(Result::err) {
+                tell(of_series(why));
             }
         }
-        Ok(())
     }
 
     fn check_mark(&self, mark: &Mark) -> Result<(), String> {

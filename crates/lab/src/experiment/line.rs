@@ -33,7 +33,8 @@ use plot::Spread;
 use serde::Deserialize;
 
 use super::measure::{Measure, Taken};
-use super::recipe::{Head, Recipe, Scalar, Values};
+use super::mistake::Tell;
+use super::recipe::{self, Head, Recipe, Scalar, Values};
 use super::series::Series;
 use super::shape::Shape;
 use super::terms::above_0;
@@ -46,6 +47,7 @@ use crate::changes::Changes;
 pub(crate) struct Line {
     #[serde(default)]
     pub id: String,
+    #[serde(default)]
     pub claim: String,
     pub note: Option<String>,
     pub paper: Option<f64>,
@@ -97,13 +99,16 @@ enum Compared {
 
 impl Line {
     /// Checks the table by itself.
-    pub(super) fn check(&self) -> Result<(), String> {
-        self.check_terms()?;
-        above_0("does", self.does)?;
-        self.check_keys()?;
-        match self.program {
-            Some(_) => self.check_taken(self.taken(None)),
-            None => Ok(()),
+    pub(super) fn check(&self, tell: Tell<'_>) {
+        if self.claim.is_empty() {
+            tell("claim: missing; expected the claim in words".to_owned());
+        }
+        self.check_terms().unwrap_or_else(&mut *tell);
+        above_0("does", self.does).unwrap_or_else(&mut *tell);
+        self.check_keys().unwrap_or_else(&mut *tell);
+        if let Some(program) = &self.program {
+            recipe::check_program(program, &self.with, tell);
+            self.check_taken(self.taken(None)).unwrap_or_else(tell);
         }
     }
 

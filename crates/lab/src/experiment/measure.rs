@@ -49,6 +49,28 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
+    /// The name in a file.
+    pub(super) fn name(self) -> String {
+        let text = self.to_string();
+        text.trim_end_matches(" (us)").to_owned()
+    }
+
+    /// The unit of its values.
+    pub(super) fn unit(self) -> &'static str {
+        use Measure::{
+            Busy, Figure, Idle, MaxKeys, Messages, Packets, Skew, Stage, Time, TimeShare, Wire,
+            WireBytes,
+        };
+        match self {
+            Time | Wire | Stage | Busy | Idle => "us",
+            TimeShare | Skew | Figure => "1",
+            Messages => "messages",
+            Packets => "packets",
+            WireBytes => "bytes",
+            MaxKeys => "keys",
+        }
+    }
+
     pub(super) fn is_time(self) -> bool {
         use Measure::{Busy, Idle, Stage, Time, Wire};
         matches!(self, Time | Wire | Stage | Busy | Idle)

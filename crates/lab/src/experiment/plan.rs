@@ -6,11 +6,12 @@
 //!   line of a series, breakdown --> the numbers of the series' points
 //! ```
 //!
-//! Plans of both sizes are made when a file is read, so what cannot run is reported first.
+//! Plans of both sizes are made when a file is read, so what cannot run is reported before anything
+//! runs, for all points of all tables.
 
-use super::check::{in_table, listed};
 use super::line::Line;
 use super::measure::Taken;
+use super::mistake::{Mistakes, Table, Tell, unknown};
 use super::recipe::{Recipe, Scalar};
 use super::series::Series;
 use super::{Experiment, Size};
@@ -33,7 +34,7 @@ pub(super) struct Plan<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedPoint<'a> {
     /// Its place in `over`.
-    place: usize,
+    pub place: usize,
     pub x: f64,
     pub read: Read<'a>,
 }
@@ -57,8 +58,9 @@ pub(super) enum Source<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// The plan of an experiment; an error names the table and the field.
-    pub(super) fn new(of: &'a Experiment, size: Size) -> Result<Plan<'a>, String> {
+    /// The plan of an experiment. Tables with mistakes are left out, and what cannot run is added
+    /// to them.
+    pub(super) fn new(of: &'a Experiment, size: Size, mistakes: &mut Mistakes) -> Plan<'a> {
         let mut plan = Plan {
             jobs: Vec::new(),
             points: Vec::new(),
@@ -66,22 +68,31 @@ impl<'a> Plan<'a> {
             breakdown: None,
             seeds: of.seeds(size),
         };
-        for series in &of.series {
-            let points = plan.points_of(series, of, size);
-            plan.points
-                .push(in_table(points, "[[series]]", &series.id)?);
+        for (number, series) in of.series.iter().enumerate() {
+            let table = Table::Series(number);
+            let points = mistakes.is_sound(&table).then(|| {
+                let tell = &mut |why| of.tell(mistakes, &table, why);
+                plan.points_of(series, of, size, tell)
+            });
+            plan.points.push(points.unwrap_or_default());
         }
-        for line in &of.lines {
-            let source = plan.source(line, of, size);
-            plan.sources.push(in_table(source, "[[line]]", &line.id)?);
+        for (number, line) in of.lines.iter().enumerate() {
+            let table = Table::Line(number);
+            let is_sound = mistakes.is_sound(&table);
+            let source = is_sound.then(|| plan.source(line, of, size)).transpose();
+            let source = source.unwrap_or_else(|why| {
+                of.tell(mistakes, &table, of_size(of, size, why));
+                None
+            });
+            plan.sources.push(source.flatten());
         }
-        if let Some(id) = &of.breakdown {
-            let series = series_named(of, id, "breakdown")?;
-            let job = plan.points[series][0].read.job;
+        let drawn = of.breakdown.as_ref().and_then(|id| position(of, id));
+        if let Some(first) = drawn.and_then(|series| plan.points[series].first()) {
+            let job = first.read.job;
             plan.jobs[job] = plan.jobs[job].clone().traced_whole();
             plan.breakdown = Some(job);
         }
-        Ok(plan)
+        plan
     }
 
     /// Number of runs of all jobs.
@@ -94,20 +105,38 @@ impl<'a> Plan<'a> {
         series: &'a Series,
         of: &Experiment,
         size: Size,
-    ) -> Result<Vec<PlannedPoint<'a>>, String> {
+        tell: Tell<'_>,
+    ) -> Vec<PlannedPoint<'a>> {
         let mut points = Vec::new();
+        let mut refused: Vec<(String, Vec<String>)> = Vec::new();
         for place in series.places(size) {
-            let at = |why| format!("at {} {}: {why}", series.vary, series.over[place]);
-            let job = self.job(&series.recipe(place, of, size)?).map_err(at)?;
-            let taken = series.taken(place);
-            points.push(PlannedPoint {
-                place,
-                x: series.x(place),
-                read: Read { job, taken },
-            });
+            let recipe = series.recipe(place, of, size);
+            match recipe.and_then(|recipe| self.job(&recipe)) {
+                Ok(job) => points.push(PlannedPoint {
+                    place,
+                    x: series.x(place),
+                    read: Read {
+                        job,
+                        taken: series.taken(place),
+                    },
+                }),
+                Err(why) => {
+                    let value = series.over[place].to_string();
+                    match refused.iter_mut().find(|(known, _)| *known == why) {
+                        Some((_, values)) => values.push(value),
+                        None => refused.push((why, vec![value])),
+                    }
+                }
+            }
+        }
+        for (why, values) in refused {
+            let at = format!("at {} {}", series.vary, values.join(", "));
+            let is_all = values.len() == series.places(size).count() && values.len() > 1;
+            let why = if is_all { why } else { format!("{at}: {why}") };
+            tell(of_size(of, size, why));
         }
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        Ok(points)
+        points
     }
 
     fn source(
@@ -121,7 +150,7 @@ impl<'a> Plan<'a> {
             return Ok(Some(Source::One(Read { job, taken })));
         }
         match &line.series {
-            Some(id) => self.of_series(line, of, series_named(of, id, "series")?),
+            Some(id) => self.of_series(line, of, series_named(of, id)?),
             None => Ok(line.does.map(Source::Constant)),
         }
     }
@@ -134,6 +163,9 @@ impl<'a> Plan<'a> {
         series: usize,
     ) -> Result<Option<Source<'a>>, String> {
         if let Some(shape) = line.is {
+            if self.points[series].is_empty() {
+                return Ok(None);
+            }
             shape.check(line.at.as_ref(), &of.series[series])?;
             return Ok(Some(Source::Curve(series)));
         }
@@ -157,6 +189,10 @@ impl<'a> Plan<'a> {
         (series, at, field): (usize, &Scalar, &str),
     ) -> Result<Option<Read<'a>>, String> {
         let named = &of.series[series];
+        if self.points[series].is_empty() {
+            // It has mistakes of its own.
+            return Ok(None);
+        }
         let place = named.find(at).ok_or_else(|| {
             let known: Vec<_> = named.over.iter().map(ToString::to_string).collect();
             let (id, known) = (&named.id, known.join(", "));
@@ -187,9 +223,17 @@ fn position(of: &Experiment, id: &str) -> Option<usize> {
     of.series.iter().position(|series| series.id == id)
 }
 
-fn series_named(of: &Experiment, id: &str, field: &str) -> Result<usize, String> {
+fn series_named(of: &Experiment, id: &str) -> Result<usize, String> {
     position(of, id).ok_or_else(|| {
-        let known = listed(of.series.iter().map(|series| series.id.as_str()));
-        format!("{field}: there is no series '{id}'; there are {known}")
+        let known: Vec<&str> = of.series.iter().map(|series| series.id.as_str()).collect();
+        format!("series: {}", unknown("series", id, &known))
     })
+}
+
+/// A mistake of a size that is not the only one, with that size.
+fn of_size(of: &Experiment, size: Size, why: String) -> String {
+    match size == Size::Smoke && of.size(size) == Size::Smoke {
+        true => format!("{why} (at smoke size)"),
+        false => why,
+    }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::mistake::{Tell, meant, unknown};
 use super::{Experiment, Size};
 use crate::LabError;
 use crate::changes::Changes;
@@ -49,7 +50,7 @@ impl Scalar {
 pub(super) type Values = BTreeMap<String, Scalar>;
 
 /// The name under which machines vary.
-const MACHINE: &str = "machine";
+pub(super) const MACHINE: &str = "machine";
 
 /// The keys of a table that say what runs.
 pub(super) struct Head<'a> {
@@ -57,6 +58,53 @@ pub(super) struct Head<'a> {
     pub machine: Option<&'a String>,
     pub with: &'a Values,
     pub changes: &'a Changes,
+}
+
+/// Checks a program and its options one by one; `None` if there is no such program.
+pub(super) fn check_program(name: &str, with: &Values, tell: Tell<'_>) -> Option<&'static Listing> {
+    let Ok(program) = programs::named(name) else {
+        let known: Vec<&str> = programs::programs().iter().map(|it| it.name).collect();
+        tell(match name {
+            "" => format!("program: missing; expected one of {}", known.join(", ")),
+            name => format!("program: {}", unknown("program", name, &known)),
+        });
+        return None;
+    };
+    for (option, value) in with {
+        if let Err(why) = check_option(program, option, value) {
+            tell(format!("with.{option}: {why}"));
+        }
+    }
+    Some(program)
+}
+
+/// Checks an option of a program and its value, whatever the others are.
+pub(super) fn check_option(program: &Listing, option: &str, value: &Scalar) -> Result<(), String> {
+    if program.knows(option) {
+        return Parameters::check_value(program, option, value).map_err(|error| error.to_string());
+    }
+    let known = program.options();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    Err(format!(
+        "{}: {}",
+        program.name,
+        unknown("option", option, &known)
+    ))
+}
+
+/// Checks that a value of that name can vary.
+pub(super) fn check_varied(
+    program: &'static Listing,
+    name: &str,
+    value: &Scalar,
+) -> Result<(), String> {
+    let mut empty = Recipe {
+        program,
+        machine: String::new(),
+        with: Values::new(),
+        changes: Changes::default(),
+    };
+    empty.set(name, value)
 }
 
 /// Everything but the seeds that decides a run.
@@ -99,8 +147,14 @@ impl Recipe {
         }
         if !self.program.knows(name) {
             let program = self.program.name;
+            let options = self.program.options();
+            let changes = Changes::names();
+            let known = options.iter().chain(&changes).map(String::as_str);
+            let meant = meant(name, known.chain([MACHINE]));
+            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
             return Err(format!(
-                "'{name}' is neither an option of {program}, nor a change of a machine, nor machine"
+                "'{name}' is neither an option of {program}, nor a change of a machine, nor \
+                 machine{meant}"
             ));
         }
         self.with.insert(name.to_owned(), value.clone());

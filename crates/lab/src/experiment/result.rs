@@ -5,15 +5,60 @@ use plot::{Chart, Check, Claim, Figure, Outcome, Point, Series, Size, Spread};
 use super::check::in_table;
 use super::line::Line;
 use super::plan::{Plan, PlannedPoint, Read, Source};
+use super::series::Series as SeriesTable;
 use super::{Experiment, breakdown};
 use crate::error::LabError;
 use crate::report::RunReport;
+
+/// The value of one run, for a table of all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Label of the series.
+    pub series: String,
+    /// Name of what the series varies.
+    pub vary: String,
+    /// Its value, as the file has it.
+    pub at: String,
+    /// Place on the axis.
+    pub x: f64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The measured value.
+    pub value: f64,
+    /// Mean of the values of all runs of the point.
+    pub mean: f64,
+    /// Standard deviation of them; 0 for a single run.
+    pub sd: f64,
+    /// Name of the measure.
+    pub measure: String,
+    /// Its stage; empty if it has none.
+    pub stage: String,
+    /// Unit of the values.
+    pub unit: &'static str,
+}
 
 /// An experiment with the reports of its jobs.
 struct Ran<'a> {
     of: &'a Experiment,
     plan: &'a Plan<'a>,
     reports: &'a [Vec<RunReport>],
+}
+
+/// The values of all runs, series by series; an error names the table and what is missing.
+pub(super) fn samples(
+    of: &Experiment,
+    plan: &Plan<'_>,
+    reports: &[Vec<RunReport>],
+) -> Result<Vec<Sample>, String> {
+    let ran = Ran { of, plan, reports };
+    let mut samples = Vec::new();
+    for (table, points) in of.series.iter().zip(&plan.points) {
+        for point in points {
+            let of_point = ran.samples(table, point);
+            samples.extend(in_table(of_point, "[[series]]", &table.id)?);
+        }
+    }
+    Ok(samples)
 }
 
 /// The figure of an experiment at that size; an error names the table and what is missing.
@@ -65,6 +110,36 @@ impl Ran<'_> {
             label: table.label.clone(),
             points: points.collect::<Result<_, String>>()?,
         })
+    }
+
+    /// The values of the runs of a point.
+    fn samples(
+        &self,
+        table: &SeriesTable,
+        point: &PlannedPoint<'_>,
+    ) -> Result<Vec<Sample>, String> {
+        let Read { job, taken } = point.read;
+        let (spread, tick_fs) = (
+            self.read(point.read)?,
+            self.plan.jobs[job].place().tick_fs(),
+        );
+        let sample = |run: &RunReport| {
+            let value = taken.of(std::slice::from_ref(run), tick_fs)?.mean;
+            Ok(Sample {
+                series: table.label.clone(),
+                vary: table.vary.clone(),
+                at: table.over[point.place].to_string(),
+                x: point.x,
+                seed: run.seed,
+                value,
+                mean: spread.mean,
+                sd: spread.sd,
+                measure: taken.measure.name(),
+                stage: taken.stage.unwrap_or_default().to_owned(),
+                unit: taken.measure.unit(),
+            })
+        };
+        self.reports[job].iter().map(sample).collect()
     }
 
     fn read(&self, Read { job, taken }: Read<'_>) -> Result<Spread, String> {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   [[series]]
-//!   label             name of the curve for people; the program if left out
+//!   label             name of the curve for people; if left out, the program, with its options
+//!                     where several series have it
 //!   id                name for other tables; the label if left out
 //!   chart             chart of the curve; one for what varies if left out
 //!   program, with     what runs, and its options
@@ -19,7 +20,8 @@
 use serde::Deserialize;
 
 use super::measure::{Measure, Taken};
-use super::recipe::{Head, Recipe, Scalar, Values};
+use super::mistake::Tell;
+use super::recipe::{self, Head, Recipe, Scalar, Values};
 use super::{Experiment, Size};
 use crate::changes::Changes;
 
@@ -33,13 +35,16 @@ pub(crate) struct Series {
     pub chart: String,
     #[serde(default)]
     pub label: String,
+    #[serde(default)]
     pub program: String,
-    machine: Option<String>,
+    pub machine: Option<String>,
     #[serde(default)]
-    with: Values,
+    pub with: Values,
     #[serde(default)]
-    changes: Changes,
+    pub changes: Changes,
+    #[serde(default)]
     pub vary: String,
+    #[serde(default)]
     pub over: Vec<Scalar>,
     pub smoke: Option<Vec<Scalar>>,
     x_of: Option<XOf>,
@@ -65,8 +70,63 @@ const STAGE: &str = "stage";
 
 impl Series {
     /// Checks the table by itself.
-    pub(super) fn check(&self) -> Result<(), String> {
-        self.check_values()?;
+    pub(super) fn check(&self, tell: Tell<'_>) {
+        self.check_program(tell);
+        self.check_values(tell);
+        self.check_places().unwrap_or_else(&mut *tell);
+        if self.vary == STAGE && self.stage.is_some() {
+            tell("stage: it is varied".to_owned());
+        }
+        let mut taken = (0..self.over.len()).map(|place| self.taken(place).check());
+        if let Some(why) = taken.find_map(Result::err) {
+            tell(why);
+        }
+    }
+
+    /// Checks the program, its options, and the values of the varied one.
+    fn check_program(&self, tell: Tell<'_>) {
+        let Some(program) = recipe::check_program(&self.program, &self.with, tell) else {
+            return;
+        };
+        if self.vary.is_empty() {
+            return tell(
+                "vary: missing; expected an option, a change of the machine, machine or \
+                         stage"
+                    .to_owned(),
+            );
+        }
+        if self.vary == STAGE {
+            return;
+        }
+        for value in &self.over {
+            if let Err(why) = recipe::check_varied(program, &self.vary, value) {
+                return tell(format!("vary: {why}"));
+            }
+        }
+        if program.knows(&self.vary) {
+            let check = |value| recipe::check_option(program, &self.vary, value);
+            let wrong = self.over.iter().filter_map(|value| check(value).err());
+            wrong.for_each(|why| tell(format!("over: {why}")));
+        }
+    }
+
+    fn check_values(&self, tell: Tell<'_>) {
+        for (name, values) in [("over", Some(&self.over)), ("smoke", self.smoke.as_ref())] {
+            if values.is_some_and(Vec::is_empty) {
+                tell(format!("{name}: there is no value, so no point"));
+            }
+        }
+        let values = self.over.iter().enumerate();
+        for (_, value) in values.filter(|(place, value)| self.over[..*place].contains(value)) {
+            tell(format!("over: {value} appears twice"));
+        }
+        let smoke = self.smoke.iter().flatten();
+        for odd in smoke.filter(|value| !self.over.contains(value)) {
+            tell(format!("smoke: {odd} is not in over"));
+        }
+    }
+
+    fn check_places(&self) -> Result<(), String> {
         match &self.x_of {
             Some(XOf::Each(places)) if places.len() != self.over.len() => {
                 let (places, values) = (places.len(), self.over.len());
@@ -78,29 +138,8 @@ impl Series {
             _ => {}
         }
         let mut places = (0..self.over.len()).map(|place| self.x(place));
-        if let Some(x) = places.find(|x| !x.is_finite()) {
-            return Err(format!("x_of: a point at {x}"));
-        }
-        if self.vary == STAGE && self.stage.is_some() {
-            return Err("stage: it is varied".to_owned());
-        }
-        (0..self.over.len()).try_for_each(|place| self.taken(place).check())
-    }
-
-    fn check_values(&self) -> Result<(), String> {
-        for (name, values) in [("over", Some(&self.over)), ("smoke", self.smoke.as_ref())] {
-            if values.is_some_and(Vec::is_empty) {
-                return Err(format!("{name}: there is no value, so no point"));
-            }
-        }
-        for (place, value) in self.over.iter().enumerate() {
-            if self.over[..place].contains(value) {
-                return Err(format!("over: {value} appears twice"));
-            }
-        }
-        let mut smoke = self.smoke.iter().flatten();
-        match smoke.find(|value| !self.over.contains(value)) {
-            Some(odd) => Err(format!("smoke: {odd} is not in over")),
+        match places.find(|x| !x.is_finite()) {
+            Some(x) => Err(format!("x_of: a point at {x}")),
             None => Ok(()),
         }
     }

@@ -259,7 +259,7 @@ fn given_seeds_count_at_both_sizes() {
 fn a_wrong_result_fails_at_both_sizes() {
     let experiment = parsed(ALL);
     for size in [Size::Smoke, Size::Full] {
-        let plan = Plan::new(&experiment, size).unwrap();
+        let plan = Plan::new(&experiment, size, &mut Mistakes::default());
         let mut reports = many::run(&plan.jobs, &Observer::default(), 2).unwrap();
         // Every claim is about incast 8.
         let runs = &mut reports[plan.points[0][1].read.job];
@@ -318,7 +318,7 @@ fn an_experiment_can_change_its_machine() {
         experiment.changes.told().join(", "),
         "switch-ns 0, loss 0.01"
     );
-    let plan = Plan::new(&experiment, Size::Full).unwrap();
+    let plan = Plan::new(&experiment, Size::Full, &mut Mistakes::default());
     let told = plan.jobs[1].place().changes().told().join(", ");
     assert_eq!(told, "multicast off, switch-ns 263, loss 0");
     assert_eq!(plan.jobs[0].seeds(), experiment.seeds(Size::Full));
@@ -403,6 +403,43 @@ fn a_short_file_has_defaults() {
         .unwrap_err()
         .to_string();
     assert!(told.contains("id: 'merge-min' appears twice"), "{told}");
+    // Series of one program are told apart by their options; a chart needs no table.
+    let more =
+        format!("{shortest}\nchart = 'both'\n{shortest}\nchart = 'both'\nwith = {{ cores = 8 }}\n");
+    let figure = run(&parsed(&more), Size::Full);
+    let [both] = &figure.charts[..] else {
+        panic!("one chart")
+    };
+    let labels: Vec<_> = both.series.iter().map(|it| it.label.as_str()).collect();
+    assert_eq!(labels, ["merge-min", "merge-min, cores 8"]);
+    assert_eq!(both.x.label, "incast");
+    let axes = format!("{shortest}\nchart = 'log'\n[chart.log]\nx_scale = 'log'");
+    let figure = run(&parsed(&axes), Size::Full);
+    assert_eq!(figure.charts[0].y.label, "time (us)");
+}
+
+/// The value of every run, and their mean as it is drawn.
+#[test]
+fn every_run_is_a_sample() {
+    let experiment = parsed(ALL);
+    let results = experiment
+        .results(&Observer::default(), Size::Full, 2)
+        .unwrap();
+    let samples = &results.samples;
+    assert_eq!(samples.len(), 3 * (3 + 2), "three seeds of five points");
+    let seeds: Vec<_> = samples[..3].iter().map(|sample| sample.seed).collect();
+    assert_eq!(seeds, [7, 8, 9]);
+    let first = &samples[0];
+    assert_eq!(
+        (first.vary.as_str(), first.at.as_str(), first.x),
+        ("incast", "4", 4.0)
+    );
+    assert_eq!((first.measure.as_str(), first.unit), ("time", "us"));
+    let drawn = results.figure.charts[0].series[0].points[0].y;
+    assert_eq!((first.mean, first.sd), (drawn.mean, drawn.sd));
+    let sum: f64 = samples[..3].iter().map(|sample| sample.value).sum();
+    assert!((sum / 3.0 - drawn.mean).abs() < 1e-9);
+    assert_eq!(samples[9].at, "0", "the second series");
 }
 
 /// A file that is not built in would never run.

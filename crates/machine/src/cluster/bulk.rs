@@ -91,15 +91,9 @@ impl Bulk {
 
 /// The time of `bytes` bytes between two ranks.
 pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> Ticks {
-    let network = &layout.profile.network;
     let topology = &layout.topology;
-    let near = topology.leaf_of(topology.nic_of(from.0)) == topology.leaf_of(topology.nic_of(to.0));
-    let switches = if near {
-        1
-    } else {
-        2 * u64::from(network.layers) - 1
-    };
-    let profile = &layout.profile;
-    let path = profile.link() * (switches + 1) + profile.switch() * switches;
-    path.max(layout.window) + Ticks(bytes.div_ceil(network.flit_bytes as usize) as u64)
+    let [from, to] = [from, to].map(|rank| topology.nic_of(rank.0));
+    let (latency, pace) = topology.way(from, to);
+    let flits = bytes.div_ceil(layout.profile.network.flit_bytes as usize);
+    latency.max(layout.window) + pace.ticks(flits as u64)
 }

@@ -30,8 +30,7 @@ impl Exchange {
         let mut first = vec![0];
         if !layout.one_block {
             for switch in 0..blocks {
-                let links = topology.downlinks(switch) + topology.uplinks(switch);
-                first.push(first[switch as usize] + links as usize);
+                first.push(first[switch as usize] + topology.links(switch).len());
             }
         }
         let links = *first.last().expect("at least one");
@@ -52,11 +51,11 @@ impl Exchange {
             if bins.is_empty() {
                 continue;
             }
-            let End::Switch(to) = layout.topology.end_of(number, link as u32) else {
+            let direction = layout.topology.link(number, link as u32);
+            let End::Switch(to) = direction.end else {
                 unreachable!("NICs are in their leaf's block")
             };
-            let back = layout.topology.back(number, link as u32) as usize;
-            let bin = &self.bins[window][self.first[to as usize] + back];
+            let bin = &self.bins[window][self.first[to as usize] + direction.back as usize];
             bins.hand_to(&mut bin.lock());
         }
         for (time, parcel) in state.bulk.outbox.drain(..) {

@@ -357,12 +357,13 @@ impl BlockState {
     pub fn report(mut self, ranks: usize) -> Report {
         self.sends
             .sort_unstable_by_key(|sent| (sent.from, sent.time));
-        let busiest = self.switches.iter().map(Switch::busiest_down_flits);
-        let busiest_down_flits = busiest.max().unwrap_or(0);
+        let busiest = self.switches.iter().map(Switch::busiest_down);
+        let (flits, ticks) = busiest.max_by_key(|(_, ticks)| *ticks).unwrap_or_default();
         let mut report = Report {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end.0).collect(),
             counts: Counts {
-                busiest_down_flits,
+                busiest_down_flits: flits,
+                busiest_down_ticks: ticks.0,
                 ..self.fabric.counts
             },
             sends: self.sends,

@@ -9,7 +9,7 @@ use crate::network::packet::{List, Packet};
 use crate::network::port::QueueStore;
 use crate::network::slab::{PacketId, Slab};
 use crate::network::switch::{ArrivalOrder, Location};
-use crate::network::topology::End;
+use crate::network::topology::{Direction, End, Wire};
 use crate::profile::NicModel;
 use crate::report::Counts;
 use crate::schedule::{Scheduler, Ticks};
@@ -50,17 +50,18 @@ pub struct Fabric {
     pub first_out: Ticks,
     first_switch: u32,
     first_nic: u32,
-    // Copies of the numbers that every launch needs.
-    link: Ticks,
-    switch: Ticks,
+    /// A copy, since every launch needs it.
     loss_parts: u32,
 }
 
 impl Fabric {
     pub fn new(layout: &Arc<Layout>, block: u32) -> Fabric {
         let topology = &layout.topology;
-        let links = topology.downlinks(block) + topology.uplinks(block);
-        let links = if layout.one_block { 0 } else { links };
+        let links = if layout.one_block {
+            0
+        } else {
+            topology.links(block).len()
+        };
         let (first_switch, until_switch) = layout.switches_of(block);
         let (first_nic, until_nic) = layout.nics_of(block);
         let nics = (until_nic - first_nic) as usize;
@@ -80,8 +81,6 @@ impl Fabric {
             first_out: Ticks::NEVER,
             first_switch,
             first_nic,
-            link: layout.profile.link(),
-            switch: layout.profile.switch(),
             loss_parts: layout.setting.loss_parts,
         }
     }
@@ -113,34 +112,42 @@ impl Fabric {
     }
 
     /// The link of a switch of this block, as [`Fabric::launch`] needs it.
-    pub fn link_to(&self, end: End, number: u32) -> Link {
-        match end {
-            End::Nic(nic) => Link::Nic(nic - self.first_nic),
+    pub fn link_to(&self, direction: Direction, number: u32) -> Link {
+        let to = match direction.end {
+            End::Nic(nic) => Receiver::Nic(nic - self.first_nic),
             End::Switch(switch) if self.layout.one_block => {
-                Link::Switch(switch - self.first_switch)
+                Receiver::Switch(switch - self.first_switch)
             }
-            End::Switch(_) => Link::Block(number),
-        }
+            End::Switch(_) | End::Nowhere => Receiver::Block(number),
+        };
+        let wire = self.layout.topology.wire(direction);
+        Link { to, wire }
     }
 
     /// The link from a NIC to its leaf.
     pub fn link_up(&self, nic: u32) -> Link {
-        Link::Switch(self.layout.topology.leaf_of(nic) - self.first_switch)
+        let topology = &self.layout.topology;
+        let leaf = topology.leaf_of(nic);
+        Link {
+            to: Receiver::Switch(leaf - self.first_switch),
+            wire: topology.wire_up(leaf),
+        }
     }
 
     /// Starts a packet on a link; it arrives at the other end, unless it is lost. `tail` is extra
     /// latency on the way to a switch.
     #[inline]
-    pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: Link, tail: Ticks) {
+    pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: &Link, tail: Ticks) {
         if self.loss_parts > 0 && self.is_lost(packet, start) {
             return;
         }
-        let length = packet.wire_time();
-        let to_switch = start + self.link + length.max(self.switch) + tail;
-        match link {
-            Link::Nic(nic) => self.deliver(packet, start + self.link + length, nic as usize),
-            Link::Switch(switch) => self.bring(switch as usize, packet, to_switch),
-            Link::Block(number) => {
+        let wire = &link.wire;
+        let length = wire.pace.ticks(packet.flits.into());
+        let to_switch = start + wire.latency + length.max(wire.switch) + tail;
+        match link.to {
+            Receiver::Nic(nic) => self.deliver(packet, start + wire.latency + length, nic as usize),
+            Receiver::Switch(switch) => self.bring(switch as usize, packet, to_switch),
+            Receiver::Block(number) => {
                 self.first_out = self.first_out.min(to_switch);
                 self.outbox[number as usize].push(packet, to_switch, &mut self.scratch.spare);
             }
@@ -216,9 +223,16 @@ impl Default for SwitchInput {
     }
 }
 
+/// A link of a switch or NIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    pub to: Receiver,
+    pub wire: Wire,
+}
+
 /// The receiving end of a link: a NIC or a switch of its block, or the link to another block.
 #[derive(Clone, Copy, Debug)]
-pub enum Link {
+pub enum Receiver {
     Nic(u32),
     Switch(u32),
     Block(u32),

@@ -2,7 +2,7 @@
 
 use crate::network::packet::{Packet, Sizes};
 use crate::network::switch::LONGEST_WINDOW;
-use crate::network::topology::Topology;
+use crate::network::topology::{Topology, Wire};
 use crate::schedule::Ticks;
 use crate::{Profile, Setting};
 
@@ -35,11 +35,14 @@ impl Layout {
         let queue_flits = network
             .queue_bytes
             .map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
-        let (link, switch) = (profile.link(), profile.switch());
-        let shortest = Ticks(u64::from(sizes.header.min(sizes.control)));
-        let window = link + switch.max(shortest);
+        let shortest = u64::from(sizes.header.min(sizes.control));
+        let least = |ahead: &dyn Fn(&Wire) -> Ticks| {
+            let times = topology.inward().map(|wire| wire.latency + ahead(&wire));
+            times.min().unwrap_or_default()
+        };
+        let window = least(&|wire| wire.switch.max(wire.pace.ticks(shortest)));
         let window = window.clamp(Ticks(1), Ticks(LONGEST_WINDOW));
-        let one_block = link + switch < SHORTEST_WINDOW || topology.switches == 1;
+        let one_block = least(&|wire| wire.switch) < SHORTEST_WINDOW || topology.switches == 1;
         Layout {
             queue_flits,
             window,
@@ -53,8 +56,9 @@ impl Layout {
 
     /// The longest round trip of a packet and its ACK, without queueing.
     pub fn slowest(&self) -> Ticks {
-        let hop = self.profile.link() + self.profile.switch().max(Ticks(u64::from(u16::MAX)));
-        (Ticks(self.setting.tail) + hop * 6) * 2
+        let hop = |wire: Wire| wire.latency + wire.switch.max(wire.pace.ticks(u16::MAX.into()));
+        let slowest = self.topology.inward().map(hop).max().unwrap_or_default();
+        (Ticks(self.setting.tail) + slowest * self.topology.most_links()) * 2
     }
 
     /// The block of a switch.
@@ -83,10 +87,9 @@ impl Layout {
     pub fn nics_of(&self, block: u32) -> (u32, u32) {
         if self.one_block {
             (0, self.topology.nics)
-        } else if block < self.topology.leaves {
-            self.topology.below(block)
         } else {
-            (self.topology.nics, self.topology.nics)
+            let own = self.topology.own(block);
+            (own.start, own.end)
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Packet {
     /// The receiver's port; between switches, the branch of the multicast that it concerns.
     pub port: u16,
     pub kind: Kind,
-    /// The transmit buffer of its message, and [`PART`].
+    /// The transmit buffer of its message, and [`PART`]; between switches, the way of a multicast.
     pub slot: u8,
     /// The words of its message; a multicast has two more in front, which name its group.
     pub words: Words,
@@ -168,12 +168,6 @@ impl Packet {
     #[inline]
     pub fn take(&mut self) -> Packet {
         std::mem::replace(self, Packet::new(Kind::Data, Ticks(0), 0, 0))
-    }
-
-    /// The time on a link, which carries a flit per tick.
-    #[inline]
-    pub fn wire_time(&self) -> Ticks {
-        Ticks(u64::from(self.flits))
     }
 
     /// Whether its message has another segment.

@@ -7,7 +7,7 @@
 //! for the same reason).
 
 use crate::network::packet::Packet;
-use crate::schedule::Ticks;
+use crate::schedule::{Pace, Ticks};
 
 /// Flits of waiting data between two trimmed headers: sixteen small packets. The receiver sends a
 /// NACK and a PULL per header, and an ACK per data packet; for small messages these fill the way
@@ -21,6 +21,7 @@ const MOST_HEADERS: u32 = 64;
 /// store of all ports of a thread.
 #[derive(Debug)]
 pub struct Port {
+    pub pace: Pace,
     /// When the link is free.
     busy: Ticks,
     /// When the first waiting packet starts; `Ticks::NEVER` without one.
@@ -109,10 +110,12 @@ impl Queue {
     };
 }
 
-impl Default for Port {
-    fn default() -> Port {
+impl Port {
+    /// The end of a link of this pace.
+    pub fn new(pace: Pace) -> Port {
         let queues = [Queue::EMPTY, Queue::EMPTY];
         Port {
+            pace,
             busy: Ticks(0),
             start: Ticks::NEVER,
             queues,
@@ -121,9 +124,7 @@ impl Default for Port {
             data_turn: 0,
         }
     }
-}
 
-impl Port {
     /// When the first waiting packet starts, unless one with priority arrives; `Ticks::NEVER`
     /// without a packet.
     #[inline]
@@ -141,7 +142,7 @@ impl Port {
     pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> bool {
         let is_free = self.busy <= now && self.start == Ticks::NEVER;
         if is_free {
-            self.busy = now + packet.wire_time();
+            self.busy = now + self.pace.ticks(packet.flits.into());
             self.sent_flits += u64::from(packet.flits);
         }
         is_free
@@ -199,7 +200,7 @@ impl Port {
         } else if is_data {
             self.data_turn = self.data_turn.saturating_sub(u32::from(packet.flits));
         }
-        self.busy = start + Ticks(u64::from(packet.flits));
+        self.busy = start + self.pace.ticks(packet.flits.into());
         self.sent_flits += u64::from(packet.flits);
         self.start = self
             .busy
@@ -245,7 +246,7 @@ mod tests {
 
     /// The packets that leave, with their times, if the port is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
-        let (mut port, mut store) = (Port::default(), QueueStore::default());
+        let (mut port, mut store) = (Port::new(Pace::TICK), QueueStore::default());
         for &(kind, time) in packets {
             port.push(&packet(kind, time), kind, &mut store);
         }
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
-        let (mut port, mut store) = (Port::default(), QueueStore::default());
+        let (mut port, mut store) = (Port::new(Pace::TICK), QueueStore::default());
         assert!(port.begin_now(Ticks(5), &packet(Kind::Data, 0)));
         assert!(!port.begin_now(Ticks(14), &packet(Kind::Data, 0)));
         port.push(&packet(Kind::Ack, 14), (), &mut store);

@@ -1,9 +1,10 @@
 //! A switch: a port per link, and the choice of a link for each packet.
 //!
-//! Packets go down to the receivers below the switch, or else up over a random link (packet
-//! spraying). A full queue trims data to their header, which travels as control and makes the
-//! receiver request the data again (as NDP does); without room even for the header, the sender is
-//! told to try again later. Multicasts are in [`multicast`](self::multicast).
+//! Packets go down to the receivers below the switch, or else over a random link of those that begin
+//! a shortest way (packet spraying). A full queue trims data to their header, which travels as
+//! control and makes the receiver request the data again (as NDP does); without room even for the
+//! header, the sender is told to try again later. Multicasts are in
+//! [`multicast`](self::multicast).
 //!
 //! A switch has no events. A packet that arrives in a window left its last hop before the window, a
 //! link and a switch's latency ago, so all arrivals are known when the window begins. Links do not
@@ -17,17 +18,18 @@
 //! Multicasts generate packets without regard to ports, so they are handled first.
 
 mod arrival_order;
+mod bits;
 mod multicast;
 
 use std::ops::Range;
 
 use crate::network::bins::{Bin, BinIndex, Bins};
-use crate::network::fabric::{Fabric, Link, Scratch};
+use crate::network::fabric::{Fabric, Link, Receiver, Scratch};
 use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
 use crate::network::port::Port;
 use crate::network::slab::{PacketId, fetch};
-use crate::network::topology::Divisor;
+use crate::network::topology::{Divisor, Rule};
 use crate::schedule::Ticks;
 
 use self::arrival_order::Arrival;
@@ -58,22 +60,32 @@ pub struct Switch {
 impl Switch {
     pub fn new(number: u32, local: usize, fabric: &Fabric) -> Switch {
         let topology = &fabric.layout.topology;
-        let (first, until) = topology.below(number);
-        let count = topology.downlinks(number) + topology.uplinks(number);
-        let output = |link| {
-            let link = fabric.link_to(topology.end_of(number, link), link);
+        let links = topology.links(number);
+        let (below, each, downlinks) = match &topology.rule {
+            Rule::Tree(tree) => {
+                let (first, until) = tree.below(number);
+                (
+                    first..until,
+                    tree.each_behind(number),
+                    tree.downlinks(number),
+                )
+            }
+            Rule::Routes(_) => (topology.own(number), 1, links.len() as u32),
+        };
+        let output = |(number, direction): (u32, &_)| {
+            let link = fabric.link_to(*direction, number);
             Output {
-                port: Port::default(),
+                port: Port::new(link.wire.pace),
                 link,
             }
         };
         Switch {
             number,
             local,
-            below: first..until,
-            each: Divisor::new(topology.each_behind(number)),
-            downlinks: topology.downlinks(number),
-            outputs: (0..count).map(output).collect(),
+            below,
+            each: Divisor::new(each),
+            downlinks,
+            outputs: (0..).zip(links).map(output).collect(),
             multicasts: Multicasts::default(),
             generated: Vec::new(),
             next_start: Ticks::NEVER,
@@ -186,25 +198,30 @@ impl Switch {
         self.check_timeouts_until(window.end - Ticks(1), fabric);
     }
 
-    /// The flits of its busiest link to a NIC.
-    pub fn busiest_down_flits(&self) -> u64 {
+    /// The flits of its busiest link to a NIC, and how long they took.
+    pub fn busiest_down(&self) -> (u64, Ticks) {
         let to_nics = self
             .outputs
             .iter()
-            .filter(|output| matches!(output.link, Link::Nic(_)));
+            .filter(|output| matches!(output.link.to, Receiver::Nic(_)));
         to_nics
-            .map(|output| output.port.sent_flits)
-            .max()
-            .unwrap_or(0)
+            .map(|Output { port, .. }| (port.sent_flits, port.pace.ticks(port.sent_flits)))
+            .max_by_key(|(_, ticks)| *ticks)
+            .unwrap_or_default()
     }
 
     /// The link towards a packet's receiver.
     fn route(&self, packet: &Packet, fabric: &Fabric) -> u32 {
-        let nic = fabric.layout.topology.nic_of(packet.to);
+        let topology = &fabric.layout.topology;
+        let nic = topology.nic_of(packet.to);
         if self.below.contains(&nic) {
             return self.each.quotient(nic - self.below.start);
         }
-        self.uplink(fabric.layout.draw(Purpose::Route, packet, packet.time))
+        let drawn = fabric.layout.draw(Purpose::Route, packet, packet.time);
+        match &topology.rule {
+            Rule::Tree(_) => self.uplink(drawn),
+            Rule::Routes(routes) => routes.pick(self.number, topology.leaf_of(nic), drawn),
+        }
     }
 
     /// The uplink that a random number chooses.
@@ -256,7 +273,7 @@ impl Output {
             }
             let packet = next.index().packet(bins);
             if self.port.begin_now(now, packet) {
-                fabric.launch(packet, now, self.link, Ticks(0));
+                fabric.launch(packet, now, &self.link, Ticks(0));
             } else if self.makes_room(packet, fabric) {
                 self.port.push(
                     packet,
@@ -310,11 +327,11 @@ impl Output {
         while let Some((at, start)) = self.port.next(until, &mut fabric.scratch.at_switches) {
             match at {
                 Location::Bin(index) => {
-                    fabric.launch(index.packet(bins), start, self.link, Ticks(0))
+                    fabric.launch(index.packet(bins), start, &self.link, Ticks(0))
                 }
                 Location::Slab(id) => {
                     let mut packet = fabric.scratch.slab.take(id);
-                    fabric.launch(&mut packet, start, self.link, Ticks(0));
+                    fabric.launch(&mut packet, start, &self.link, Ticks(0));
                 }
             }
         }

@@ -1,33 +1,84 @@
-//! The topology, by arithmetic: ranks, NICs, switches, and the links between them.
+//! The topology: ranks, NICs, switches, and the links between them.
 //!
-//! It is a folded Clos network. Each NIC is on a leaf. A leaf reaches every other leaf over each of
-//! its uplinks: over a spine in two layers, or over an aggregation, a core and another aggregation
-//! switch in three.
+//! Every network is a list of links for each switch, first those to its NICs. A folded Clos network
+//! ([`tree`]) and a graph of a machine file ([`routes`]) generate such lists, and differ in how a
+//! switch finds the link towards a NIC:
 //!
 //! ```text
-//!   2 layers   spine s:  port l -> leaf l            leaf l:  up s  -> spine s
-//!   3 layers   core (a, u): port p -> switch (p, a)  (p, a):  up u  -> core (a, u)
-//!              (p, a):  down i -> leaf p * down + i   leaf:   up a  -> (its pod, a)
+//!   tree     the NICs below a switch are a range, so the way is arithmetic: a table of 12,288
+//!            switches, as of a million cores, would not stay in any cache
+//!   routes   a row per switch, with a set of links for each other switch
 //! ```
 //!
-//! Switches are numbered layer by layer, leaves first.
+//! NICs are numbered switch by switch.
 
-use crate::Profile;
+mod drawn;
+mod routes;
+mod tree;
+
+use std::ops::Range;
+
+use crate::profile::Profile;
+use crate::schedule::{Pace, Ticks};
+
+pub use self::routes::Routes;
+pub use self::tree::{Layer, Tree};
 
 /// The shape of a machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Topology {
     pub ranks: u32,
     pub ranks_per_nic: u32,
     pub nics: u32,
-    pub leaves: u32,
-    down: u32,
-    up: u32,
-    top: u32,
-    /// Pods of a three-layer network, 0 in two layers.
-    pods: u32,
     pub switches: u32,
+    pub rule: Rule,
+    /// The links of all switches, one after the other, and the first of each.
+    links: Vec<Direction>,
+    first: Vec<u32>,
+    /// The first NIC of each switch, and the number of all.
+    own: Vec<u32>,
+    /// The switch of each NIC.
+    leaf: Vec<u32>,
+    wires: Vec<Wire>,
+    /// The wire from the NICs of each switch to it.
+    up: Vec<u32>,
+    /// Links on the longest way between two NICs.
+    most_links: u64,
     by_ranks_per_nic: Divisor,
+}
+
+/// How a switch finds the link towards a NIC.
+#[derive(Debug)]
+pub enum Rule {
+    Tree(Tree),
+    Routes(Routes),
+}
+
+/// A link, seen from one end.
+#[derive(Clone, Copy, Debug)]
+pub struct Direction {
+    pub end: End,
+    /// The number of the link at its far end, if that is a switch.
+    pub back: u32,
+    wire: u32,
+}
+
+/// The times of a link in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    pub latency: Ticks,
+    /// Latency of the switch at its end, if there is one.
+    pub switch: Ticks,
+    pub pace: Pace,
+}
+
+/// The far end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Nic(u32),
+    Switch(u32),
+    /// No NIC or switch of this run: the link is not used.
+    Nowhere,
 }
 
 /// Division by a constant as a multiplication, exact for numbers below 2^23 and divisors up to
@@ -49,192 +100,174 @@ impl Divisor {
     }
 }
 
-/// The far end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    Nic(u32),
-    Switch(u32),
-}
-
-/// The layer of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
-    Leaf,
-    Aggregation,
-    Top,
-}
-
 impl Topology {
     pub fn new(profile: &Profile, ranks: u32) -> Topology {
-        let network = &profile.network;
-        let ranks_per_nic = profile.core.ranks_per_nic;
-        let nics = ranks.div_ceil(ranks_per_nic);
-        let leaves = nics.div_ceil(network.down_links);
-        let pods = if network.layers == 3 {
-            leaves.div_ceil(network.down_links)
-        } else {
-            0
-        };
-        let (down, up, top) = (network.down_links, network.up_links, network.top_links);
-        // A single leaf needs nothing above it, a single pod no core switches.
-        let switches = match (leaves, pods) {
-            (1, _) => 1,
-            (_, 0) => leaves + up,
-            (_, 1) => leaves + up,
-            _ => leaves + pods * up + up * up,
-        };
-        let by_ranks_per_nic = Divisor::new(ranks_per_nic);
-        Topology {
-            ranks,
-            ranks_per_nic,
-            nics,
-            leaves,
-            down,
-            up,
-            top,
-            pods,
-            switches,
-            by_ranks_per_nic,
+        let nics = ranks.div_ceil(profile.core.ranks_per_nic);
+        match &profile.graph {
+            None => of_tree(profile, ranks, Tree::new(&profile.network, nics)),
+            Some(graph) => drawn::topology(profile, ranks, graph),
         }
     }
 
+    /// The number of switches that this many ranks need, without making them.
+    pub fn switches(profile: &Profile, ranks: u32) -> u32 {
+        let nics = ranks.div_ceil(profile.core.ranks_per_nic);
+        match &profile.graph {
+            None => Tree::new(&profile.network, nics).switches,
+            Some(graph) => graph.switches.len() as u32,
+        }
+    }
+
+    /// A topology without links, whose switches have these numbers of NICs.
+    fn empty(
+        profile: &Profile,
+        ranks: u32,
+        rule: Rule,
+        nics: impl Iterator<Item = u32>,
+    ) -> Topology {
+        let ranks_per_nic = profile.core.ranks_per_nic;
+        let all = ranks.div_ceil(ranks_per_nic);
+        let (mut own, mut leaf) = (vec![0], Vec::with_capacity(all as usize));
+        for (switch, some) in (0..).zip(nics) {
+            let first = leaf.len();
+            let until = first.saturating_add(some as usize).min(all as usize);
+            leaf.resize(until, switch);
+            own.push(until as u32);
+        }
+        Topology {
+            ranks,
+            ranks_per_nic,
+            nics: all,
+            switches: own.len() as u32 - 1,
+            rule,
+            links: Vec::new(),
+            first: vec![0],
+            own,
+            leaf,
+            wires: Vec::new(),
+            up: Vec::new(),
+            most_links: 0,
+            by_ranks_per_nic: Divisor::new(ranks_per_nic),
+        }
+    }
+
+    #[inline]
     pub fn nic_of(&self, rank: u32) -> u32 {
         self.by_ranks_per_nic.quotient(rank)
     }
 
+    /// The switch of a NIC.
     pub fn leaf_of(&self, nic: u32) -> u32 {
-        nic / self.down
+        self.leaf[nic as usize]
     }
 
-    pub fn layer(&self, switch: u32) -> Layer {
-        if switch < self.leaves {
-            Layer::Leaf
-        } else if switch < self.leaves + self.pods * self.up {
-            Layer::Aggregation
-        } else {
-            Layer::Top
-        }
+    /// The NICs of a switch.
+    pub fn own(&self, switch: u32) -> Range<u32> {
+        self.own[switch as usize]..self.own[switch as usize + 1]
     }
 
-    /// Links of a switch downward; its uplinks are numbered after them.
-    pub fn downlinks(&self, switch: u32) -> u32 {
-        if self.layer(switch) == Layer::Top {
-            self.top
-        } else {
-            self.down
-        }
+    /// The links of a switch.
+    pub fn links(&self, switch: u32) -> &[Direction] {
+        let [first, until] = [switch, switch + 1].map(|switch| self.first[switch as usize]);
+        &self.links[first as usize..until as usize]
     }
 
-    /// Links of a switch upward.
-    pub fn uplinks(&self, switch: u32) -> u32 {
-        if self.layer(switch) == Layer::Top {
-            0
-        } else {
-            self.up
-        }
+    /// A link of a switch.
+    pub fn link(&self, switch: u32, link: u32) -> Direction {
+        self.links(switch)[link as usize]
     }
 
-    /// The NICs below a switch.
-    pub fn below(&self, switch: u32) -> (u32, u32) {
-        let (first, count) = match self.layer(switch) {
-            Layer::Leaf => (switch * self.down, self.down),
-            Layer::Aggregation => {
-                let pod = (switch - self.leaves) / self.up;
-                (pod * self.down * self.down, self.down * self.down)
-            }
-            Layer::Top => (0, self.nics),
-        };
-        (
-            first.min(self.nics),
-            first.saturating_add(count).min(self.nics),
-        )
+    pub fn wire(&self, link: Direction) -> Wire {
+        self.wires[link.wire as usize]
     }
 
-    /// The downlink of a switch that leads to a NIC below it.
-    pub fn down_to(&self, switch: u32, nic: u32) -> u32 {
-        (nic - self.below(switch).0) / self.each_behind(switch)
+    /// The wire from a NIC of this switch to it.
+    pub fn wire_up(&self, switch: u32) -> Wire {
+        self.wires[self.up[switch as usize] as usize]
     }
 
-    /// The number of NICs behind each downlink of a switch.
-    pub fn each_behind(&self, switch: u32) -> u32 {
-        match self.layer(switch) {
-            Layer::Leaf => 1,
-            Layer::Top if self.pods > 0 => self.down * self.down,
-            _ => self.down,
-        }
+    /// The wires that lead to switches.
+    pub fn inward(&self) -> impl Iterator<Item = Wire> {
+        let between = self
+            .links
+            .iter()
+            .filter(|link| matches!(link.end, End::Switch(_)));
+        let up = (0..self.switches).filter(|switch| !self.own(*switch).is_empty());
+        between
+            .map(|link| self.wire(*link))
+            .chain(up.map(|switch| self.wire_up(switch)))
     }
 
-    /// The NICs behind a downlink.
-    pub fn behind(&self, switch: u32, link: u32) -> (u32, u32) {
-        let (first, until) = self.below(switch);
-        let each = self.each_behind(switch);
-        let from = (first + link * each).min(until);
-        (from, (from + each).min(until))
+    /// Links on the longest way between two NICs.
+    pub fn most_links(&self) -> u64 {
+        self.most_links
     }
 
-    /// The far end of a link.
-    pub fn end_of(&self, switch: u32, link: u32) -> End {
-        let spines = self.leaves + self.pods * self.up;
-        End::Switch(match self.layer(switch) {
-            Layer::Leaf if link < self.down => return End::Nic(switch * self.down + link),
-            Layer::Leaf if self.pods == 0 => spines + link - self.down,
-            Layer::Leaf => self.leaves + switch / self.down * self.up + link - self.down,
-            Layer::Aggregation => {
-                let number = switch - self.leaves;
-                let (pod, index) = (number / self.up, number % self.up);
-                if link < self.down {
-                    pod * self.down + link
-                } else {
-                    spines + index * self.up + link - self.down
+    /// The latency of the way between two NICs, and the pace of its slowest link.
+    pub fn way(&self, from: u32, to: u32) -> (Ticks, Pace) {
+        let (mut at, end) = (self.leaf_of(from), self.leaf_of(to));
+        let (first, last) = (self.wire_up(at), self.wire_up(end));
+        let mut way = (
+            first.latency + first.switch + last.latency,
+            first.pace.max(last.pace),
+        );
+        let mut pass =
+            |wire: Wire| way = (way.0 + wire.latency + wire.switch, way.1.max(wire.pace));
+        match &self.rule {
+            Rule::Tree(tree) if at != end => (1..tree.switches_between()).for_each(|_| pass(first)),
+            Rule::Tree(_) => {}
+            Rule::Routes(routes) => {
+                while at != end {
+                    let link = self.link(at, routes.pick(at, end, 0));
+                    let End::Switch(next) = link.end else {
+                        unreachable!("a route leads over switches")
+                    };
+                    pass(self.wire(link));
+                    at = next;
                 }
             }
-            Layer::Top if self.pods == 0 => link,
-            Layer::Top => self.leaves + link * self.up + (switch - spines) / self.up,
-        })
-    }
-
-    /// The number of a link between switches at its far end.
-    pub fn back(&self, switch: u32, link: u32) -> u32 {
-        let End::Switch(other) = self.end_of(switch, link) else {
-            panic!("a NIC has one link");
-        };
-        if link >= self.downlinks(switch) {
-            return self.down_to(other, self.below(switch).0);
         }
-        let within = match self.layer(switch) {
-            Layer::Leaf => unreachable!("a leaf's downlinks lead to NICs"),
-            Layer::Aggregation => (switch - self.leaves) % self.up,
-            Layer::Top => (switch - self.leaves - self.pods * self.up) % self.up,
-        };
-        self.downlinks(other) + within
+        way
     }
+}
+
+fn of_tree(profile: &Profile, ranks: u32, tree: Tree) -> Topology {
+    let nics = (0..tree.switches).map(|switch| tree.own_links(switch));
+    let mut topology = Topology::empty(profile, ranks, Rule::Tree(tree), nics);
+    let to_switch = Wire {
+        latency: profile.link(),
+        switch: profile.switch(),
+        pace: Pace::TICK,
+    };
+    let to_nic = Wire {
+        switch: Ticks(0),
+        ..to_switch
+    };
+    topology.wires = vec![to_switch, to_nic];
+    topology.up = vec![0; tree.switches as usize];
+    // As of three layers, for any.
+    topology.most_links = 6;
+    for switch in 0..tree.switches {
+        let links = 0..tree.downlinks(switch) + tree.uplinks(switch);
+        topology.links.extend(links.map(|link| {
+            let end = tree.end_of(switch, link);
+            Direction {
+                end,
+                back: match end {
+                    End::Switch(_) => tree.back(switch, link),
+                    _ => 0,
+                },
+                wire: u32::from(matches!(end, End::Nic(_))),
+            }
+        }));
+        topology.first.push(topology.links.len() as u32);
+    }
+    topology
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Follows a packet up over a link and then down to its NIC; returns the number of switches.
-    fn arrives(topology: &Topology, from: u32, to: u32, up: u32) -> u32 {
-        let mut switch = topology.leaf_of(from);
-        for hops in 1.. {
-            let (first, until) = topology.below(switch);
-            let link = if (first..until).contains(&to) {
-                topology.down_to(switch, to)
-            } else {
-                topology.downlinks(switch) + up % topology.uplinks(switch)
-            };
-            match topology.end_of(switch, link) {
-                End::Nic(nic) => {
-                    assert_eq!(nic, to);
-                    return hops;
-                }
-                End::Switch(next) => switch = next,
-            }
-            assert!(switch < topology.switches && hops < 6);
-        }
-        unreachable!()
-    }
 
     #[test]
     fn a_divisor_divides() {
@@ -249,46 +282,6 @@ mod tests {
                     number / divisor,
                     "{number} / {divisor}"
                 );
-            }
-        }
-    }
-
-    #[test]
-    fn every_nic_is_reached_over_every_uplink() {
-        let mut profile = Profile::tiny();
-        for (layers, ranks) in [(2, 3), (2, 100), (2, 128), (3, 9), (3, 100), (3, 256)] {
-            profile.network.layers = layers;
-            let topology = Topology::new(&profile, ranks);
-            for from in 0..topology.nics {
-                for to in 0..topology.nics {
-                    for up in 0..profile.network.up_links {
-                        let hops = arrives(&topology, from, to, up);
-                        assert!(hops < 2 * layers);
-                        let near = topology.leaf_of(from) == topology.leaf_of(to);
-                        assert_eq!(near, hops == 1);
-                    }
-                }
-            }
-            for switch in 0..topology.switches {
-                let (first, until) = topology.below(switch);
-                let links = 0..topology.downlinks(switch);
-                let behind: u32 = links
-                    .map(|link| topology.behind(switch, link))
-                    .map(|(a, b)| b - a)
-                    .sum();
-                assert_eq!(behind, until - first);
-                for link in 0..topology.downlinks(switch) + topology.uplinks(switch) {
-                    let used = link >= topology.downlinks(switch)
-                        || topology.behind(switch, link).0 < topology.behind(switch, link).1;
-                    if let End::Switch(other) = topology.end_of(switch, link)
-                        && used
-                        && topology.switches > 1
-                        && other < topology.switches
-                    {
-                        let back = topology.back(switch, link);
-                        assert_eq!(topology.end_of(other, back), End::Switch(switch));
-                    }
-                }
             }
         }
     }

@@ -57,7 +57,7 @@ impl Nic {
             self.pull(fabric);
             let segment =
                 fabric.nic_model().segment_bytes / fabric.layout.profile.network.flit_bytes;
-            next = fabric.now() + Ticks(u64::from(segment));
+            next = fabric.now() + self.egress.pace.ticks(segment.into());
         }
         self.pulls.ask_at = if self.pulls.waiting.is_empty() {
             Ticks::NEVER

@@ -89,7 +89,7 @@ impl Nic {
     fn tap_in(&mut self, id: PacketId, ranks_per_nic: u32, fabric: &Fabric) {
         let tap = fabric.layout.setting.tap;
         if tap.is_some_and(|tap| tap.0 / ranks_per_nic == self.number) {
-            let wire_time = fabric[id].wire_time();
+            let wire_time = self.egress.pace.ticks(fabric[id].flits.into());
             self.tapped_in.push_back(fabric.now() - wire_time);
         }
     }

@@ -41,59 +41,79 @@ const SHORTEST_TICK_FS: u64 = 1_000;
 /// A microsecond, which is too coarse for the latencies of a network.
 const LONGEST_TICK_FS: u64 = 1_000_000_000;
 
-type Checked = Result<(), ProfileError>;
+/// The broken rules, each with its key, its value, and what is expected.
+#[derive(Default)]
+struct Rules(Vec<String>);
 
 impl Profile {
-    pub(super) fn check(&self) -> Checked {
+    pub(super) fn check(&self) -> Result<(), ProfileError> {
+        let mut rules = Rules::default();
         for (key, text) in [("name", &self.name), ("description", &self.description)] {
             let is_line = !text.trim().is_empty() && !text.contains(char::is_control);
-            rule(is_line, &format!("{key} is {text:?}"), "one line of text")?;
+            rules.rule(is_line, &format!("{key} is {text:?}"), "one line of text");
         }
-        rule(
+        rules.rule(
             (SHORTEST_TICK_FS..=LONGEST_TICK_FS).contains(&self.tick_fs),
             &format!("tick_ps is {}", self.tick_fs as f64 / 1e3),
             "the length of a cycle, 1 to 1000000",
-        )?;
+        );
         let cores = self.core.cores_per_rank;
-        at_most("core.cores_per_rank", cores, MOST_CORES)?;
+        rules.at_most("core.cores_per_rank", cores, MOST_CORES);
         let words = self.core.transmit_words;
-        rule(
+        rules.rule(
             words >= WAITING_WORDS,
             &format!("core.transmit_words is {words}"),
             &format!("at least {WAITING_WORDS}, the longest message with its headers"),
-        )?;
-        at_most("core.transmit_words", words, MOST_ENTRIES)?;
-        sizes(&self.nic)?;
-        buffers(&self.nic)?;
-        shape(&self.network)?;
-        self.room()?;
-        self.ranks()?;
-        self.timeout()
+        );
+        rules.at_most("core.transmit_words", words, MOST_ENTRIES);
+        sizes(&self.nic, &mut rules);
+        buffers(&self.nic, &mut rules);
+        shape(&self.network, self.graph.is_some(), &mut rules);
+        // The rest computes with these numbers.
+        rules.none()?;
+        self.room(&mut rules);
+        self.ranks(&mut rules);
+        self.latencies(&mut rules);
+        self.timeout(&mut rules);
+        rules.none()
     }
 
     /// A packet that is not lost must not time out: otherwise every message is sent twice, and with
     /// a much too short timeout a run never ends.
-    pub(super) fn timeout(&self) -> Checked {
+    fn timeout(&self, rules: &mut Rules) {
         let (timeout, trip) = (self.nic.timeout_cycles, self.round_trip());
         let [link, switch] =
             [self.link(), self.switch()].map(|ticks| ticks.0 as f64 * self.tick_fs as f64 / 1e6);
-        rule(
+        let way = match &self.graph {
+            None => format!("links of {link} ns and switches of {switch} ns"),
+            Some(graph) => {
+                let switches = graph.reach(self, 0).0;
+                format!("the longest way, which has {switches} switches")
+            }
+        };
+        rules.rule(
             timeout >= trip,
             &format!("nic.timeout_cycles is {timeout}"),
-            &format!(
-                "at least {trip}, a round trip over links of {link} ns and switches of {switch} ns"
-            ),
+            &format!("at least {trip}, a round trip over {way}"),
         )
     }
 
-    /// The time from the first flit of the longest message until its ACK is back, over the top
-    /// layer of an idle network.
+    /// In a graph a packet is simulated a link ahead.
+    fn latencies(&self, rules: &mut Rules) {
+        let is_used = self.graph.is_some();
+        rules.rule(
+            !is_used || self.link() > Ticks(0),
+            &format!("network.link_ns is {}", self.network.link_ns.value()),
+            "a tick or more, in a machine with a [graph]",
+        );
+    }
+
+    /// The time from the first flit of the longest message until its ACK is back, over the longest
+    /// way of an idle network.
     pub(super) fn round_trip(&self) -> Ticks {
         let NetworkModel {
             layers, flit_bytes, ..
         } = self.network;
-        let switches = 2 * u64::from(layers) - 1;
-        let way = self.link() * (switches + 1) + self.switch() * switches;
         let NicModel {
             header_bytes,
             control_bytes,
@@ -102,46 +122,58 @@ impl Profile {
         } = self.nic;
         let segments = (MESSAGE_BYTES as u32).div_ceil(segment_bytes);
         let there = segments * header_bytes + MESSAGE_BYTES as u32;
-        let flits = |bytes: u32| Ticks(u64::from(bytes.div_ceil(flit_bytes)));
-        way * 2 + flits(there) + self.nic.receive_cycles + flits(control_bytes)
+        let flits = |bytes: u32| bytes.div_ceil(flit_bytes);
+        let ways = match &self.graph {
+            None => {
+                let switches = 2 * u64::from(layers) - 1;
+                (self.link() * (switches + 1) + self.switch() * switches) * 2
+            }
+            // Slow links take a packet as a whole.
+            Some(graph) => graph.reach(self, flits(there).into()).1 * 2,
+        };
+        let ticks = |bytes: u32| Ticks(u64::from(flits(bytes)));
+        ways + ticks(there) + self.nic.receive_cycles + ticks(control_bytes)
     }
 
     /// A queue must have room for one packet.
-    fn room(&self) -> Checked {
+    fn room(&self, rules: &mut Rules) {
         let packet = u64::from(self.nic.header_bytes + self.nic.segment_bytes);
         let room = self.network.queue_bytes.unwrap_or(packet);
-        rule(
+        rules.rule(
             room >= packet,
             &format!("network.queue_bytes is {room}"),
             &format!("room for a packet of {packet} bytes"),
-        )
+        );
     }
 
     /// Ranks have numbers of 32 bits.
-    fn ranks(&self) -> Checked {
+    fn ranks(&self, rules: &mut Rules) {
         let NetworkModel {
             layers,
             down_links,
             top_links,
             ..
         } = self.network;
-        let leaves = u128::from(down_links).pow(layers - 2) * u128::from(top_links);
-        let ranks = leaves * u128::from(down_links) * u128::from(self.core.ranks_per_nic);
-        rule(
+        let nics = match &self.graph {
+            None => u128::from(down_links).pow(layers - 1) * u128::from(top_links),
+            Some(graph) => graph.nics().into(),
+        };
+        let ranks = nics * u128::from(self.core.ranks_per_nic);
+        rules.rule(
             ranks <= u128::from(u32::MAX),
             &format!("the topology holds {ranks} ranks"),
             &format!("at most {}", u32::MAX),
-        )?;
-        at_most(
+        );
+        rules.at_most(
             "core.ranks_per_nic",
             self.core.ranks_per_nic,
             MOST_RANKS_PER_NIC,
-        )?;
-        at_most("network.up_links", self.network.up_links, MOST_UPLINKS)
+        );
+        rules.at_most("network.up_links", self.network.up_links, MOST_UPLINKS);
     }
 }
 
-fn sizes(nic: &NicModel) -> Checked {
+fn sizes(nic: &NicModel, rules: &mut Rules) {
     let NicModel {
         header_bytes,
         control_bytes,
@@ -149,7 +181,7 @@ fn sizes(nic: &NicModel) -> Checked {
         ..
     } = *nic;
     let longest = MESSAGE_BYTES as u32;
-    rule(
+    rules.rule(
         (longest / 2..=longest).contains(&segment_bytes)
             && segment_bytes.is_multiple_of(WORD_BYTES),
         &format!("nic.segment_bytes is {segment_bytes}"),
@@ -157,45 +189,45 @@ fn sizes(nic: &NicModel) -> Checked {
             "words of {WORD_BYTES} bytes, {} to {longest} bytes in all",
             longest / 2
         ),
-    )?;
-    rule(
+    );
+    rules.rule(
         header_bytes <= control_bytes,
         &format!("nic.header_bytes is {header_bytes}"),
         &format!("at most nic.control_bytes, {control_bytes}"),
-    )?;
-    rule(
+    );
+    rules.rule(
         control_bytes <= segment_bytes,
         &format!("nic.control_bytes is {control_bytes}"),
         &format!("at most nic.segment_bytes, {segment_bytes}"),
-    )
+    );
 }
 
-fn buffers(nic: &NicModel) -> Checked {
+fn buffers(nic: &NicModel, rules: &mut Rules) {
     let (all, large) = (nic.transmit_buffers, nic.large_transmit_buffers);
-    at_most("nic.transmit_buffers", all, MOST_TRANSMIT_BUFFERS)?;
-    rule(
+    rules.at_most("nic.transmit_buffers", all, MOST_TRANSMIT_BUFFERS);
+    rules.rule(
         large <= all,
         &format!("nic.large_transmit_buffers is {large}"),
         &format!("at most nic.transmit_buffers, {all}"),
-    )?;
-    at_most("nic.receive_buffers", nic.receive_buffers, MOST_ENTRIES)?;
-    at_most("nic.entry_bytes", nic.entry_bytes, MOST_ENTRIES)?;
-    at_most("nic.queue_entries", nic.queue_entries, MOST_ENTRIES)?;
-    at_most("nic.all_entries", nic.all_entries, MOST_ENTRIES)?;
+    );
+    rules.at_most("nic.receive_buffers", nic.receive_buffers, MOST_ENTRIES);
+    rules.at_most("nic.entry_bytes", nic.entry_bytes, MOST_ENTRIES);
+    rules.at_most("nic.queue_entries", nic.queue_entries, MOST_ENTRIES);
+    rules.at_most("nic.all_entries", nic.all_entries, MOST_ENTRIES);
     let held = u64::from(nic.queue_entries) * u64::from(nic.entry_bytes);
-    rule(
+    rules.rule(
         held >= MESSAGE_BYTES,
         &format!("nic.queue_entries is {}, {held} bytes", nic.queue_entries),
         &format!("room for a message of {MESSAGE_BYTES} bytes"),
-    )?;
-    rule(
+    );
+    rules.rule(
         nic.all_entries >= nic.queue_entries,
         &format!("nic.all_entries is {}", nic.all_entries),
         &format!("at least nic.queue_entries, {}", nic.queue_entries),
-    )
+    );
 }
 
-fn shape(network: &NetworkModel) -> Checked {
+fn shape(network: &NetworkModel, has_graph: bool, rules: &mut Rules) {
     let NetworkModel {
         layers,
         down_links,
@@ -204,34 +236,42 @@ fn shape(network: &NetworkModel) -> Checked {
         flit_bytes,
         ..
     } = *network;
-    rule(
-        matches!(layers, 2 | 3),
+    rules.rule(
+        has_graph || matches!(layers, 2 | 3),
         &format!("network.layers is {layers}"),
         "2 or 3",
-    )?;
+    );
     for (key, links) in [
         ("down_links", down_links),
         ("up_links", up_links),
         ("top_links", top_links),
     ] {
-        at_most(&format!("network.{key}"), links, MOST_LINKS)?;
+        rules.at_most(&format!("network.{key}"), links, MOST_LINKS);
     }
-    rule(
+    rules.rule(
         WORD_BYTES.is_multiple_of(flit_bytes),
         &format!("network.flit_bytes is {flit_bytes}"),
         "1, 2, 4 or 8: whole flits in a word",
-    )
+    );
 }
 
-fn at_most(key: &str, value: u32, most: u32) -> Checked {
-    let (found, expected) = (format!("{key} is {value}"), format!("at most {most}"));
-    rule(value <= most, &found, &expected)
-}
+impl Rules {
+    fn at_most(&mut self, key: &str, value: u32, most: u32) {
+        let (found, expected) = (format!("{key} is {value}"), format!("at most {most}"));
+        self.rule(value <= most, &found, &expected);
+    }
 
-fn rule(holds: bool, found: &str, expected: &str) -> Checked {
-    if holds {
-        Ok(())
-    } else {
-        Err(ProfileError::new(format!("{found}: expected {expected}")))
+    fn rule(&mut self, holds: bool, found: &str, expected: &str) {
+        if !holds {
+            self.0.push(format!("{found}: expected {expected}"));
+        }
+    }
+
+    fn none(&self) -> Result<(), ProfileError> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(ProfileError::new(self.0.join("; ")))
+        }
     }
 }

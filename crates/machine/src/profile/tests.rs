@@ -379,7 +379,8 @@ fn numbers_that_do_not_fit_together_are_refused() {
         (
             "ranks_per_nic",
             "ranks_per_nic = 262145",
-            "the topology holds 4294983680 ranks: expected at most 4294967295",
+            "the topology holds 4294983680 ranks: expected at most 4294967295; \
+             core.ranks_per_nic is 262145: expected at most 256",
         ),
     ];
     for (line, instead, expected) in cases {
@@ -416,4 +417,133 @@ fn links_and_switches_may_be_others_for_a_run() {
             .to_string();
         assert!(switch.starts_with("machine: switch_ns is "), "{switch}");
     }
+}
+
+/// A directory that is removed at the end of a test.
+struct Files(std::path::PathBuf);
+
+impl Files {
+    fn new(name: &str) -> Files {
+        let directory = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        Files(directory)
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_base_gives_all_other_keys() {
+    let nanopu = Profile::named("nanopu").unwrap();
+    let text = "base = \"nanopu\"\nnetwork.switch_ns = 100\n[core]\nranks_per_nic = 2\n";
+    let mine = Profile::parse(text).unwrap();
+    let expected = Profile {
+        name: "machine".into(),
+        description: format!("{}; changed", nanopu.description),
+        core: CoreModel {
+            ranks_per_nic: 2,
+            ..nanopu.core
+        },
+        network: NetworkModel {
+            switch_ns: Nanoseconds::of(100.0),
+            ..nanopu.network
+        },
+        hash: mine.hash,
+        ..nanopu.clone()
+    };
+    assert_eq!(mine, expected);
+    assert_ne!(mine.hash, nanopu.hash);
+    let other = Profile::parse(&text.replace("nanopu", "nanopu-3-layer")).unwrap();
+    assert_eq!(other.network.layers, 3);
+    assert_ne!(other.hash, mine.hash, "the base is part of the machine");
+}
+
+#[test]
+fn a_base_may_be_a_file_beside_and_errors_name_the_right_file() {
+    let files = Files::new("bases");
+    let graph = "base = \"nanopu\"\n[graph]\nswitches = [{ name = \"a\", nics = 3 }]\n";
+    files.write("star.toml", graph);
+    let mine = files.write("mine.toml", "base = \"star.toml\"\nnic.mac_ns = 7\n");
+    let profile = Profile::load(&mine).unwrap();
+    assert_eq!((profile.name.as_str(), profile.most_ranks()), ("mine", 12));
+    assert_eq!(
+        (profile.nic.mac_ns.value(), profile.network.layers),
+        (7.0, 0)
+    );
+    let tree =
+        "base = \"star.toml\"\n[network]\nlayers = 2\ndown_links = 4\nup_links = 4\ntop_links = 8";
+    let tree = files.write("tree.toml", tree);
+    assert_eq!(
+        Profile::load(&tree).unwrap().most_ranks(),
+        128,
+        "no graph any more"
+    );
+    files.write("star.toml", &graph.replace("nics = 3", "nics = \"x\""));
+    let told = Profile::load(&mine).unwrap_err().to_string();
+    assert!(
+        told.contains("star.toml: line 3 (switches): invalid type"),
+        "{told}"
+    );
+    files.write("star.toml", "base = \"mine.toml\"");
+    let told = Profile::load(&mine).unwrap_err().to_string();
+    assert!(
+        told.ends_with("mine.toml: more than 8 files with a base: is one its own base?"),
+        "{told}"
+    );
+    files.write("mine.toml", "base = \"nowhere.toml\"");
+    let told = Profile::load(&mine).unwrap_err().to_string();
+    assert!(
+        told.contains("nowhere.toml: no file or built-in machine"),
+        "{told}"
+    );
+    let told = Profile::parse("base = 3").unwrap_err().to_string();
+    assert!(
+        told.starts_with("machine: line 1 (base): expected the name"),
+        "{told}"
+    );
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = with("forward_cycles", "foreward_cycles = 3").replace("layers = 2", "layers = -2");
+    let text = text
+        .replace("tick_ps = 312.5", "")
+        .replace("mac_ns = 52", "mac_ns = \"x\"");
+    let told = Profile::parse(&text).unwrap_err().to_string();
+    for part in [
+        "missing key `tick_ps`",
+        "(foreward_cycles): unknown key `foreward_cycles`",
+        "([core]): missing key `forward_cycles`",
+        "(mac_ns): invalid type: string \"x\"",
+        "(layers): invalid value: integer `-2`",
+    ] {
+        assert_eq!(
+            told.matches(part).count(),
+            1,
+            "{part} is not once in {told}"
+        );
+    }
+    assert_eq!(told.matches("; ").count(), 4, "{told}");
+    let rules = with("up_links", "up_links = 4097").replace("flit_bytes = 8", "flit_bytes = 16");
+    let told = Profile::parse(&rules).unwrap_err().to_string();
+    assert!(
+        told.contains("up_links is 4097") && told.contains("flit_bytes is 16"),
+        "{told}"
+    );
+    assert!(
+        Profile::parse("")
+            .unwrap_err()
+            .to_string()
+            .contains("missing key `nic`")
+    );
 }

@@ -70,6 +70,19 @@ pub(super) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error>
     whole(from, 1, u64::from(u32::MAX)).map(|count| count as u32)
 }
 
+/// A count that may be 0.
+pub(super) fn from_0<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    whole(from, 0, u64::from(u32::MAX)).map(|count| count as u32)
+}
+
+/// The rate of an optional key, in thousandths; above 0.
+pub(super) fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    match thousandths(from)? {
+        0 => Err(D::Error::custom("expected a rate above 0")),
+        rate => Ok(Some(rate)),
+    }
+}
+
 /// A decimal in thousandths of its unit; may be 0.
 pub(super) fn thousandths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_any(Decimal { most: MOST_DECIMAL })

@@ -9,6 +9,7 @@ mod disks;
 mod driver;
 mod ends;
 mod faults;
+mod graphs;
 mod links;
 mod multicast;
 mod network;

@@ -15,6 +15,11 @@ const VARIABLE: &str = "GRISTMILL_MPI";
 /// The file that `make mpi` makes.
 const FILE: &str = "libgristmill_mpi.so";
 
+/// A static program has no loader for the shim. The loader of musl answers every request with a
+/// failure; that of glibc would open a second C library.
+const STATIC: &str = "no MPI in a static build: for sorts on several hosts install the Debian \
+    package, or build from source";
+
 /// Increases with every change of the table.
 const TABLE_VERSION: u32 = 1;
 
@@ -52,6 +57,9 @@ pub(super) fn open() -> Wired<&'static Table> {
 
 /// The path of the shim, or else the places that were searched, as a clause for a message.
 fn find() -> Result<PathBuf, String> {
+    if cfg!(target_feature = "crt-static") {
+        return Err(STATIC.to_owned());
+    }
     let places = places();
     let found = places.iter().find(|path| path.exists()).cloned();
     found.ok_or_else(|| {

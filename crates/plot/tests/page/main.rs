@@ -15,6 +15,7 @@ fn about() -> About {
     About {
         version: "1.2.3".to_owned(),
         command: "gristmill lab report".to_owned(),
+        title: None,
     }
 }
 
@@ -191,6 +192,7 @@ fn markup_in_figures_is_escaped() {
         &About {
             version: evil(),
             command: evil(),
+            title: Some(evil()),
         },
     );
     check(&text);

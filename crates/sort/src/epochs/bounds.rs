@@ -4,11 +4,12 @@
 use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, WrittenGroup};
 use crate::files::spill::is_kind;
 use crate::files::spill::packed_unit;
-use crate::ranks::fingerprint::Part;
+use crate::ranks::fingerprint::{Fingerprint, Part};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 use crate::records::sample::Sample;
 use crate::records::size::Size;
+use crate::records::span::Left;
 use crate::runs::partition::{Partition, SpilledRun};
 
 /// Maximum number of epochs: a kill costs a rank at most this part of phase one.
@@ -100,10 +101,14 @@ pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
         return Err("part 0: there is output, but not all records have come".to_owned());
     }
     let sizes: Vec<Size> = found.partitions().iter().map(Partition::size).collect();
-    let (mut done, header_bytes) = (0, begun.fingerprint.header.0);
+    let mut before = WrittenBefore {
+        sizes: &sizes,
+        done: 0,
+        kept: Size::default(),
+    };
     for (number, written) in found.written.iter().enumerate() {
-        let checked = check_written(written, (done, &sizes), (framing, header_bytes));
-        done = checked.map_err(|what| format!("part {number}: {what}"))?;
+        let checked = before.check(written, framing, &begun.fingerprint);
+        checked.map_err(|what| format!("part {number}: {what}"))?;
     }
     Ok(())
 }
@@ -177,49 +182,94 @@ fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(),
     )
 }
 
-/// The number of partitions that the output holds then, given the `done` before and the sizes of
-/// all.
-fn check_written(
-    written: &WrittenGroup,
-    (done, sizes): (usize, &[Size]),
-    (framing, header_bytes): (Framing, u64),
-) -> Result<usize, String> {
-    within("partitions", written.partitions, done + 1, sizes.len())?;
-    let before: Size = sizes[..done].iter().sum();
-    let size: Size = sizes[done..written.partitions].iter().sum();
-    let is_record = |record: &Vec<u8>| framing.is_record(record);
-    match &written.span {
-        None if size.records > 0 => return Err(format!("{} records have no span", size.records)),
-        Some(span) if (span.begin, span.size, span.file) != (before, size, 0) => {
-            let (records, before) = (size.records, before.records);
-            return Err(format!(
-                "the span is not of {records} records behind {before}"
-            ));
-        }
-        Some(span) if ![&span.first, &span.last].into_iter().all(is_record) => {
-            let bytes = framing.longest();
-            return Err(format!("records of the span are not of {bytes} bytes"));
-        }
-        None | Some(_) => {}
+/// The partitions that the output holds before a group.
+struct WrittenBefore<'a> {
+    /// Sizes of all partitions.
+    sizes: &'a [Size],
+    /// Number of partitions that it holds.
+    done: usize,
+    /// Records of them that were not dropped.
+    kept: Size,
+}
+
+impl WrittenBefore<'_> {
+    /// Checks the next group, and adds it.
+    fn check(
+        &mut self,
+        written: &WrittenGroup,
+        framing: Framing,
+        job: &Fingerprint,
+    ) -> Result<(), String> {
+        let (done, end) = (self.done, written.partitions);
+        within("partitions", end, done + 1, self.sizes.len())?;
+        let came: Size = self.sizes[done..end].iter().sum();
+        let dropped = written.dropped.size;
+        check_size("dropped", dropped, came.bytes, framing)?;
+        // A record is dropped only behind another one.
+        let most = match job.unique {
+            true => came
+                .records
+                .saturating_sub(u64::from(self.kept.records == 0)),
+            false => 0,
+        };
+        within(
+            "records dropped",
+            dropped.records as usize,
+            0,
+            most as usize,
+        )?;
+        let size = came - dropped;
+        self.check_span(written, size, framing)?;
+        (self.done, self.kept) = (end, self.kept + size);
+        within("left", written.left.len(), 0, MOST_LEFT)?;
+        // A header comes with the first record.
+        let end = match self.kept.bytes {
+            0 => 0,
+            bytes => bytes.saturating_add(job.header.0),
+        };
+        written
+            .left
+            .iter()
+            .try_for_each(|left| check_left(left, end))
     }
-    within("left", written.left.len(), 0, MOST_LEFT)?;
-    // A header comes with the first record.
-    let end = match (before + size).bytes {
-        0 => 0,
-        bytes => bytes.saturating_add(header_bytes),
-    };
-    for left in &written.left {
-        within("left begin", left.begin, 0, BLOCK_BYTES as usize)?;
-        let begin = u128::from(left.block) * u128::from(BLOCK_BYTES) + left.begin as u128;
-        let is_end = begin + left.bytes.len() as u128 == u128::from(end);
-        if !is_end || left.block != end / BLOCK_BYTES {
-            return Err(format!(
-                "bytes are left of disk block {}, not at byte {end}",
-                left.block
-            ));
+
+    /// Checks that the group has a span of `size` records.
+    fn check_span(
+        &self,
+        written: &WrittenGroup,
+        size: Size,
+        framing: Framing,
+    ) -> Result<(), String> {
+        let is_record = |record: &Vec<u8>| framing.is_record(record);
+        match &written.span {
+            None if size.records > 0 => Err(format!("{} records have no span", size.records)),
+            Some(span) if (span.begin, span.size, span.file) != (self.kept, size, 0) => {
+                let (records, before) = (size.records, self.kept.records);
+                Err(format!(
+                    "the span is not of {records} records behind {before}"
+                ))
+            }
+            Some(span) if ![&span.first, &span.last].into_iter().all(is_record) => {
+                let bytes = framing.longest();
+                Err(format!("records of the span are not of {bytes} bytes"))
+            }
+            None | Some(_) => Ok(()),
         }
     }
-    Ok(written.partitions)
+}
+
+/// Whether bytes that a group leaves to the next lie at the end of the output so far.
+fn check_left(left: &Left, end: u64) -> Result<(), String> {
+    within("left begin", left.begin, 0, BLOCK_BYTES as usize)?;
+    let begin = u128::from(left.block) * u128::from(BLOCK_BYTES) + left.begin as u128;
+    let is_end = begin + left.bytes.len() as u128 == u128::from(end);
+    match is_end && left.block == end / BLOCK_BYTES {
+        true => Ok(()),
+        false => Err(format!(
+            "bytes are left of disk block {}, not at byte {end}",
+            left.block
+        )),
+    }
 }
 
 fn within(what: &str, value: usize, least: usize, most: usize) -> Result<(), String> {

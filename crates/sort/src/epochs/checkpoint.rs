@@ -28,6 +28,7 @@ use crate::ranks::fingerprint::{Fingerprint, Part};
 use crate::records::size::{Size, Sum, portion};
 use crate::records::span::{Left, Span};
 use crate::runs::partition::Partition;
+use crate::stages::{Place, PlacedBefore};
 
 pub(crate) const BEGUN: &str = "begun";
 
@@ -85,6 +86,9 @@ pub(crate) struct WrittenGroup {
     /// Number of partitions that the output holds then.
     pub partitions: usize,
     pub span: Option<Span>,
+    /// Records that were dropped, because they had the keys of another.
+    #[serde(default)]
+    pub dropped: Sum,
     pub left: Vec<Left>,
 }
 
@@ -173,7 +177,7 @@ impl Checkpoint {
         let is_written = self.has_come() && self.partitions_written() == self.partition_count();
         let is_gone = node.metadata(&self.draft()).await.is_err();
         let target = node.metadata(&self.site.target).await;
-        let bytes = self.begun.fingerprint.header.0 + self.came().size.bytes;
+        let bytes = self.begun.fingerprint.header.0 + self.kept_bytes();
         let is_it = |there: Metadata| (there.identity, there.length) == (self.begun.draft, bytes);
         is_written && is_gone && target.is_ok_and(is_it)
     }
@@ -207,8 +211,8 @@ impl Checkpoint {
 
     /// Percentage of the range's bytes that the output holds.
     pub(crate) fn percent_written(&self) -> u32 {
-        let spans = self.written.iter().filter_map(|more| more.span.as_ref());
-        let bytes: u64 = spans.map(|span| span.size.bytes).sum();
+        let dropped = self.written.iter().map(|more| more.dropped.size.bytes);
+        let bytes = self.kept_bytes() + dropped.sum::<u64>();
         match (self.has_come(), self.came().size.bytes) {
             (false, _) => 0,
             (true, 0) => 100,
@@ -218,23 +222,43 @@ impl Checkpoint {
 
     /// Length of the draft: the bytes of all records written, without an incomplete disk block.
     pub(crate) fn bytes_written(&self) -> u64 {
-        let written = self
-            .written
-            .iter()
-            .filter_map(|written| written.span.as_ref());
         let left = self
             .written
             .last()
             .map(|written| &written.left[..])
             .unwrap_or_default();
         let left: usize = left.iter().map(|left| left.bytes.len()).sum();
-        let records: u64 = written.map(|span| span.size.bytes).sum();
+        let records = self.kept_bytes();
         // A header comes with the first record.
         let header = match records {
             0 => 0,
             _ => self.begun.fingerprint.header.0,
         };
         (header + records).saturating_sub(left as u64)
+    }
+
+    fn spans(&self) -> impl DoubleEndedIterator<Item = &Span> {
+        self.written.iter().filter_map(|more| more.span.as_ref())
+    }
+
+    /// Bytes of the records that the output holds.
+    fn kept_bytes(&self) -> u64 {
+        self.spans().map(|span| span.size.bytes).sum()
+    }
+
+    /// Where the next partition that has records belongs, if records are dropped.
+    /// `came` bytes came before it.
+    pub(crate) fn placed_before(&self, came: u64) -> PlacedBefore {
+        let place = self.spans().next_back().map(|span| Place {
+            before: span.end(),
+            file: 0,
+            file_bytes: span.end().bytes,
+            last: span.last.clone(),
+        });
+        PlacedBefore {
+            came,
+            place: place.unwrap_or_default(),
+        }
     }
 
     /// The partitions of all epochs so far.

@@ -56,9 +56,14 @@ impl KeyRange<'_> {
         };
         let read = self.run.tally.records_in();
         let settled = self.run.tally.settle(contents)?;
+        let mut spans = self.run.tally.spans();
+        if let (true, Some(output)) = (contents.is_unique(), &self.run.output) {
+            let header = contents.header().len() as u64;
+            output.end_files(self.run.node, header, &mut spans).await;
+        }
         Ok(Sorted {
             read,
-            spans: self.run.tally.spans(),
+            spans,
             outcome,
             unevenness: unevenness.unwrap_or(settled.unevenness()),
             settled,
@@ -139,8 +144,11 @@ impl KeyRange<'_> {
         let run = &self.run;
         let notes = self.notes.as_mut().expect("a resumable sort");
         run.tally.add_in(notes.came());
-        for span in notes.written.iter().filter_map(|more| more.span.clone()) {
-            run.tally.add_out(span, &*run.job.contents)?;
+        for written in &notes.written {
+            run.tally.add_dropped(written.dropped);
+            if let Some(span) = written.span.clone() {
+                run.tally.add_out(span, &*run.job.contents)?;
+            }
         }
         let Some(memory) = memory else {
             return Ok(0);
@@ -175,6 +183,10 @@ impl KeyRange<'_> {
             again = again.max(more);
             done = end;
         }
+        let contents = &*run.job.contents;
+        run.output()
+            .complete(run.node, contents, seams.left())
+            .await?;
         Ok(again)
     }
 }
@@ -196,11 +208,13 @@ impl Saved<'_, '_> {
         stages: &mut Vec<StageReport>,
     ) -> Result<u32, Failure> {
         let (node, output) = (self.run.node, self.run.output());
+        let came = group.place.as_ref().map_or(0, |place| place.before.bytes);
         let runs = group.partitions.iter().flat_map(|part| part.runs.clone());
         let spilled: Vec<SpilledRun> = runs.collect();
         let tally = Tally::default();
         let run = RunContext {
             tally: tally.clone(),
+            placed_before: self.notes.placed_before(came),
             ..self.run.clone()
         };
         let sorting = DistributionSort {
@@ -217,6 +231,7 @@ impl Saved<'_, '_> {
         let written = WrittenGroup {
             partitions: end,
             span,
+            dropped: tally.dropped(),
             left: memory.1.left(),
         };
         self.run.tally.add(&tally, &*self.run.job.contents)?;

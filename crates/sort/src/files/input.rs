@@ -288,6 +288,11 @@ impl Input {
         self.seen.kind == FileKind::Sequential || self.framing.is_chained() && self.index.is_none()
     }
 
+    /// Offset in the file of the end of its bytes.
+    pub(crate) fn end(&self) -> u64 {
+        self.skipped + self.bytes
+    }
+
     /// Whether its last line has no delimiter.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open

@@ -207,13 +207,20 @@ impl Output {
         if let Commit::Together(together) = &self.commit {
             return together.complete(node, contents, left).await;
         }
-        // The end of a file whose length was not known.
+        // The end of a file whose length was not known; of a set, the last one.
         for Left { block, bytes, .. } in left {
-            self.first()
-                .write_block(node, contents, block, &bytes)
-                .await?;
+            let last = self.drafts().pop().expect("a file that has records");
+            last.write_block(node, contents, block, &bytes).await?;
         }
         Ok(())
+    }
+
+    /// Gives the files of a set the lengths of the records that were not dropped, and removes files
+    /// without records. The spans get the numbers of the files that stay.
+    pub(crate) async fn end_files(&self, node: &Node, header: u64, spans: &mut [Span]) {
+        if let Commit::Set(set) = &self.commit {
+            set.end_files(node, header, spans).await;
+        }
     }
 
     /// Sets the length of file `number`, where it was not known when the output was laid out.

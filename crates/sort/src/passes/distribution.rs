@@ -334,11 +334,8 @@ impl DistributionSort<'_> {
         memory: &Pools,
     ) {
         let (node, dials) = (self.run.node, &self.run.dials);
-        let spillers = self
-            .run
-            .plan
-            .spilling
-            .map_or(0, |spilling| spilling.spillers);
+        let spilling = self.run.plan.spilling;
+        let spillers = spilling.map_or(0, |spilling| spilling.spillers);
         for chains in chains {
             let spiller = Spiller {
                 contents: self.run.job.contents.clone(),
@@ -363,7 +360,9 @@ impl DistributionSort<'_> {
             run.output().reserve(node, all.bytes).await?;
         }
         let (header, rates) = (run.job.contents.header().len() as u64, self.spill.rates());
-        run.output().lay_out(node, (sizes, header), &rates).await
+        let layout = run.output().lay_out(node, (sizes, header), &rates).await?;
+        let drops = run.job.contents.is_unique();
+        Ok(if drops { layout.in_key_order() } else { layout })
     }
 
     /// Sorts the partitions into the output in the layout's order, several at once.

@@ -10,7 +10,7 @@
 
 use crate::files::input::{Input, Inputs};
 use crate::files::output::Output;
-use crate::job::{Choice, Job};
+use crate::job::{Choice, Job, Rows};
 use crate::passes::wiring::RunContext;
 use crate::plan::Plan;
 use crate::records::size::Size;
@@ -21,14 +21,15 @@ use crate::stages::{SortedInputs, unit_beside};
 const READ_BYTES: usize = 1 << 20;
 
 /// Whether the job merges its inputs as they are. A set of files is laid out by the size of the input,
-/// which pipes do not tell. Rows are checked and have headers, and the ends of chained records follow
-/// from all before: those are sorted. So are compressed files.
+/// which pipes and chained records without an index do not tell. Where rows are set aside, and where
+/// files are compressed, inputs are sorted.
 pub(crate) fn merges_inputs(job: &Job, inputs: &Inputs, output: Option<&Output>) -> bool {
     let is_laid_out = inputs.is_seekable() || output.is_some_and(Output::is_one);
     let is_asked = job.plan == Choice::MergeInputs && job.top.is_none();
-    let is_plain = !job.contents.framing().is_chained() && !job.contents.is_checked();
+    let sets_aside = |rows: &Rows| rows.bad_rows.is_some();
+    let keeps_all = !job.rows.as_ref().is_some_and(sets_aside);
     // Each input that is merged would have a decompressor of its own.
-    let is_plain = is_plain && inputs.compressed().is_none();
+    let is_plain = keeps_all && inputs.compressed().is_none();
     is_asked && is_laid_out && is_plain && job.contents.comparison().is_some()
 }
 
@@ -59,5 +60,6 @@ pub(super) fn sorted_inputs(run: &RunContext<'_>) -> Option<SortedInputs> {
         order: contents.comparison()?,
         unit_bytes: unit_beside(run.plan.framing, run.plan.chunk_bytes, READ_BYTES),
         tally: run.tally.clone(),
+        sifter: run.sifter(),
     })
 }

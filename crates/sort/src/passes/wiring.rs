@@ -25,8 +25,8 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Bucket, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Counter, Cursor, Distributor, PipeSampler, Places, Placing, Reader, Sampler, Seams, Sifter,
-    Sorter, Tally, Turn, Writer, count, distribute, read, sample, sort, write,
+    Counter, Cursor, Distributor, PipeSampler, PlacedBefore, Places, Placing, Reader, Sampler,
+    Seams, Sifter, Sorter, Tally, Turn, Writer, count, distribute, read, sample, sort, write,
 };
 
 #[derive(Clone)]
@@ -66,6 +66,8 @@ pub(crate) struct RunContext<'a> {
     pub tuner: Tuner,
     /// The exchange, if there are several ranks.
     pub exchange: Option<Exchange>,
+    /// Where the first bucket is placed, if records are dropped.
+    pub placed_before: PlacedBefore,
     /// Where rows with mistakes go; without it, one ends the sort.
     pub bad_rows: Option<BadRows>,
 }
@@ -93,6 +95,7 @@ impl<'a> RunContext<'a> {
             tally: Tally::default(),
             tuner,
             exchange: None,
+            placed_before: PlacedBefore::default(),
             bad_rows: None,
         }
     }
@@ -287,7 +290,10 @@ impl<'a> RunContext<'a> {
             pool: memory.units.clone(),
             seams: seams.clone(),
             turn: (self.is_sequential()).then(|| pipeline.owns(Turn::new(node))),
-            placing: (self.job.contents.is_unique()).then(|| pipeline.owns(Placing::new(node))),
+            placing: (self.job.contents.is_unique()).then(|| {
+                let before = self.placed_before.clone();
+                pipeline.owns(Placing::new(node, before))
+            }),
             out: pieces.clone(),
             tally: self.tally.clone(),
         };

@@ -6,22 +6,28 @@
 //! ```
 //!
 //! Each record is compared with the one before it, so the merge relies on nothing that it has not seen:
-//! an input out of order is refused, with the number of the record.
+//! an input out of order is refused, with the number of the record. Rows are checked first, as every
+//! reader does. A header was read before, and is skipped.
+
+mod ends;
 
 use std::sync::Arc;
 
 use node::{Buffer, DiskTicket, File, Node, Work};
 use pipeline::{Failure, Worker};
-use record::Comparison;
+use record::{Comparison, Scanner};
 
 use crate::error::SortError;
 use crate::files::input::{Files, Input, Inputs, ends_whole};
-use crate::records::block::{Block, Chunk};
+use crate::records::block::{BLOCK_BYTES, Block, Chunk};
 use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::runs::sorted_run::SortedRun;
 use crate::stages::Tally;
+use crate::stages::sift::{FilePlace, Sifter};
+
+use ends::put_before;
 
 /// What all inputs of a merge have in common.
 #[derive(Clone)]
@@ -35,16 +41,20 @@ pub(crate) struct SortedInputs {
     /// Bytes of a read, whole disk blocks. A buffer has room for a longest record beside it.
     pub unit_bytes: usize,
     pub tally: Tally,
+    /// How to check rows.
+    pub sifter: Option<Sifter>,
 }
 
 /// An input, as far as it has been read.
 struct InputRun {
     /// Its number.
     input: usize,
-    /// Bytes that were asked for; of a pipe as well.
+    /// Offset in the file of the next bytes to ask for; of a pipe as well.
     asked: u64,
     /// The start of a record that goes on in the next read.
     carried: Vec<u8>,
+    /// Follows chained records.
+    scanner: Scanner,
     /// The last record, and the number of all.
     last: Vec<u8>,
     records: u64,
@@ -55,10 +65,16 @@ struct InputRun {
 
 /// A read on its way.
 pub(crate) struct InputRead {
-    ticket: DiskTicket,
+    bytes_read: BytesRead,
     file: File,
     offset: u64,
     bytes: usize,
+}
+
+enum BytesRead {
+    OnItsWay(DiskTicket),
+    /// They came with the header.
+    Here(Buffer),
 }
 
 /// The result of a read.
@@ -78,7 +94,9 @@ pub(crate) struct InputReads<'a> {
 
 impl<'a> InputReads<'a> {
     pub(crate) fn new(shared: &'a SortedInputs, runs: &[SortedRun]) -> InputReads<'a> {
-        let run = |run: &SortedRun| run.input().map(InputRun::new);
+        let scanner = shared.framing.records().scanner();
+        let input = |number| InputRun::new(number, &shared.inputs.files[number], scanner.clone());
+        let run = |run: &SortedRun| run.input().map(input);
         InputReads {
             shared,
             files: Files::new(&shared.inputs),
@@ -99,7 +117,7 @@ impl<'a> InputReads<'a> {
     pub(crate) fn has_more(&self, number: usize) -> bool {
         let run = self.run(number);
         let input = self.shared.file_of(run);
-        !run.ended && (input.is_sequential() || run.asked < input.bytes)
+        !run.ended && (input.is_sequential() || run.asked < input.end())
     }
 
     /// Whether the last record of a run was taken.
@@ -132,11 +150,18 @@ impl<'a> InputReads<'a> {
 }
 
 impl InputRun {
-    fn new(input: usize) -> InputRun {
+    fn new(number: usize, input: &Input, scanner: Scanner) -> InputRun {
+        let (skipped, _) = input.front();
+        // Reads of files begin with a disk block.
+        let aside = match input.is_sequential() {
+            true => 0,
+            false => skipped % BLOCK_BYTES,
+        };
         InputRun {
-            input,
-            asked: 0,
+            input: number,
+            asked: skipped - aside,
             carried: Vec::new(),
+            scanner,
             last: Vec::new(),
             records: 0,
             bytes: 0,
@@ -151,21 +176,43 @@ impl SortedInputs {
     }
 
     /// Asks for the next bytes of an input.
-    fn ask(&self, node: &Node, run: &mut InputRun, (file, buffer): (File, Buffer)) -> InputRead {
+    fn ask(
+        &self,
+        node: &Node,
+        run: &mut InputRun,
+        (file, mut buffer): (File, Buffer),
+    ) -> InputRead {
         let input = self.file_of(run);
+        let offset = run.asked;
+        let (skipped, front) = input.front();
+        let left = front
+            .as_ref()
+            .and_then(|front| front.get((offset - skipped) as usize..));
+        if let Some(left) = left.filter(|left| !left.is_empty()) {
+            let bytes = left.len().min(self.unit_bytes);
+            buffer.bytes_mut()[..bytes].copy_from_slice(&left[..bytes]);
+            buffer.set_len(bytes);
+            run.asked += bytes as u64;
+            return InputRead {
+                bytes_read: BytesRead::Here(buffer),
+                file,
+                offset,
+                bytes,
+            };
+        }
         let left = match input.is_sequential() {
             true => u64::MAX,
-            false => input.bytes - run.asked,
+            false => input.end() - offset,
         };
-        let (offset, bytes) = (run.asked, left.min(self.unit_bytes as u64) as usize);
-        // Reads begin with a disk block. The last one of a direct file ends behind the file.
+        let bytes = left.min(self.unit_bytes as u64) as usize;
+        // The last read of a direct file ends behind the file.
         let whole = match file.is_direct() {
             true => self.unit_bytes,
             false => bytes,
         };
         run.asked += bytes as u64;
         InputRead {
-            ticket: file.read(node, offset, whole, buffer),
+            bytes_read: BytesRead::OnItsWay(file.read(node, offset, whole, buffer)),
             file,
             offset,
             bytes,
@@ -178,32 +225,26 @@ impl SortedInputs {
         run: &mut InputRun,
         read: InputRead,
     ) -> Result<Taken, Failure> {
-        let (mut buffer, result) = read.ticket.wait(&worker.node).await;
-        result?;
-        let input = self.file_of(run);
-        // A file that grows while it is read ends where it ended when it was opened.
-        let bytes = buffer.len().min(read.bytes);
-        let upto = read.offset + bytes as u64;
-        run.ended = match input.is_sequential() {
-            true => bytes < read.bytes,
-            false => upto == input.bytes,
+        let mut buffer = match read.bytes_read {
+            BytesRead::Here(buffer) => buffer,
+            BytesRead::OnItsWay(ticket) => {
+                let (buffer, result) = ticket.wait(&worker.node).await;
+                result?;
+                buffer
+            }
         };
-        let file = read.file.path();
-        if bytes < read.bytes && !input.is_sequential() {
-            let (file, offset) = (file.to_owned(), upto);
-            return Err(SortError::Shrunk { file, offset }.into());
-        }
-        if run.ended && input.is_sequential() {
-            ends_whole(file, (upto, upto), self.framing)?;
-        }
+        let file = &read.file;
+        let bytes = self.check_end(run, file, (read.offset, buffer.len(), read.bytes))?;
         worker.did(bytes);
-        let all = put_before(&mut buffer, &run.carried, bytes);
-        let end = self.end_of_records(&mut buffer, all, run.ended);
+        let (skipped, _) = self.file_of(run).front();
+        let header = skipped.saturating_sub(read.offset) as usize;
+        let all = put_before(&mut buffer, &run.carried, header.min(bytes)..bytes);
+        let end = self.end_of_records(run, file, (&mut buffer, all))?;
         run.carried.clear();
         run.carried
             .extend_from_slice(&buffer.bytes()[end.min(all)..all]);
         let long = |at: u64| SortError::LongLine {
-            file: Some(read.file.path().to_owned()),
+            file: Some(file.path().to_owned()),
             position: at,
             limit: self.framing.longest() as u64,
         };
@@ -213,30 +254,57 @@ impl SortedInputs {
         if end == 0 {
             return Ok(Taken::Nothing(buffer));
         }
-        let chunk = self.chunk(worker, run, (buffer, end));
+        let mut block = Block {
+            first: run.bytes,
+            size: self.framing.size_of(end as u64),
+            start: 0,
+            buffer,
+            marks: Vec::new(),
+        };
+        if let Some(sifter) = &self.sifter {
+            let place = FilePlace {
+                file,
+                position: 0,
+                offset: skipped,
+            };
+            sifter.sift(worker, &mut block, place).await?;
+        }
+        let chunk = self.chunk(worker, run, block);
         let chunk = chunk.map_err(|error| match error {
             SortError::LongLine { position, .. } => long(position),
             error => error,
         })?;
-        self.check_order(run, &read.file, &chunk)?;
+        self.check_order(run, file, &chunk)?;
         Ok(Taken::Records(chunk))
     }
 
-    /// The end of the last whole record of `all` bytes. The last record of an input gets its delimiter.
-    fn end_of_records(&self, buffer: &mut Buffer, all: usize, is_last: bool) -> usize {
-        let framing = self.framing;
-        let Some(delimiter) = framing.records().delimiter() else {
-            return framing.whole(all as u64) as usize;
+    /// Notes whether the input ends with a read of `wanted` bytes at an offset, of which `came` came.
+    /// Returns the number of those that count.
+    fn check_end(
+        &self,
+        run: &mut InputRun,
+        file: &File,
+        (offset, came, wanted): (u64, usize, usize),
+    ) -> Result<usize, SortError> {
+        let input = self.file_of(run);
+        // A file that grows while it is read ends where it ended when it was opened.
+        let bytes = came.min(wanted);
+        let upto = offset + bytes as u64;
+        run.ended = match input.is_sequential() {
+            true => bytes < wanted,
+            false => upto == input.end(),
         };
-        let bytes = buffer.bytes_mut();
-        if is_last && all > 0 && bytes[all - 1] != delimiter {
-            bytes[all] = delimiter;
-            return all + 1;
+        if bytes < wanted && !input.is_sequential() {
+            let (file, offset) = (file.path().to_owned(), upto);
+            return Err(SortError::Shrunk { file, offset });
         }
-        memchr::memrchr(delimiter, &bytes[..all]).map_or(0, |before| before + 1)
+        if run.ended && input.is_sequential() {
+            ends_whole(file.path(), (upto, upto), self.framing)?;
+        }
+        Ok(bytes)
     }
 
-    /// The first `end` bytes of a buffer, as counted records.
+    /// The next records, counted.
     ///
     /// # Errors
     /// When a line is too long, with its place in this input.
@@ -244,23 +312,16 @@ impl SortedInputs {
         &self,
         worker: &Worker,
         run: &mut InputRun,
-        (buffer, end): (Buffer, usize),
+        mut block: Block,
     ) -> Result<Chunk, SortError> {
-        let bytes = end as u64;
-        let mut block = Block {
-            first: run.bytes,
-            size: self.framing.size_of(bytes),
-            start: 0,
-            buffer,
-            marks: Vec::new(),
-        };
+        let bytes = block.size.bytes;
         let crc = u128::from(self.contents.measure(&mut block)?);
         worker.node.work(Work::Checksum { bytes });
         let size = block.size;
         self.tally.add_in(Sum { size, crc });
         run.bytes += bytes;
         let mut buffer = block.buffer;
-        buffer.set_len(end);
+        buffer.set_len(bytes as usize);
         Ok(Chunk {
             bucket: 0,
             size,
@@ -281,7 +342,11 @@ impl SortedInputs {
                 return Err(SortError::Unsorted {
                     file: file.path().to_owned(),
                     record: run.records,
-                    is_line: framing.delimiter().is_some(),
+                    noun: match framing.delimiter() {
+                        None => "record",
+                        Some(_) if self.contents.is_checked() => "row",
+                        Some(_) => "line",
+                    },
                 });
             }
             before = record;
@@ -291,19 +356,10 @@ impl SortedInputs {
     }
 }
 
-/// Puts the carried bytes before the first `bytes` of a buffer. Returns the number of all.
-fn put_before(buffer: &mut Buffer, carried: &[u8], bytes: usize) -> usize {
-    let all = carried.len() + bytes;
-    let memory = buffer.bytes_mut();
-    memory.copy_within(..bytes, carried.len());
-    memory[..carried.len()].copy_from_slice(carried);
-    all
-}
-
 /// Bytes of reads into buffers of `buffer_bytes`, of at most `most`: whole disk blocks that leave room
 /// for the start of a record, and for a delimiter.
 pub(crate) fn unit_beside(framing: Framing, buffer_bytes: usize, most: usize) -> usize {
-    let block = crate::records::block::BLOCK_BYTES as usize;
+    let block = BLOCK_BYTES as usize;
     let room = buffer_bytes.saturating_sub(framing.longest() + 1);
     let unit = room.min(most) / block * block;
     assert!(unit > 0, "a chunk has room for a record and two blocks");

@@ -143,7 +143,7 @@ async fn merge_part(
     let mut carried: Vec<u8> = merger.sources.contents.header().to_vec();
     let mut carried_bytes = carried.len();
     let header = carried_bytes as u64;
-    let (mut at, mut end) = (0, header + until.saturating_sub(begin.bytes));
+    let (mut at, mut end) = (0, header + until.saturating_sub(merge.came_bytes()));
     while at < end {
         let mut limit = (merger.unit_bytes as u64).min(end - at) as usize;
         let mut buffer = merge.worker.take(&merger.pool).await?;
@@ -166,6 +166,9 @@ async fn merge_part(
         if filled < limit || at + limit as u64 >= end {
             limit = filled;
             end = at + limit as u64;
+        } else {
+            // Records that are dropped leave no bytes.
+            end = at + filled as u64 + until.saturating_sub(merge.came_bytes());
         }
         if filled > limit {
             carried_bytes = filled - limit;
@@ -289,6 +292,11 @@ impl<'a> Merge<'a> {
         node.work(Work::Copy { bytes });
         node.work(Work::Checksum { bytes });
         Ok(size)
+    }
+
+    /// Bytes of the records so far, with those that were dropped.
+    fn came_bytes(&self) -> u64 {
+        (self.done + self.dropped.size).bytes
     }
 
     /// Continues with the next chunk of a run, and gives the merged one back.

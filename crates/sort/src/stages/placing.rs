@@ -8,6 +8,10 @@
 //!
 //! A bucket also learns the last record before it: its own first one is dropped if their keys are
 //! equal, since splitters divide equal keys like any others.
+//!
+//! In a set of files the first bucket of a file ends the file before it, whose length is known then. So
+//! the buckets of a set are begun in key order, and its directories are written one after the other.
+//! In a resumable sort the chain of a group begins where the group before it ended.
 
 use std::sync::Arc;
 
@@ -28,20 +32,31 @@ struct State {
     closed: bool,
 }
 
+/// Where a chain of places begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlacedBefore {
+    /// Bytes that came before the first bucket.
+    pub came: u64,
+    pub place: Place,
+}
+
 /// The end of the output so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     /// Records before it.
     pub before: Size,
+    /// The file that they end in, and the bytes of their records there.
+    pub file: usize,
+    pub file_bytes: u64,
     /// The last one; empty if there is none.
     pub last: Vec<u8>,
 }
 
 impl Placing {
-    pub(crate) fn new(node: &Node) -> Placing {
+    pub(crate) fn new(node: &Node, before: PlacedBefore) -> Placing {
         let state = State {
-            next: 0,
-            place: Place::default(),
+            next: before.came,
+            place: before.place,
             closed: false,
         };
         Placing {

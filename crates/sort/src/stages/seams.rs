@@ -20,9 +20,16 @@ use crate::records::block::Piece;
 /// Seams that are not complete; clones share them.
 #[derive(Clone)]
 pub(crate) struct Seams {
-    /// By file and disk block.
-    shared: Arc<Guarded<BTreeMap<(usize, u64), Seam>>>,
+    shared: Arc<Guarded<Open>>,
     pool: Pool,
+}
+
+#[derive(Default)]
+struct Open {
+    /// By file and disk block.
+    seams: BTreeMap<(usize, u64), Seam>,
+    /// Lengths of files that were not known at first.
+    lengths: BTreeMap<usize, u64>,
 }
 
 struct Seam {
@@ -48,7 +55,7 @@ impl Seams {
     /// `pool` has buffers of one disk block.
     pub(crate) fn new(node: &Node, pool: Pool) -> Seams {
         Seams {
-            shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())),
+            shared: Arc::new(Guarded::new(node, "a seam", Open::default())),
             pool,
         }
     }
@@ -70,13 +77,13 @@ impl Seams {
                 filled,
             };
             self.shared
-                .change(node, |seams| seams.insert((0, *block), seam))
+                .change(node, |open| open.seams.insert((0, *block), seam))
                 .await;
         }
         Ok(self)
     }
 
-    /// The incomplete disk blocks, when a range of buckets of one file is done: its ends.
+    /// The incomplete disk blocks, when a range of buckets is done: its ends in one file.
     pub(crate) fn left(&self) -> Vec<Left> {
         let left = |(&(_, block), seam): (&(usize, u64), &Seam)| {
             let there = seam.begin..seam.begin + seam.filled;
@@ -86,7 +93,36 @@ impl Seams {
                 bytes: seam.buffer.bytes()[there].to_vec(),
             }
         };
-        self.shared.look(|seams| seams.iter().map(left).collect())
+        self.shared
+            .look(|open| open.seams.iter().map(left).collect())
+    }
+
+    /// Ends a file whose length was not known. Returns its last disk block, if that is complete then;
+    /// otherwise the last part completes it.
+    pub(crate) async fn end(&self, node: &Node, file: usize, bytes: u64) -> Option<Piece> {
+        let number = bytes / BLOCK_BYTES;
+        let rest = (bytes % BLOCK_BYTES) as usize;
+        let is_complete = |seam: &Seam| seam.filled == rest;
+        let step = |open: &mut Open| {
+            open.lengths.insert(file, bytes);
+            match open.seams.get(&(file, number)).is_some_and(is_complete) {
+                true => open.seams.remove(&(file, number)),
+                false => None,
+            }
+        };
+        let done = self.shared.change(node, step).await;
+        done.map(|seam| self.piece(seam, file, (number, rest)))
+    }
+
+    /// A disk block whose first `bytes` bytes are complete.
+    fn piece(&self, seam: Seam, file: usize, (number, bytes): (u64, usize)) -> Piece {
+        Piece {
+            file,
+            offset: number * BLOCK_BYTES,
+            range: 0..BLOCK_BYTES as usize,
+            buffer: seam.whole(bytes),
+            home: self.pool.clone(),
+        }
     }
 
     /// Adds a part of a disk block, and returns the block if that completes it.
@@ -97,22 +133,27 @@ impl Seams {
     ) -> Result<Option<Piece>, Failure> {
         let number = part.offset / BLOCK_BYTES;
         let begin = number * BLOCK_BYTES;
-        let complete = BLOCK_BYTES.min(part.file_bytes - begin) as usize;
         let mut fresh = Some(worker.take(&self.pool).await?);
         let done = self
             .shared
-            .change(&worker.node, |seams| {
-                let seam = seams.entry((part.file, number)).or_insert_with(|| Seam {
-                    buffer: fresh.take().expect("taken above"),
-                    begin: BLOCK_BYTES as usize,
-                    filled: 0,
-                });
+            .change(&worker.node, |open| {
+                let file_bytes = open.lengths.get(&part.file).unwrap_or(&part.file_bytes);
+                let complete = BLOCK_BYTES.min(file_bytes - begin) as usize;
+                let seam = open
+                    .seams
+                    .entry((part.file, number))
+                    .or_insert_with(|| Seam {
+                        buffer: fresh.take().expect("taken above"),
+                        begin: BLOCK_BYTES as usize,
+                        filled: 0,
+                    });
                 let at = (part.offset - begin) as usize;
                 seam.begin = seam.begin.min(at);
                 seam.buffer.copy_from(at, part.buffer, part.from.clone());
                 seam.filled += part.from.len();
                 if seam.filled == complete {
-                    seams.remove(&(part.file, number))
+                    let seam = open.seams.remove(&(part.file, number));
+                    seam.map(|seam| (seam, complete))
                 } else {
                     None
                 }
@@ -121,16 +162,7 @@ impl Seams {
         if let Some(unused) = fresh {
             self.pool.give(&worker.node, unused).await;
         }
-        Ok(done.map(|seam| {
-            let (buffer, range) = (seam.whole(complete), 0..BLOCK_BYTES as usize);
-            Piece {
-                file: part.file,
-                offset: begin,
-                range,
-                buffer,
-                home: self.pool.clone(),
-            }
-        }))
+        Ok(done.map(|(seam, bytes)| self.piece(seam, part.file, (number, bytes))))
     }
 }
 

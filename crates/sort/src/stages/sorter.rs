@@ -20,9 +20,8 @@ use crate::records::block::{Bucket, Destination, Piece};
 use crate::records::contents::{Contents, Edges, RecordsAt, Room, Sorted, Workspace};
 use crate::records::size::Sum;
 use crate::records::span::Span;
-use crate::stages::placing::Place;
 use crate::stages::seams::{Part, Seams};
-use crate::stages::{Placing, Tally, Turn};
+use crate::stages::{Place, Placing, Tally, Turn};
 
 #[derive(Clone)]
 pub(crate) struct Sorter {
@@ -103,19 +102,31 @@ async fn place(
         dropped += contents.sum_of(&first);
     }
     sorter.tally.add_dropped(dropped);
+    let ended = (before.file != bucket.to.file).then_some((before.file, before.file_bytes));
+    let behind = if ended.is_some() {
+        0
+    } else {
+        before.file_bytes
+    };
+    let header = contents.header().len() as u64;
     bucket.first = before.before;
     bucket.size = bucket.size - dropped.size;
-    bucket.to.offset = match bucket.first.bytes {
-        0 => 0,
-        before => before + contents.header().len() as u64,
-    };
+    bucket.to.offset = if behind == 0 { 0 } else { behind + header };
     // The end of the file is not known yet.
     bucket.to.file_bytes = u64::MAX;
     let place = Place {
         before: bucket.first + bucket.size,
+        file: bucket.to.file,
+        file_bytes: behind + bucket.size.bytes,
         last,
     };
     placing.pass(&worker.node, next, place).await;
+    if let Some((file, bytes)) = ended {
+        let last_block = sorter.seams.end(&worker.node, file, header + bytes).await;
+        if let Some(piece) = last_block {
+            worker.push(&sorter.out, piece).await?;
+        }
+    }
     Ok(usize::from(is_again))
 }
 

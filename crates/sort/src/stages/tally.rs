@@ -146,6 +146,10 @@ impl Tally {
         self.change(|counts| counts.spans.values().cloned().collect())
     }
 
+    pub(crate) fn dropped(&self) -> Sum {
+        self.change(|counts| counts.dropped)
+    }
+
     pub(crate) fn records_in(&self) -> Sum {
         self.change(|counts| counts.records_in)
     }

@@ -35,3 +35,4 @@ mod temporary_limit;
 mod threads;
 mod tuning;
 mod two_pass;
+mod unique_sets;

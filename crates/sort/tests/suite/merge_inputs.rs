@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use machine::Driver;
 use node::Random;
 use pipeline::Failure;
-use record::LineOrder;
+use record::rows::{Dialect, RowOrder};
 use record::text::TextTies;
+use record::{FieldOrder, LineOrder};
 use sort::{Choice, Report, SortError, Source, Target, Tuning};
 
+use crate::common::chained::drawn_chained;
 use crate::common::lines::{Equal, LineSort, Shape, drawn_ties, seeds, sorted_lines, text_order};
 use crate::common::{drawn_order, drawn_records, get, job, paths, put, run, sorted};
 
@@ -75,6 +77,86 @@ fn hundreds_of_schedules_merge_sorted_lines() {
         several += u64::from(report.passes > 2);
     }
     assert!(once > 60 && several > 10, "{once} once, {several} several");
+}
+
+/// Rows and records with lengths, whose ends follow from those before.
+#[test]
+fn hundreds_of_schedules_merge_chained_records() {
+    let (mut once, mut several) = (0, 0);
+    for seed in 0..seeds(150, 3000) {
+        let random = &mut Random::new(seed);
+        let count = [1, 2, 3, 9, 30][random.below(5)];
+        let (files, order) = drawn_chained(count, 20_000 * count, random);
+        let sorted = files
+            .iter()
+            .map(|file| sorted_lines(std::slice::from_ref(file), &order));
+        let mut merge = LineSort::of(sorted.collect(), order.clone());
+        if order.framing.delimiter().is_some() && random.below(3) == 0 {
+            merge.files[0].pop();
+        }
+        merge.job.plan = Choice::MergeInputs;
+        for pipe in &mut merge.pipes {
+            *pipe = random.below(4) == 0;
+        }
+        merge.job.resources.cores = 1 + random.below(3);
+        merge.job.tuning = Tuning {
+            fan_in: [None, Some(2), Some(3), Some(7)][random.below(4)],
+            chunk_bytes: [None, Some(1), Some(90_000)][random.below(3)],
+            ..Tuning::default()
+        };
+        merge.job.resources.memory_bytes = merge.memory_from(1 << (20 + random.below(5)));
+        if random.below(2) == 0 {
+            merge.keep(Equal::First);
+        }
+        println!("seed {seed}, {:?}", merge.job.tuning);
+        let report = merge.check(seed);
+        assert_eq!(report.partitions, merge.files.len() as u64, "seed {seed}");
+        once += u64::from(report.passes == 1);
+        several += u64::from(report.passes > 2);
+    }
+    assert!(once > 30 && several > 5, "{once} once, {several} several");
+}
+
+/// A record without an end, or with a length that no record has, is named with its place.
+#[test]
+fn damaged_chained_records_are_refused() {
+    let rdw = |body: &[u8]| {
+        let length = (body.len() as u16 + 4).to_be_bytes();
+        [&length[..], &[0, 0], body].concat()
+    };
+    let good = [rdw(b"a"), rdw(b"b")].concat();
+    let whole = [rdw(b"a"), rdw(b"c")].concat();
+    let order = |format| {
+        let fields = FieldOrder::parse(format, &[] as &[&str], TextTies::Line);
+        LineOrder::fields(fields.unwrap().unwrap())
+    };
+    let cut = &whole[..whole.len() - 1];
+    let none = [&whole[..], &[0, 3, 0, 0]].concat();
+    let csv = RowOrder::new(Dialect::CSV, None, &[], TextTies::Line).unwrap();
+    let open = b"a\n\"b\nc\n";
+    for (order, good, bad, offset) in [
+        (order("rdw"), &good[..], cut, 5),
+        (order("rdw"), &good, &none, 10),
+        (LineOrder::rows(csv), b"a\n", open, 2),
+    ] {
+        for pipe in [false, true] {
+            let files = vec![good.to_vec(), bad.to_vec()];
+            let mut merge = LineSort::of(files, order.clone());
+            merge.job.plan = Choice::MergeInputs;
+            merge.pipes[1] = pipe;
+            let failure = merge.failure(1);
+            let Failure::Program(error) = &failure else {
+                panic!("{failure}")
+            };
+            let error = error.downcast_ref::<SortError>().unwrap();
+            let place = (error.file(), error.offset());
+            assert_eq!(
+                place,
+                (Some(&PathBuf::from("/in1")), Some(offset)),
+                "{failure}"
+            );
+        }
+    }
 }
 
 /// Of equal keys, those of an earlier input come first.

@@ -2,7 +2,7 @@
 
 use record::text::{KeyOptions, KeyView, Reading, TextKey, TextKind, TextOrder, TextTies};
 
-use crate::sort::debug::mark;
+use crate::sort::underline::mark;
 use crate::text::printable;
 
 /// Names of months, as they are read.

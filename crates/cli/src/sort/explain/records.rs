@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use record::{Comparison, Framing, Key, KeyValue, LineKeys};
 
 /// The records' keys, and where records end.
-pub(super) struct Explained<'a> {
+pub(in crate::sort) struct Explained<'a> {
     keys: &'a [Key],
     pub framing: Framing,
 }
@@ -20,7 +20,7 @@ const MOST_SHOWN: usize = 32;
 
 impl Explained<'_> {
     /// The keys of binary records; `None` of lines and rows.
-    pub(super) fn of(comparison: &Comparison) -> Option<Explained<'_>> {
+    pub(in crate::sort) fn of(comparison: &Comparison) -> Option<Explained<'_>> {
         match comparison {
             Comparison::Order(order) => Some(Explained {
                 keys: order.keys(),
@@ -38,7 +38,7 @@ impl Explained<'_> {
     }
 
     /// A record in words: its length, and its keys.
-    pub(super) fn lines(&self, number: u64, record: &[u8]) -> Vec<String> {
+    pub(in crate::sort) fn lines(&self, number: u64, record: &[u8]) -> Vec<String> {
         let body = match self.framing {
             // The header of a pair says where its key ends, and keys are counted behind it.
             Framing::Prefixed(prefix) => &record[prefix.header_bytes()..],

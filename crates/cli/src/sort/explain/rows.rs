@@ -79,7 +79,7 @@ fn next_row(reader: &mut impl BufRead, framing: Framing) -> std::io::Result<Opti
 }
 
 /// A line for each key, which says how it is read, and one for rows with equal keys.
-pub(super) fn summary(rows: &Rows) -> Vec<String> {
+pub(in crate::sort) fn summary(rows: &Rows) -> Vec<String> {
     let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
         let kind = match key.kind {
             ValueKind::Text => "bytes",

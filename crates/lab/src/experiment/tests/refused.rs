@@ -26,7 +26,7 @@ fn a_claim_that_compares_nothing() {
     for paper in ["nan", "inf", "0", "-3"] {
         let told = refused(ARITHMETIC, "paper = 300", &format!("paper = {paper}"));
         assert!(
-            told.starts_with("it.toml: [[line]] 'light': paper is "),
+            told.starts_with("it.toml: line 8, [[line]] 'light': paper is "),
             "{told}"
         );
     }
@@ -63,10 +63,13 @@ fn a_claim_that_compares_nothing() {
 #[test]
 fn a_wrong_change() {
     let told = refused(CHANGED, "switch-ns = 0,", "swich-ns = 0,");
-    assert!(told.contains("unknown field `swich-ns`"), "{told}");
+    assert!(
+        told.contains("there is no key 'swich-ns'; did you mean switch-ns?"),
+        "{told}"
+    );
     let told = refused(CHANGED, "multicast = \"off\"", "multicast = \"no\"");
     assert!(
-        told.contains("in [[line]]") && told.contains("`on` or `off`"),
+        told.contains("[[line]]: changes: 'no' is none of on, off"),
         "{told}"
     );
     let told = refused(CHANGED, "loss = 0.01", "tail-ns = 5");
@@ -82,26 +85,34 @@ fn a_wrong_change() {
 fn an_unknown_key() {
     let told = refused(ARITHMETIC, "unit =", "unite =");
     assert!(
-        told.starts_with("it.toml: line 9, in [[line]]: unknown field `unite`"),
+        told == "it.toml: line 9, [[line]]: there is no key 'unite'; did you mean unit?",
         "{told}"
     );
-    tells("title = \"merge\"", "titel = 4", "unknown field `titel`");
-    tells("y = \"time (us)\"", "yy = 3", "in [chart.time]: ");
-    tells("x = 8, y", "x = 8, z = 1, y", "unknown field `z`");
+    tells(
+        "title = \"merge\"",
+        "titel = 4",
+        "line 2: there is no key 'titel'; did you mean title?",
+    );
+    tells("y = \"time (us)\"", "yy = 3", ", [chart.time]: ");
+    tells(
+        "x = 8, y",
+        "x = 8, z = 1, y",
+        "there is no key 'z'; there are label",
+    );
     tells(
         "vary = \"incast\"",
         "varies = 3",
-        "in [[series]]: unknown field `varies`",
+        "[[series]]: there is no key 'varies'; did you mean vary?",
     );
     tells(
         "is = \"rising\"",
         "is = \"growing\"",
-        "in [[line]]: unknown variant `growing`",
+        "[[line]]: is: 'growing' is none of rising, falling",
     );
     tells(
         "breakdown = \"switch\"",
         "breakdown = \"swich\"",
-        "breakdown: there is no series 'swich'",
+        "breakdown: there is no series 'swich'; did you mean switch?",
     );
     tells(
         "over = [64, 4, 8]",
@@ -111,7 +122,7 @@ fn an_unknown_key() {
     tells(
         "measure = \"messages\"",
         "measure = \"letters\"",
-        "unknown variant `letters`",
+        "measure: 'letters' is none of time, wire",
     );
     let told = Experiment::load("no-such").unwrap_err().to_string();
     assert!(told.contains("nanosort/figure-1"), "{told}");
@@ -128,17 +139,17 @@ fn an_unknown_name() {
     tells(
         "{ keys-per-core = 128 }",
         "{ key = 128 }",
-        &format!("{series}at incast 4: with: merge-min has no --key;"),
+        &format!("{series}with.key: merge-min: there is no option 'key'"),
     );
     tells(
         "{ keys-per-core = 128 }",
         "{ bytes = 8 }",
-        "merge-min has no --bytes",
+        "with.bytes: merge-min: there is no option 'bytes'",
     );
     tells(
         "{ keys-per-core = 128 }",
         "{ keys-per-core = 'x' }",
-        "with: invalid value 'x' for '--keys-per-core <K>': not a number",
+        "with.keys-per-core: invalid value 'x' for '--keys-per-core <K>': not a number",
     );
     tells(
         "machine = \"nanopu\"",
@@ -148,7 +159,7 @@ fn an_unknown_name() {
     tells(
         "{ keys-per-core = 128 }",
         "{}\n machine = 'mini'",
-        &format!("{series}at incast 4: machine 'mini'"),
+        &format!("{series}machine 'mini'"),
     );
     tells(
         "vary = \"incast\"",
@@ -158,7 +169,7 @@ fn an_unknown_name() {
     tells(
         "vary = \"incast\"",
         "vary = \"machine\"",
-        "vary: 4: expected the name of a machine",
+        "vary: 64: expected the name of a machine",
     );
     tells(
         "chart = \"time\"",
@@ -168,12 +179,12 @@ fn an_unknown_name() {
     tells(
         "cores = 16",
         "core = 16",
-        "[smoke]: 'core' is not an option",
+        "[smoke]: core: no program of this experiment has it; there is no option 'core'; did you",
     );
     tells(
         "cores = 16",
         "bytes = 16",
-        "[smoke]: 'bytes' is not an option of any program",
+        "[smoke]: bytes: no program of this experiment has it",
     );
     tells("runs = 1", "runs = 0", "[smoke]: runs 0");
 }
@@ -214,7 +225,7 @@ fn a_series_without_points() {
     tells(
         "id = \"switch\"",
         "id = \"incast\"",
-        "[[series]]: id: 'incast' appears twice",
+        "[[series]] 'incast': id: 'incast' appears twice",
     );
     tells(
         "id = \"sweet\"",
@@ -266,8 +277,10 @@ fn a_chart_without_places() {
     tells(sweep, words, "x_of: a factor of words");
     tells(
         sweep,
-        &words.replace("x_of = 2\n", ""),
-        "its values are words: names is missing",
+        &words
+            .replace("x_of = 2\n", "")
+            .replace("'port']", "'port', 4]"),
+        "over: invalid value '4' for '--reorder",
     );
 }
 
@@ -276,7 +289,7 @@ fn a_missing_point() {
     tells(
         "series = \"incast\"\n    at = 8",
         "series = \"incest\"\n    at = 8",
-        "[[line]] 'best': series: there is no series 'incest'; there are incast, switch",
+        "[[line]] 'best': series: there is no series 'incest'; did you mean incast?",
     );
     tells(
         "    at = 8\n    [[line]]",
@@ -418,4 +431,79 @@ fn a_run_without_what_is_measured() {
         &send("messages"),
         "'light': measure: real nodes count nothing",
     );
+}
+
+/// All mistakes of a file are told at once, in its order.
+#[test]
+fn all_mistakes_at_once() {
+    let text = "\
+titel = 'x'
+[changes]
+switch-ns = 'fast'
+[[series]]
+program = 'merge-mni'
+vary = 'incast'
+over = [1, 2]
+[[series]]
+program = 'nano-sort'
+with = { cores = 0, bucket = 4 }
+vary = 'keys-per-core'
+over = [1, 'x', 1]
+smok = [1]
+[[series]]
+program = 'flood'
+ovr = [1]
+vary = 'messages'
+";
+    let error = Experiment::parse("it.toml", text).unwrap_err();
+    let crate::LabError::Mistakes { mistakes, .. } = error else {
+        panic!("{error}")
+    };
+    let told: Vec<_> = mistakes.iter().map(ToString::to_string).collect();
+    let expected = [
+        "line 1: there is no key 'titel'; did you mean title?",
+        "line 3, [changes]: switch-ns: ",
+        "line 5, [[series]] 'merge-mni': program: there is no program 'merge-mni'; did you mean merge-min?",
+        "line 10, [[series]] 'nano-sort': with.bucket: nano-sort: there is no option 'bucket'; did you mean buckets?",
+        "line 10, [[series]] 'nano-sort': with.cores: invalid value '0'",
+        "line 12, [[series]] 'nano-sort': over: invalid value 'x'",
+        "line 12, [[series]] 'nano-sort': over: 1 appears twice",
+        "line 13, [[series]]: there is no key 'smok'; did you mean smoke?",
+        "line 16, [[series]]: there is no key 'ovr'; did you mean over?",
+    ];
+    for part in expected {
+        assert!(
+            told.iter().any(|told| told.starts_with(part)),
+            "{part}\n{told:#?}"
+        );
+    }
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+}
+
+/// What only the program knows is found at every point, before anything runs.
+#[test]
+fn objections_of_programs_at_all_points() {
+    let text = "\
+[[series]]
+program = 'kv'
+with = { cores = 8 }
+vary = 'servers'
+over = [4, 8, 9]
+[[series]]
+label = 'all'
+program = 'kv'
+with = { cores = 8, workers = 65 }
+vary = 'bytes'
+over = [8, 16]
+";
+    let told = Experiment::parse("it.toml", text).unwrap_err().to_string();
+    for part in [
+        "it.toml: 3 mistakes: line 1, [[series]] 'kv': at servers 8: kv: 8 servers of 8 cores",
+        "at servers 9: kv: 9 servers",
+        "line 6, [[series]] 'all': kv: a core's keys have 1 to 64 workers, not 65",
+    ] {
+        assert!(told.contains(part), "{part}\n{told}");
+    }
+    let broken = Experiment::parse("it.toml", "a = 'x\nb = [1\n").unwrap_err();
+    assert!(broken.to_string().contains("line 1"), "{broken}");
 }

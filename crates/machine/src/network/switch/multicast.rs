@@ -10,6 +10,10 @@
 //!       <-  at once      <- when all leaves have    <- when all members have
 //! ```
 //!
+//! In a graph the branches are a tree of shortest ways: each switch has one link towards the sender,
+//! which a number of seven bits chooses. The first switch draws it, and the packets between switches
+//! have it in the byte of their slot.
+//!
 //! The first switch acknowledges at once, which frees the sender's buffer: from there on the
 //! network has the packet (ours; the paper leaves it open). Each member behind a NIC gets its own
 //! copy, since NICs know no groups.
@@ -19,10 +23,11 @@ use std::collections::{BTreeMap, VecDeque};
 use node::{Group, Rank};
 
 use super::Switch;
+use super::bits::Bits;
 use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
-use crate::network::topology::{End, Layer};
+use crate::network::topology::{End, Layer, Rule, Tree};
 use crate::profile::GROUP_WORDS;
 use crate::schedule::Ticks;
 
@@ -38,6 +43,14 @@ fn group_of(words: &[u64]) -> Group {
         count: (words[0] >> 32) as u32,
         stride: words[1] as u32,
     }
+}
+
+/// A drawn number has as many bits of a slot as a transmit buffer.
+const DRAWN_SHIFT: u32 = u32::BITS - 7;
+
+/// The number that chooses the links of a multicast in a graph.
+fn drawn_of(packet: &Packet) -> u32 {
+    u32::from(packet.slot) << DRAWN_SHIFT
 }
 
 /// The sender of a multicast, and its sequence.
@@ -124,35 +137,74 @@ impl Switch {
     fn upstream(&self, packet: &Packet, fabric: &Fabric) -> Option<u32> {
         let topology = &fabric.layout.topology;
         let source = topology.nic_of(packet.from);
-        let (first, until) = topology.below(self.number);
-        if !(first..until).contains(&source) {
-            return Some(topology.downlinks(self.number) + u32::from(packet.slot));
+        if topology.own(self.number).contains(&source) {
+            return None;
         }
-        let is_leaf = topology.layer(self.number) == Layer::Leaf;
-        (!is_leaf).then(|| topology.down_to(self.number, source))
+        Some(match &topology.rule {
+            Rule::Tree(_) if self.below.contains(&source) => self.down_to(source),
+            Rule::Tree(_) => self.downlinks + u32::from(packet.slot),
+            Rule::Routes(routes) => {
+                routes.pick(self.number, topology.leaf_of(source), drawn_of(packet))
+            }
+        })
+    }
+
+    /// The downlink that leads to a NIC below.
+    fn down_to(&self, nic: u32) -> u32 {
+        self.each.quotient(nic - self.below.start)
     }
 
     fn find_branches(&self, pending: &mut Pending, fabric: &Fabric) {
         let topology = &fabric.layout.topology;
         let group = group_of(&pending.packet.words);
         let each = topology.ranks_per_nic;
-        let (first, until) = topology.below(self.number);
-        let source = topology.nic_of(pending.packet.from);
-        let from_below = (first..until).contains(&source);
-        let below = group.within(first * each, until * each);
-        if topology.layer(self.number) == Layer::Leaf {
-            below
-                .members()
-                .for_each(|rank| pending.members.set(rank.0 - first * each));
-        } else {
-            let links = 0..topology.downlinks(self.number);
+        let own = topology.own(self.number);
+        let members = group.within(own.start * each, own.end * each).members();
+        members.for_each(|rank| pending.members.set(rank.0 - own.start * each));
+        match &topology.rule {
+            Rule::Tree(tree) => self.find_branches_of_tree(tree, pending, group, fabric),
+            Rule::Routes(routes) => {
+                if pending.upstream.is_none() {
+                    let drawn = fabric
+                        .layout
+                        .draw(Purpose::Route, &pending.packet, fabric.now());
+                    pending.packet.slot = (drawn >> DRAWN_SHIFT) as u8;
+                }
+                let source = topology.leaf_of(topology.nic_of(pending.packet.from));
+                let has_members = |switch: &u32| {
+                    let own = topology.own(*switch);
+                    group.within(own.start * each, own.end * each).count > 0
+                };
+                let ends = (0..topology.switches).filter(has_members);
+                let (way, drawn) = ((self.number, source), drawn_of(&pending.packet));
+                let branches = routes.branches(topology, way, ends, drawn);
+                branches
+                    .into_iter()
+                    .for_each(|link| pending.links.set(link));
+            }
+        }
+    }
+
+    fn find_branches_of_tree(
+        &self,
+        tree: &Tree,
+        pending: &mut Pending,
+        group: Group,
+        fabric: &Fabric,
+    ) {
+        let topology = &fabric.layout.topology;
+        let each = topology.ranks_per_nic;
+        if tree.layer(self.number) != Layer::Leaf {
+            let links = 0..self.downlinks;
             for link in links.filter(|&link| pending.upstream != Some(link)) {
-                let (first, until) = topology.behind(self.number, link);
+                let (first, until) = tree.behind(self.number, link);
                 if group.within(first * each, until * each).count > 0 {
                     pending.links.set(link);
                 }
             }
         }
+        let from_below = self.below.contains(&topology.nic_of(pending.packet.from));
+        let below = group.within(self.below.start * each, self.below.end * each);
         if from_below && below.count < group.count {
             let drawn = fabric
                 .layout
@@ -173,14 +225,14 @@ impl Switch {
 
     fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, fabric: &mut Fabric) {
         let topology = &fabric.layout.topology;
+        let direction = topology.link(self.number, link);
         // The switch below needs the number of its uplink to here.
-        let slot = if link < topology.downlinks(self.number) {
-            let End::Switch(below) = topology.end_of(self.number, link) else {
-                unreachable!("a branch leads to a switch")
-            };
-            (topology.back(self.number, link) - topology.downlinks(below)) as u8
-        } else {
-            0
+        let slot = match (&topology.rule, direction.end) {
+            (Rule::Tree(tree), End::Switch(below)) if link < self.downlinks => {
+                (direction.back - tree.downlinks(below)) as u8
+            }
+            (Rule::Tree(_), _) => 0,
+            (Rule::Routes(_), _) => packet.slot,
         };
         let kind = if again {
             Kind::MulticastAgain
@@ -200,8 +252,8 @@ impl Switch {
 
     fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, fabric: &mut Fabric) {
         let topology = &fabric.layout.topology;
-        let to = topology.below(self.number).0 * topology.ranks_per_nic + member;
-        let link = topology.down_to(self.number, topology.nic_of(to));
+        let to = self.first_rank(fabric) + member;
+        let link = self.down_to(topology.nic_of(to));
         let kind = if again { Kind::CopyAgain } else { Kind::Copy };
         let words = packet.words.skip(GROUP_WORDS);
         self.emit(
@@ -250,7 +302,8 @@ impl Switch {
     }
 
     fn first_rank(&self, fabric: &Fabric) -> u32 {
-        fabric.layout.topology.below(self.number).0 * fabric.layout.topology.ranks_per_nic
+        let topology = &fabric.layout.topology;
+        topology.own(self.number).start * topology.ranks_per_nic
     }
 
     fn finish(&mut self, key: Key, pending: &Pending, fabric: &mut Fabric) {
@@ -278,7 +331,7 @@ impl Switch {
         let topology = &fabric.layout.topology;
         let (link, answer) = match self.upstream(packet, fabric) {
             Some(link) => {
-                let port = topology.back(self.number, link) as u16;
+                let port = topology.link(self.number, link).back as u16;
                 (
                     link,
                     Packet {
@@ -294,7 +347,7 @@ impl Switch {
                 } else {
                     Kind::Nack
                 };
-                let link = topology.down_to(self.number, topology.nic_of(packet.from));
+                let link = self.down_to(topology.nic_of(packet.from));
                 (link, packet.answer(kind, packet.from, fabric.now()))
             }
         };
@@ -335,37 +388,5 @@ impl Switch {
             self.multicasts.pending.insert(key, pending);
         }
         self.start_timer(fabric);
-    }
-}
-
-/// A growing bitmap.
-#[derive(Default)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn set(&mut self, bit: u32) {
-        let word = bit as usize / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (bit % 64);
-    }
-
-    fn clear(&mut self, bit: u32) {
-        if let Some(word) = self.0.get_mut(bit as usize / 64) {
-            *word &= !(1 << (bit % 64));
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u32> {
-        let bits = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
-        self.0
-            .iter()
-            .enumerate()
-            .flat_map(move |(at, &word)| bits(word).map(move |bit| at as u32 * 64 + bit))
     }
 }

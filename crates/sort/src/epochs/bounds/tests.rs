@@ -47,20 +47,22 @@ fn epochs() -> Value {
     ])
 }
 
+fn span(begin: u64, records: u64) -> Value {
+    json!({ "begin": size(begin), "size": size(records), "file": 0, "sum": 0,
+            "first": vec![0; 100], "last": vec![0; 100] })
+}
+
+fn left(block: usize, begin: usize, end: usize) -> Value {
+    json!([{ "block": block, "begin": begin,
+             "bytes": vec![0; end - block * BLOCK - begin] }])
+}
+
 /// The parts end in the middle of disk blocks 7 and 17.
 fn written() -> Value {
-    let span = |begin: u64, records: u64| {
-        json!({ "begin": size(begin), "size": size(records), "file": 0, "sum": 0,
-                "first": vec![0; 100], "last": vec![0; 100] })
-    };
-    let left = |block: usize, begin: usize, end: usize| {
-        json!([{ "block": block, "begin": begin,
-                 "bytes": vec![0; end - block * BLOCK - begin] }])
-    };
     json!([
-        { "partitions": 1, "span": span(0, 300), "left": left(7, 100, 30_000) },
-        { "partitions": 3, "span": span(300, 400), "left": left(17, 0, 70_000) },
-        { "partitions": 7, "span": null, "left": [] },
+        { "partitions": 1, "span": span(0, 300), "dropped": sum(0), "left": left(7, 100, 30_000) },
+        { "partitions": 3, "span": span(300, 400), "dropped": sum(0), "left": left(17, 0, 70_000) },
+        { "partitions": 7, "span": null, "dropped": sum(0), "left": [] },
     ])
 }
 
@@ -125,6 +127,61 @@ fn numbers_at_their_bounds_are_accepted() {
         (none, json!([])),
         (early, json!([])),
     ]]);
+}
+
+#[test]
+fn dropped_records_are_checked() {
+    let dropped = |records: u64, span: Value, left: Value| {
+        vec![
+            ("/begun/fingerprint/unique", json!(true)),
+            ("/written/1/dropped", sum(records)),
+            ("/written/1/span", span),
+            ("/written/1/left", left),
+        ]
+    };
+    accepts(vec![
+        dropped(0, span(300, 400), left(17, 0, 70_000)),
+        dropped(100, span(300, 300), left(14, 0, 60_000)),
+        dropped(400, Value::Null, left(7, 100, 30_000)),
+    ]);
+    let unique = ("/begun/fingerprint/unique", json!(true));
+    for (place, count, unique, told) in [
+        (
+            "/written/0/dropped",
+            1,
+            None,
+            "records dropped is 1, not 0 to 0",
+        ),
+        (
+            "/written/0/dropped",
+            300,
+            Some(&unique),
+            "records dropped is 300, not 0 to 299",
+        ),
+        (
+            "/written/1/dropped",
+            401,
+            Some(&unique),
+            "bytes of dropped is 40100, not 0 to 40000",
+        ),
+        (
+            "/written/2/dropped",
+            1,
+            Some(&unique),
+            "bytes of dropped is 100, not 0 to 0",
+        ),
+        (
+            "/written/1/dropped",
+            1,
+            Some(&unique),
+            "the span is not of 399 records behind 300",
+        ),
+    ] {
+        let mut changes = vec![(place, sum(count))];
+        changes.extend(unique.cloned());
+        let found = check(&changes).expect_err(place);
+        assert!(found.contains(told), "{place}: {found}");
+    }
 }
 
 #[test]

@@ -151,6 +151,7 @@ fn written(left: u64) -> WrittenGroup {
     WrittenGroup {
         partitions: 1,
         span: Some(span),
+        dropped: Sum::default(),
         left: vec![left],
     }
 }

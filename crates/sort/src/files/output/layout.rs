@@ -101,6 +101,12 @@ impl Layout {
         self
     }
 
+    /// Begins the buckets in key order, where each is placed behind those before it.
+    pub(crate) fn in_key_order(mut self) -> Layout {
+        self.order.sort_unstable();
+        self
+    }
+
     /// All buckets in files that [`divide`] has cut.
     pub(super) fn of_files(sizes: &[Size], files: &[Cut]) -> Layout {
         let to = Destination::default();

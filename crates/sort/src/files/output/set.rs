@@ -30,6 +30,7 @@ use crate::files::temporary::{Temporary, sweep};
 use crate::job::IoChoice;
 use crate::records::contents::Contents;
 use crate::records::size::Size;
+use crate::records::span::Span;
 
 pub(super) struct Set {
     /// The manifest goes to the first.
@@ -215,6 +216,29 @@ impl Set {
         let others = |all: &mut Vec<Draft>| all.split_off(count);
         for draft in self.drafts.change(node, others).await {
             draft.discard(node).await;
+        }
+    }
+
+    /// Gives the files the lengths of these spans and a header, removes those without records, and
+    /// gives the spans the numbers of the files that stay.
+    pub(super) async fn end_files(&self, node: &Node, header: u64, spans: &mut [Span]) {
+        let mut bytes = vec![0; self.drafts().len()];
+        for span in spans.iter() {
+            bytes[span.file] += span.size.bytes;
+        }
+        for span in spans {
+            let before = &bytes[..span.file];
+            span.file = before.iter().filter(|&&bytes| bytes > 0).count();
+        }
+        let step = |all: &mut Vec<Draft>| {
+            for (draft, bytes) in all.iter_mut().zip(&bytes) {
+                draft.length = Some(header + bytes);
+            }
+            let is_empty = |draft: &mut Draft| draft.length == Some(header);
+            all.extract_if(.., is_empty).collect::<Vec<Draft>>()
+        };
+        for empty in self.drafts.change(node, step).await {
+            empty.discard(node).await;
         }
     }
 

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
-use record::LineOrder;
 use record::text::{KeyOptions, TextOrder, TextTies};
 use sort::{Choice, IoChoice, Job, Lines, Report, SortError, Target, Tuning};
 
 use super::{get, job, paths, put, run};
-use record::{Order, Ties};
+use record::{Comparison, LineOrder, Order, Ties};
 
 /// Lines of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +137,22 @@ pub fn sorted_lines(files: &[Vec<u8>], order: &LineOrder) -> Vec<u8> {
     all.concat()
 }
 
+/// The first of each of the sorted lines with equal keys.
+pub fn distinct_lines(sorted: &[u8], order: &LineOrder) -> Vec<u8> {
+    let mut each: Vec<&[u8]> = order.framing.split(sorted).collect();
+    each.dedup_by(|a, b| order.keys_equal(a, b));
+    each.concat()
+}
+
+/// The same order, in which positions decide between equal keys.
+pub fn by_position(order: &LineOrder) -> LineOrder {
+    let (format, keys) = order.describe();
+    match Comparison::parse(&format, &keys, Ties::Position) {
+        Ok(Comparison::Lines(order)) => order,
+        other => panic!("{format} {keys:?}: {other:?}"),
+    }
+}
+
 /// The lines with equal keys that an output has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equal {
@@ -185,10 +200,7 @@ impl LineSort {
     /// Drops or counts lines with equal keys, by the same keys. The number of chunks is not kept: a
     /// stable sort needs more.
     pub fn keep(&mut self, equal: Equal) {
-        let text = &self.order.text;
-        let (keys, separator) = (text.given().to_vec(), text.separator());
-        let ties = TextTies::Position;
-        self.order.text = TextOrder::new(keys, text.options(), separator, ties, None).unwrap();
+        self.order = by_position(&self.order);
         self.equal = equal;
         let lines = Lines::new(self.order.clone());
         self.job.contents = Arc::new(match equal {
@@ -233,11 +245,7 @@ impl LineSort {
         }
         match self.equal {
             Equal::All => sorted,
-            Equal::First => groups
-                .iter()
-                .flat_map(|(_, first)| *first)
-                .copied()
-                .collect(),
+            Equal::First => distinct_lines(&sorted, &self.order),
             Equal::Counted => {
                 let written = |(count, first): &(usize, &[u8])| {
                     [format!("{count:7} ").as_bytes(), first].concat()

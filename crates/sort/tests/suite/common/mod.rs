@@ -21,7 +21,7 @@ use sort::{
 };
 use trial::world::{self, FormatWords};
 
-pub use trial::world::{least_chunks, sorted};
+pub use trial::world::{by_position, distinct, least_chunks, sorted};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {

@@ -8,12 +8,12 @@ use node::Random;
 use pipeline::{Control, Failure};
 use record::rows::{Dialect, RowOrder};
 use record::text::TextTies;
-use record::{LineOrder, Order};
-use sort::{Choice, Job, Lines, Report, Resume, Rows, Source, Target, of_rank};
+use record::{Framing, LineOrder, Order};
+use sort::{Bytes, Choice, Job, Lines, Report, Resume, Rows, Source, Target, of_rank};
 
 use super::chained::drawn_chained;
-use super::lines::{Shape, drawn_ties, sorted_lines, text_order};
-use super::{drawn_order, drawn_records, drawn_tuning, job, sorted};
+use super::lines::{Shape, by_position, distinct_lines, drawn_ties, sorted_lines, text_order};
+use super::{distinct, drawn_order, drawn_records, drawn_tuning, job, sorted};
 
 /// A sort with three ranks of their own inputs, in a few steps.
 pub struct Case {
@@ -24,6 +24,8 @@ pub struct Case {
     pub header: Vec<u8>,
     pub job: Job,
     pub parts: Vec<Vec<u8>>,
+    /// Whether only the first of records with equal keys is kept.
+    pub unique: bool,
 }
 
 impl Case {
@@ -54,6 +56,7 @@ impl Case {
             header: Vec::new(),
             job,
             parts,
+            unique: false,
         }
     }
 
@@ -102,9 +105,46 @@ impl Case {
         case
     }
 
+    /// The same sort of records that occur in the inputs of two ranks, of which it keeps the first.
+    pub fn unique(mut self) -> Case {
+        self.unique = true;
+        let ends = |part: &Vec<u8>| match self.lines.as_ref()?.framing {
+            Framing::Prefixed(_) => None,
+            _ => part.last().filter(|&&last| last != b'\n').map(|_| b'\n'),
+        };
+        let whole = self.parts.iter().map(|part| {
+            let end = ends(part);
+            part.iter().copied().chain(end).collect::<Vec<u8>>()
+        });
+        let whole: Vec<Vec<u8>> = whole.collect();
+        let next = whole.iter().cycle().skip(1);
+        self.parts = whole
+            .iter()
+            .zip(next)
+            .map(|(part, next)| [&part[..], next].concat())
+            .collect();
+        match (&mut self.lines, &mut self.job.rows) {
+            (Some(_), Some(rows)) => {
+                rows.unique = true;
+                rows.ties = TextTies::Position;
+                let order = RowOrder::new(rows.dialect, None, &[], rows.ties).unwrap();
+                self.lines = Some(LineOrder::rows(order));
+            }
+            (Some(order), None) => {
+                *order = by_position(order);
+                self.job.contents = Arc::new(Lines::new(order.clone()).unique());
+            }
+            (None, _) => {
+                self.order = super::by_position(&self.order);
+                self.job.contents = Arc::new(Bytes::new(self.order.clone()).unique());
+            }
+        }
+        self
+    }
+
     /// Records of all parts.
     pub fn records(&self) -> usize {
-        let all = self.expected();
+        let all = self.sorted();
         match &self.lines {
             Some(order) => order.framing.split(&all).count(),
             None => all.len() / self.order.record_bytes(),
@@ -121,6 +161,16 @@ impl Case {
     }
 
     pub fn expected(&self) -> Vec<u8> {
+        let sorted = self.sorted();
+        match &self.lines {
+            _ if !self.unique => sorted,
+            Some(order) => distinct_lines(&sorted, order),
+            None => distinct(&sorted, &self.order),
+        }
+    }
+
+    /// All records in order.
+    fn sorted(&self) -> Vec<u8> {
         match &self.lines {
             Some(order) => sorted_lines(&self.parts, order),
             None => sorted(&self.parts.concat(), &self.order),

@@ -1,0 +1,139 @@
+"""Sorts, merges and checks of files."""
+
+from __future__ import annotations
+
+from . import _gristmill
+from .options import Bytes, Keys, Path, Paths
+from .progress import ProgressOption, function
+from .reports import Disorder, Report
+
+
+def sort_file(
+    inputs: Paths,
+    output: Path,
+    *,
+    format: str = "lines",
+    key: Keys = None,
+    separator: str | bytes | None = None,
+    delimiter: str | bytes | None = None,
+    header: bool = True,
+    stable: bool = False,
+    unique: bool = False,
+    top: int | None = None,
+    memory: Bytes = None,
+    threads: int | None = None,
+    temporary: Paths | None = None,
+    longest: int | None = None,
+    progress: ProgressOption = None,
+) -> Report:
+    """Sorts a file, or several, into a file.
+
+    The output appears in one step when it is complete, and may be one of the inputs.
+
+    inputs     a path or several
+    output     the path of the sorted file
+    format     "lines"; rows: "csv", "tsv", "jsonl"; records: "fixed:100", "gensort", "varlen:u32le"
+    key        a key or several, as the command has them: "2,2n" of lines, "price:num:desc" of rows,
+               "0+10" of records; without keys, whole records are compared
+    separator  the byte between the fields of a line, or the values of a row
+    delimiter  the byte at the end of a line instead of a newline
+    header     whether the first row names the columns
+    stable     whether records with equal keys keep their order; otherwise their bytes decide
+    unique     whether only the first of the records with equal keys is kept
+    top        so many of the sorted records are kept, the first ones
+    memory     the limit on memory in bytes or as in "2G"; 256 MiB if it is left out
+    threads    threads that work at a time; as many as there are cores if it is left out
+    temporary  a directory for temporary files, or several; the system's if it is left out
+    longest    bytes of the longest record, if it exceeds a 256th of the memory
+    progress   True for a bar in a terminal or notebook, or a function that takes a Progress; if it
+               raises, the sort ends
+
+    Raises OptionsError, InputError, MemoryLimitError, DamagedError or OSError; then the output has its
+    old content. Ctrl-C ends the sort in the same way.
+    """
+    options = {
+        "format": format,
+        "key": key,
+        "separator": separator,
+        "delimiter": delimiter,
+        "header": header,
+        "stable": stable,
+        "unique": unique,
+        "top": top,
+        "memory": memory,
+        "threads": threads,
+        "temporary": temporary,
+        "longest": longest,
+        "progress": function(progress),
+    }
+    return _gristmill.sort_file(inputs, output, options)
+
+
+def merge(
+    inputs: Paths,
+    output: Path,
+    *,
+    format: str = "lines",
+    key: Keys = None,
+    separator: str | bytes | None = None,
+    delimiter: str | bytes | None = None,
+    header: bool = True,
+    stable: bool = False,
+    unique: bool = False,
+    memory: Bytes = None,
+    threads: int | None = None,
+    temporary: Paths | None = None,
+    progress: ProgressOption = None,
+) -> Report:
+    """Merges files that are sorted into a file.
+
+    The options are those of sort_file. Raises InputError if an input is out of order.
+    """
+    options = {
+        "format": format,
+        "key": key,
+        "separator": separator,
+        "delimiter": delimiter,
+        "header": header,
+        "stable": stable,
+        "unique": unique,
+        "memory": memory,
+        "threads": threads,
+        "temporary": temporary,
+        "progress": function(progress),
+    }
+    return _gristmill.merge(inputs, output, options)
+
+
+def check(
+    file: Path,
+    *,
+    format: str = "lines",
+    key: Keys = None,
+    separator: str | bytes | None = None,
+    delimiter: str | bytes | None = None,
+    header: bool = True,
+    stable: bool = False,
+    unique: bool = False,
+    memory: Bytes = None,
+    threads: int | None = None,
+    progress: ProgressOption = None,
+) -> Disorder | None:
+    """Looks for the first record of a file that is out of order; None if all are in order.
+
+    The options are those of sort_file. With unique, equal keys are out of order, too.
+    """
+    options = {
+        "format": format,
+        "key": key,
+        "separator": separator,
+        "delimiter": delimiter,
+        "header": header,
+        "stable": stable,
+        "unique": unique,
+        "memory": memory,
+        "threads": threads,
+        "progress": function(progress),
+    }
+    found = _gristmill.check(file, options)
+    return None if found is None else Disorder(*found)

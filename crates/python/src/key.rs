@@ -1,0 +1,83 @@
+//! Values of a key function as keys of the library.
+
+use gristmill::Key;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
+
+/// The types of the keys so far. Keys of several types have no order.
+#[derive(Default)]
+pub(crate) enum Shape {
+    /// Only `None` so far.
+    #[default]
+    Unknown,
+    Leaf(&'static str),
+    Tuple(Vec<Shape>),
+}
+
+impl Shape {
+    /// Writes a key, if it is of this shape. `None` comes first.
+    pub fn write(&mut self, key: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<()> {
+        if key.is_none() {
+            out.push(0);
+            return Ok(());
+        }
+        out.push(1);
+        if let Ok(parts) = key.cast::<PyTuple>() {
+            return self.write_tuple(parts, out);
+        }
+        let name = if let Ok(flag) = key.cast::<PyBool>() {
+            flag.is_true().write(out);
+            "bool"
+        } else if key.is_instance_of::<PyInt>() {
+            key.extract::<i64>()?.write(out);
+            "int"
+        } else if let Ok(number) = key.cast::<PyFloat>() {
+            number.value().write(out);
+            "float"
+        } else if let Ok(text) = key.cast::<PyString>() {
+            text.to_cow()?.as_bytes().write(out);
+            "str"
+        } else if let Ok(bytes) = key.cast::<PyBytes>() {
+            bytes.as_bytes().write(out);
+            "bytes"
+        } else {
+            return Err(PyTypeError::new_err(format!(
+                "a key must be a bool, int, float, str, bytes, None or a tuple of these, not {}",
+                key.get_type().name()?
+            )));
+        };
+        match self {
+            Shape::Leaf(known) if *known == name => Ok(()),
+            Shape::Unknown => {
+                *self = Shape::Leaf(name);
+                Ok(())
+            }
+            other => Err(other.differs(name)),
+        }
+    }
+
+    fn write_tuple(&mut self, parts: &Bound<'_, PyTuple>, out: &mut Vec<u8>) -> PyResult<()> {
+        if matches!(self, Shape::Unknown) {
+            *self = Shape::Tuple(parts.iter().map(|_| Shape::Unknown).collect());
+        }
+        match self {
+            Shape::Tuple(shapes) if shapes.len() == parts.len() => {
+                let mut both = shapes.iter_mut().zip(parts);
+                both.try_for_each(|(shape, part)| shape.write(&part, out))
+            }
+            other => Err(other.differs(&format!("tuple of {}", parts.len()))),
+        }
+    }
+
+    fn differs(&self, name: &str) -> PyErr {
+        let known = match self {
+            Shape::Unknown => "None".to_owned(),
+            Shape::Leaf(name) => (*name).to_owned(),
+            Shape::Tuple(parts) => format!("tuple of {}", parts.len()),
+        };
+        PyTypeError::new_err(format!(
+            "keys must have one type: this one is a {name}, those before are a {known}"
+        ))
+    }
+}

@@ -1,0 +1,172 @@
+//! Keyword arguments of a sort.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use gristmill::{Format, Watch};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::errors::option;
+use crate::wait::Waiter;
+
+/// The name of the format of record batches.
+pub(crate) const ARROW: &str = "arrow";
+
+/// The order of records.
+pub(crate) enum Order {
+    /// The keys of the format.
+    Keys(Vec<String>),
+    /// A function that makes the key of a record, and whether the largest is first.
+    Function(Py<PyAny>, bool),
+}
+
+/// What a sort was told.
+pub(crate) struct Options {
+    /// Name of the format; [`ARROW`] for batches.
+    pub format: String,
+    pub order: Order,
+    separator: Option<u8>,
+    delimiter: Option<u8>,
+    header: bool,
+    pub stable: bool,
+    unique: bool,
+    top: Option<u64>,
+    memory: Option<u64>,
+    threads: Option<NonZero<usize>>,
+    temporary: Vec<PathBuf>,
+    longest: Option<usize>,
+    progress: Option<Py<PyAny>>,
+}
+
+impl Options {
+    /// Reads the options that are given. The module's Python part gives no others.
+    pub fn of(given: &Bound<'_, PyDict>) -> PyResult<Options> {
+        let take = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
+            Ok(given.get_item(name)?.filter(|value| !value.is_none()))
+        };
+        let is = |name: &str, usual: bool| match take(name)? {
+            Some(value) => value.is_truthy(),
+            None => Ok(usual),
+        };
+        Ok(Options {
+            format: extract(take("format")?)?.unwrap_or_else(|| "lines".to_owned()),
+            order: order(take("key")?, is("reverse", false)?)?,
+            separator: byte("separator", take("separator")?)?,
+            delimiter: byte("delimiter", take("delimiter")?)?,
+            header: is("header", true)?,
+            stable: is("stable", false)?,
+            unique: is("unique", false)?,
+            top: extract(take("top")?)?,
+            memory: take("memory")?.map(|value| bytes(&value)).transpose()?,
+            threads: extract(take("threads")?)?,
+            temporary: take("temporary")?.map_or(Ok(Vec::new()), |value| paths(&value))?,
+            longest: extract(take("longest")?)?,
+            progress: take("progress")?.map(Bound::unbind),
+        })
+    }
+
+    /// The sort of records in the format that was told.
+    pub fn sorter(&self, watch: &Watch) -> gristmill::Sorter {
+        let mut format = Format::named(&self.format);
+        if let Order::Keys(keys) = &self.order {
+            for key in keys {
+                format = format.key(key);
+            }
+        }
+        if let Some(separator) = self.separator {
+            format = format.separator(separator);
+        }
+        if let Some(delimiter) = self.delimiter {
+            format = format.delimiter(delimiter);
+        }
+        if !self.header {
+            format = format.without_header();
+        }
+        self.sorter_of(format, watch)
+    }
+
+    /// The sort of records in another format.
+    pub fn sorter_of(&self, format: Format, watch: &Watch) -> gristmill::Sorter {
+        let mut sorter = gristmill::Sorter::new(format).watch(watch);
+        if self.stable {
+            sorter = sorter.stable();
+        }
+        if self.unique {
+            sorter = sorter.unique();
+        }
+        if let Some(top) = self.top {
+            sorter = sorter.top(top);
+        }
+        if let Some(memory) = self.memory {
+            sorter = sorter.memory(memory);
+        }
+        if let Some(threads) = self.threads {
+            sorter = sorter.threads(threads);
+        }
+        if let Some(longest) = self.longest {
+            sorter = sorter.longest(longest);
+        }
+        for directory in &self.temporary {
+            sorter = sorter.temporary(directory);
+        }
+        sorter
+    }
+
+    /// The waiter, which takes the progress function.
+    pub fn waiter(&mut self) -> Waiter {
+        Waiter::new(Watch::new(), self.progress.take())
+    }
+}
+
+fn extract<'py, T>(value: Option<Bound<'py, PyAny>>) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.map(|value| value.extract()).transpose()
+}
+
+fn order(key: Option<Bound<'_, PyAny>>, reverse: bool) -> PyResult<Order> {
+    let keys = match key {
+        Some(call) if call.is_callable() => return Ok(Order::Function(call.unbind(), reverse)),
+        _ if reverse => {
+            let what = "reverse needs a key function; keys of a format end with r or :desc";
+            return Err(option(what));
+        }
+        None => Vec::new(),
+        Some(key) if key.is_instance_of::<PyString>() => vec![key.extract()?],
+        Some(keys) => keys.extract()?,
+    };
+    Ok(Order::Keys(keys))
+}
+
+/// A separator is one byte, as text or bytes.
+fn byte(name: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<u8>> {
+    let Some(value) = value else { return Ok(None) };
+    let bytes = match value.extract::<String>() {
+        Ok(text) => text.into_bytes(),
+        Err(_) => value.extract::<Vec<u8>>()?,
+    };
+    match bytes[..] {
+        [byte] => Ok(Some(byte)),
+        _ => Err(option(format!("{name} must be one byte"))),
+    }
+}
+
+/// Bytes as a number or as a text such as `256M`.
+fn bytes(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match value.extract::<String>() {
+        Ok(text) => {
+            lab::units::count(&text).map_err(|wrong| option(format!("memory '{text}': {wrong}")))
+        }
+        Err(_) => value.extract(),
+    }
+}
+
+/// A path, or several.
+pub(crate) fn paths(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    match value.extract::<PathBuf>() {
+        Ok(path) => Ok(vec![path]),
+        Err(_) => value.try_iter()?.map(|path| path?.extract()).collect(),
+    }
+}

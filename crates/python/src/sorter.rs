@@ -1,0 +1,204 @@
+//! A sort of records that a program pushes.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+use gristmill::Feed;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::capsule::stream_of;
+use crate::columns::Columns;
+use crate::errors::{option, raised, unusable};
+use crate::options::{ARROW, Options, Order};
+use crate::records::Records;
+use crate::rows::{push_batch, unreadable};
+use crate::sorted::{Sorted, Source};
+use crate::wait::{Waiter, progress_of};
+
+/// A sort of records that are pushed; `gristmill.Sorter` is its subclass.
+#[pyclass(frozen, subclass, weakref, module = "gristmill._gristmill")]
+pub(crate) struct Pushed {
+    state: Mutex<State>,
+    waiter: Arc<Waiter>,
+}
+
+enum State {
+    /// Batches whose columns are not known.
+    Unfed(Box<Options>),
+    Records(Records),
+    Batches(Columns, Feed),
+    Ended,
+}
+
+impl State {
+    /// Why it takes nothing.
+    fn refusal(&self) -> PyErr {
+        unusable(match self {
+            State::Ended => "this sorter was finished or closed; make a new one for another sort",
+            State::Records(_) => "this sorter takes bytes; record batches need format='arrow'",
+            State::Unfed(_) | State::Batches(..) => "this sorter takes record batches: push_arrow",
+        })
+    }
+
+    /// The columns and feed of batches, which begin with the first one.
+    fn batches(
+        &mut self,
+        schema: &arrow_schema::SchemaRef,
+        waiter: &Waiter,
+    ) -> PyResult<(&Columns, &mut Feed)> {
+        if let State::Unfed(options) = self {
+            let Order::Keys(keys) = &options.order else {
+                unreachable!("it was checked at the beginning");
+            };
+            let columns = Columns::new(Arc::clone(schema), keys).map_err(option)?;
+            let sorter = options.sorter_of(columns.format(), waiter.watch());
+            let feed = sorter.start().map_err(raised)?;
+            *self = State::Batches(columns, feed);
+        }
+        match self {
+            State::Batches(columns, feed) => Ok((columns, feed)),
+            other => Err(other.refusal()),
+        }
+    }
+}
+
+impl Pushed {
+    fn state(&self) -> PyResult<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Ok(state),
+            Err(TryLockError::WouldBlock) => Err(unusable(
+                "another thread, or the iterable itself, uses this sorter; give each its own",
+            )),
+            Err(TryLockError::Poisoned(_)) => Err(unusable("this sorter has failed")),
+        }
+    }
+}
+
+#[pymethods]
+impl Pushed {
+    #[new]
+    fn new(options: &Bound<'_, PyDict>) -> PyResult<Pushed> {
+        let mut options = Options::of(options)?;
+        let waiter = Arc::new(options.waiter());
+        let state = match (options.format.as_str(), &options.order) {
+            (ARROW, Order::Function(..)) => {
+                return Err(option("the keys of record batches are names of columns"));
+            }
+            (ARROW, _) => State::Unfed(Box::new(options)),
+            _ => State::Records(Records::start(options, &waiter).map_err(raised)?),
+        };
+        let state = Mutex::new(state);
+        Ok(Pushed { state, waiter })
+    }
+
+    /// Adds a record of bytes.
+    ///
+    /// A line may lack its newline, which is added. Waits while the sort is behind.
+    fn push(&self, record: &Bound<'_, PyAny>) -> PyResult<()> {
+        match &mut *self.state()? {
+            State::Records(records) => records.push(record, &self.waiter),
+            other => Err(other.refusal()),
+        }
+    }
+
+    /// Adds the records of an iterable, such as a list, a generator or a file opened with "rb".
+    ///
+    /// If the iterable raises, its exception is raised here; records before it stay in the sort.
+    fn push_all(&self, records: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut state = self.state()?;
+        let State::Records(into) = &mut *state else {
+            return Err(state.refusal());
+        };
+        for record in records.try_iter()? {
+            into.push(&record?, &self.waiter)?;
+        }
+        Ok(())
+    }
+
+    /// Adds Arrow data: a record batch, a table, a stream, a data frame of Polars, pandas or DuckDB.
+    ///
+    /// Anything with `__arrow_c_stream__` or `__arrow_c_array__` will do. The sorter needs
+    /// format="arrow"; all data must have the columns of the first.
+    fn push_arrow(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut state = self.state()?;
+        if matches!(*state, State::Records(_) | State::Ended) {
+            return Err(state.refusal());
+        }
+        let batches = stream_of(data)?;
+        let (columns, feed) = state.batches(&batches.schema(), &self.waiter)?;
+        if batches.schema().fields() != columns.schema().fields() {
+            return Err(option("its columns differ from those of the first batch"));
+        }
+        let pushed = self.waiter.wait(data.py(), || {
+            for batch in batches {
+                push_batch(columns, &batch.map_err(unreadable)?, feed)?;
+            }
+            Ok(())
+        });
+        // Some of the batch may be in the sort, and some not.
+        pushed.inspect_err(|_| self.waiter.watch().stop())
+    }
+
+    /// Ends the input, and returns the sorted records.
+    fn finish(&self, py: Python<'_>) -> PyResult<Sorted> {
+        let mut state = self.state()?;
+        if matches!(*state, State::Unfed(_)) {
+            return Err(option("push_arrow a batch first: its columns are unknown"));
+        }
+        let (sorted, columns) = match mem::replace(&mut *state, State::Ended) {
+            State::Records(records) => (records.finish(), None),
+            State::Batches(columns, feed) => (feed.finish(), Some(columns)),
+            other => return Err(other.refusal()),
+        };
+        let waiter = Arc::clone(&self.waiter);
+        let source = Source::new(sorted.map_err(raised)?, columns, waiter);
+        Sorted::new(py, source)
+    }
+
+    /// Stops the sort, from any thread: calls that wait for it raise StoppedError.
+    fn stop(&self) {
+        self.waiter.watch().stop();
+    }
+
+    /// Ends the sort if it was not finished, and removes its temporary files.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let old = mem::replace(&mut *self.state()?, State::Ended);
+        py.detach(|| drop(old));
+        Ok(())
+    }
+
+    /// How far the sort has come.
+    #[getter]
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        progress_of(py, self.waiter.watch())
+    }
+
+    /// An object may own a sorter whose functions are its own methods.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A waiter that a `Sorted` shares is not this object's alone.
+        if Arc::strong_count(&self.waiter) == 1 {
+            visit.call(self.waiter.progress())?;
+        }
+        match self.state.try_lock().as_deref() {
+            Ok(State::Records(records)) => visit.call(records.function()),
+            Ok(State::Unfed(_) | State::Batches(..) | State::Ended) | Err(_) => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            *state = State::Ended;
+        }
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+}

@@ -1,0 +1,48 @@
+"""Common parts of the tests."""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SMALL = "16M"
+"""Memory that a few hundred thousand records exceed."""
+
+
+class TestCase(unittest.TestCase):
+    """A test with a directory of its own, which no sort may leave a file in."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = place.name
+        self.temporary = os.path.join(self.place, "temporary")
+        os.mkdir(self.temporary)
+        self.addCleanup(lambda: self.assertEqual(os.listdir(self.temporary), []))
+
+    def path(self, name):
+        return os.path.join(self.place, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def run_script(self, script, *arguments):
+        """Runs a script in a Python of its own, and returns what it prints."""
+        command = [sys.executable, "-c", script, *arguments]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout
+
+
+def records(count, width=100, seed=1):
+    """Records of random bytes, each as long."""
+    rng = random.Random(seed)
+    return [rng.randbytes(width) for _ in range(count)]

@@ -1,0 +1,103 @@
+"""Sorts, merges and checks of files."""
+
+import os
+import pathlib
+import unittest
+
+import gristmill
+from support import SMALL, TestCase, records
+
+
+class Files(TestCase):
+    def test_a_file_is_sorted(self):
+        source = self.write("in", b"b\na\n")
+        report = gristmill.sort_file(source, pathlib.Path(self.path("out")))
+        self.assertEqual(self.content("out"), b"a\nb\n")
+        self.assertEqual((report.records, report.bytes, report.passes), (2, 4, 1))
+
+    def test_several_files_with_keys(self):
+        sources = [self.write("a", b"x 2\ny 10\n"), self.write("b", b"z 1\n")]
+        gristmill.sort_file(sources, sources[0], key="2,2n")
+        self.assertEqual(self.content("a"), b"z 1\nx 2\ny 10\n")
+
+    def test_more_than_memory_holds(self):
+        lines = [record.hex().encode() + b"\n" for record in records(200_000, width=50)]
+        source, seen = self.write("in", b"".join(lines)), []
+        options = {"memory": SMALL, "temporary": [self.temporary], "threads": 2}
+        report = gristmill.sort_file(source, self.path("out"), progress=seen.append, **options)
+        self.assertTrue(self.content("out") == b"".join(sorted(lines)))
+        self.assertGreater(report.passes, 1)
+        for progress in seen:
+            self.assertIsInstance(progress, gristmill.Progress)
+            self.assertTrue(progress.fraction is None or 0 <= progress.fraction <= 1)
+
+    def test_merge(self):
+        sources = [self.write("a", b"1\n3\n"), self.write("b", b"2\n3\n")]
+        report = gristmill.merge(sources, self.path("out"), unique=True)
+        self.assertEqual((self.content("out"), report.records), (b"1\n2\n3\n", 3))
+        unsorted = self.write("c", b"2\n1\n")
+        with self.assertRaises(gristmill.InputError):
+            gristmill.merge([sources[0], unsorted], self.path("out"))
+        self.assertEqual(self.content("out"), b"1\n2\n3\n")
+
+    def test_check(self):
+        self.assertIsNone(gristmill.check(self.write("a", b"1\n2\n2\n")))
+        found = gristmill.check(self.path("a"), unique=True)
+        self.assertEqual(found, gristmill.Disorder(3, b"2\n"))
+        self.assertEqual(gristmill.check(self.path("a"), key="1,1nr").number, 2)
+
+
+class BadInput(TestCase):
+    def test_a_missing_file(self):
+        with self.assertRaises(FileNotFoundError) as raised:
+            gristmill.sort_file(self.path("none"), self.path("out"))
+        self.assertEqual(raised.exception.filename, self.path("none"))
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_a_directory_that_is_missing(self):
+        source = self.write("in", b"a\n")
+        with self.assertRaises(OSError):
+            gristmill.sort_file(source, self.path("none/out"))
+
+    def test_a_torn_record(self):
+        source = self.write("in", bytes(250))
+        with self.assertRaises(gristmill.InputError) as raised:
+            gristmill.sort_file(source, self.path("out"), format="fixed:100")
+        self.assertEqual(raised.exception.file, source)
+        self.assertIn(source, str(raised.exception))
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_options(self):
+        source = self.write("in", b"a\n")
+        wrong = [
+            {"format": "lynes"},
+            {"key": "x"},
+            {"memory": "12Q"},
+            {"separator": "ab"},
+            {"format": "arrow"},
+            {"key": len},
+        ]
+        for options in wrong:
+            with self.assertRaises(gristmill.OptionsError, msg=options):
+                gristmill.sort_file(source, self.path("out"), **options)
+        for options in [{"memory": -1}, {"threads": 0}, {"nonsense": 1}, {"progress": 3}, {"top": "x"}]:
+            with self.assertRaises((TypeError, ValueError, OverflowError), msg=options):
+                gristmill.sort_file(source, self.path("out"), **options)
+        with self.assertRaises(gristmill.MemoryLimitError):
+            gristmill.sort_file(source, self.path("out"), memory=1000)
+
+    def test_a_progress_function_that_raises(self):
+        lines = b"".join(record.hex().encode() + b"\n" for record in records(400_000, width=50))
+        source = self.write("in", lines)
+
+        def tell(progress):
+            raise KeyError("no more")
+
+        options = {"memory": SMALL, "temporary": self.temporary, "progress": tell}
+        with self.assertRaises(KeyError):
+            gristmill.sort_file(source, self.path("out"), **options)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,136 @@
+"""Orders, keys and key functions."""
+
+import unittest
+
+import gristmill
+from support import SMALL, TestCase, records
+
+
+def result(pushed, **options):
+    with gristmill.Sorter(**options) as sorter:
+        sorter.push_all(pushed)
+        return list(sorter.finish())
+
+
+class Orders(TestCase):
+    def test_lines(self):
+        self.assertEqual(result([b"b", b"a\n", b"", b"ab"]), [b"\n", b"a\n", b"ab\n", b"b\n"])
+
+    def test_keys_of_lines(self):
+        lines = [b"x,10\n", b"y,9\n", b"z,10\n"]
+        self.assertEqual(result(lines, key="2,2n", separator=","), [lines[1], lines[0], lines[2]])
+        expected = [lines[0], lines[2], lines[1]]
+        self.assertEqual(result(lines, key=["2,2nr", "1,1"], separator=b","), expected)
+
+    def test_binary_records(self):
+        pushed = records(3000, width=16)
+        self.assertEqual(result(pushed, format="fixed:16"), sorted(pushed))
+        by_number = sorted(pushed, key=lambda record: int.from_bytes(record[4:8], "little"))
+        self.assertEqual(result(pushed, format="fixed:16", key="4+4:u32le", stable=True), by_number)
+
+    def test_rows(self):
+        rows = [b"item,price\n", b"chair,90\n", b"lamp,45.5\n"]
+        expected = [rows[0], rows[2], rows[1]]
+        self.assertEqual(result(rows, format="csv", key="price:num"), expected)
+        self.assertEqual(result(rows[1:], format="csv", key="#2:num", header=False), expected[1:])
+
+    def test_unique_and_top(self):
+        lines = [b"b\n", b"a\n", b"b\n", b"c\n"]
+        self.assertEqual(result(lines, unique=True), [b"a\n", b"b\n", b"c\n"])
+        self.assertEqual(result(lines, top=2), [b"a\n", b"b\n"])
+
+    def test_other_delimiters(self):
+        self.assertEqual(result([b"b\0", b"a\n"], delimiter="\0"), [b"a\n\0", b"b\0"])
+
+    def test_bytearrays_and_empty_input(self):
+        self.assertEqual(result([bytearray(b"b"), b"a"]), [b"a\n", b"b\n"])
+        self.assertEqual(result([]), [])
+
+    def test_more_than_memory_holds(self):
+        pushed = records(300_000)
+        options = {"format": "fixed:100", "memory": SMALL, "temporary": self.temporary}
+        with gristmill.Sorter(**options) as sorter:
+            sorter.push_all(pushed)
+            back = sorter.finish()
+            self.assertIsNone(back.report)
+            self.assertTrue(list(back) == sorted(pushed))
+            self.assertGreater(back.report.passes, 1)
+            self.assertGreater(back.report.temporary_bytes, 10_000_000)
+            self.assertEqual(back.report.records, 300_000)
+
+
+class Functions(TestCase):
+    def test_types(self):
+        keys = [
+            [True, False],
+            [3, -5, 0, 2**40, -(2**40)],
+            [1.5, -0.5, float("inf"), 0.0],
+            ["b", "", "ab", "\u00e4"],
+            [b"b", b"", b"a\0b", b"a"],
+            [(1, "b"), (1, "a"), (0, "c")],
+        ]
+        for values in keys:
+            lines = [str(number).encode() + b"\n" for number in range(len(values))]
+            expected = sorted(lines, key=lambda line: values[int(line)])
+            self.assertEqual(result(lines, key=lambda line: values[int(line)]), expected)
+            expected = sorted(lines, key=lambda line: values[int(line)], reverse=True)
+            self.assertEqual(result(lines, key=lambda line: values[int(line)], reverse=True), expected)
+
+    def test_equal_keys_keep_their_order(self):
+        lines = [b"bb\n", b"aa\n", b"c\n"]
+        self.assertEqual(result(lines, key=len), [b"c\n", b"bb\n", b"aa\n"])
+        self.assertEqual(result(lines, key=len, reverse=True), [b"bb\n", b"aa\n", b"c\n"])
+
+    def test_none_is_first(self):
+        values = {b"a\n": 1, b"b\n": None, b"c\n": -1}
+        self.assertEqual(result(values, key=values.get), [b"b\n", b"c\n", b"a\n"])
+
+    def test_keys_of_several_types_are_refused(self):
+        for values in [(1, "a"), (1, 1.0), ((1, 2), (1,)), (None, [])]:
+            keys = iter(values)
+            with self.assertRaises(TypeError):
+                result([b"a", b"b"], key=lambda _: next(keys))
+        with self.assertRaises(OverflowError):
+            result([b"a"], key=lambda _: 2**70)
+
+    def test_more_than_memory_holds(self):
+        pushed = records(200_000, width=60)
+        key = lambda record: record[7:12]
+        back = result(pushed, format="fixed:60", key=key, memory=SMALL, temporary=self.temporary)
+        self.assertTrue(back == sorted(pushed, key=key))
+
+
+class Back(TestCase):
+    def sorted(self, count=10_000):
+        sorter = gristmill.Sorter(format="fixed:8")
+        sorter.push_all(records(count, width=8))
+        return sorter.finish(), sorted(records(count, width=8))
+
+    def test_batches(self):
+        back, expected = self.sorted()
+        batches = list(back.batches(300))
+        self.assertEqual([len(batch) for batch in batches], [300] * 33 + [100])
+        self.assertEqual(sum(batches, []), expected)
+
+    def test_long_records_make_short_batches(self):
+        with gristmill.Sorter(format="fixed:100000") as sorter:
+            sorter.push_all(records(40, width=100_000))
+            self.assertLess(max(len(batch) for batch in sorter.finish().batches()), 20)
+
+    def test_an_iteration_goes_on_where_it_was_left(self):
+        back, expected = self.sorted()
+        first = [record for record, _ in zip(back, range(10))]
+        # zip takes one more, and drops it.
+        self.assertEqual(first + list(back), expected[:10] + expected[11:])
+
+    def test_read_and_write_file(self):
+        back, expected = self.sorted()
+        self.assertEqual(back.read(), b"".join(expected))
+        self.assertEqual(back.report.records, 10_000)
+        back, expected = self.sorted()
+        report = back.write_file(self.path("out"))
+        self.assertEqual((report, self.content("out")), (back.report, b"".join(expected)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Builds a static `gristmill` for any Linux of this architecture, and packs it with its man pages,
+# completions and licences as a tar archive that is laid out like /usr/local.
+#
+# The C library is musl. Where Rust's part for it is missing and rustup cannot fetch it, glibc is
+# linked statically instead, and the archive's name says so. Neither can open an MPI library.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=dist/common.sh
+. dist/common.sh
+host=$(rustc -vV | sed -n 's/^host: //p')
+machine=${host%%-*}
+triple=$machine-unknown-linux-musl
+kind=$machine-linux-musl
+
+has_std() { [ -n "$(find "$(rustc --print sysroot)/lib/rustlib/$1/lib" -name 'libstd-*.rlib' 2>/dev/null)" ]; }
+
+# What is linked: our own paths are not in its messages, so that each checkout gives the same bytes.
+flags="--remap-path-prefix=$PWD=gristmill --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+has_std "$triple" || rustup target add "$triple" >"$out/rustup.log" 2>&1 || true
+if ! has_std "$triple"; then
+    reason="rustup cannot add the target $triple"
+elif ! need musl-gcc musl-tools; then
+    reason="there is no musl-gcc (Debian: musl-tools)"
+else
+    reason=
+fi
+if [ -n "$reason" ]; then
+    [ "${MUSL:-}" != only ] || fail "$reason"
+    echo "dist: $reason, so glibc is linked statically instead of musl"
+    triple=$machine-unknown-linux-gnu
+    kind=$machine-linux-glibc-static
+    flags="$flags -C target-feature=+crt-static"
+fi
+
+RUSTFLAGS="${RUSTFLAGS:-} $flags" "$cargo" build --release --locked --package gristmill-cli --target "$triple"
+binary=$target/$triple/release/gristmill
+if readelf -l "$binary" | grep -q INTERP || [ -n "$(needs "$binary")" ]; then
+    fail "$binary is not static: it needs $(needs "$binary")"
+fi
+
+name=gristmill-$version-$kind
+cp "$binary" "$stage/gristmill"
+strip "$stage/gristmill"
+make --no-print-directory --silent install-command BINARY="$stage/gristmill" DESTDIR="$stage/$name" PREFIX=
+documents=$stage/$name/share/doc/gristmill
+install -d "$documents"
+install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$documents"
+sh dist/licences.sh "$triple" gristmill-cli >"$documents/THIRD-PARTY-LICENCES"
+rm -f "$out"/gristmill-*-linux-*.tar.gz
+tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
+    gzip -9n >"$out/$name.tar.gz"
+echo "dist: $out/$name.tar.gz"
