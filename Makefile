@@ -6,10 +6,9 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench library wheel test lint unit readme programs python test-long test-all beyond long \
-	pages site trials hosts hostile installed python-installed published distributed docs install \
-	install-command uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants \
-	clean
+.PHONY: demo build bench library wheel test lint unit readme programs python test-long test-all beyond long pages site \
+	trials hosts hostile installed python-installed published distributed docs install install-command install-library \
+	uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -21,14 +20,14 @@ build:
 bench:
 	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench
 
+# The shared and the static library for programs in C.
+library:
+	$(CARGO) build --release --locked --package gristmill-c
+
 # The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
 # directory.
 wheel:
 	sh tests/python.sh wheel
-
-# The shared and the static library for programs in C.
-library:
-	$(CARGO) build --release --locked --package gristmill-c
 
 # --- tests: `make test` before every commit, `make test-long` before a change lands
 
@@ -152,7 +151,7 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The name that programs are linked with, as crates/c/build.rs writes it into the library.
 SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
-install: built install-command
+install: built install-command install-library
 	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)-bench" manual "$(MANUAL)"
 	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
@@ -177,6 +176,19 @@ install-command:
 	"$(BINARY)" completions bash > "$(BASH)/gristmill"
 	"$(BINARY)" completions zsh > "$(ZSH)/_gristmill"
 	"$(BINARY)" completions fish > "$(FISH)/gristmill.fish"
+
+# The library for programs in C; packages set DESTDIR.
+install-library:
+	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
+	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
+	install -D -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
+	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
+	ln -sf $(SONAME) "$(INSTALLED)/lib/libgristmill.so"
+	install -m 644 "$(LIBRARY).a" "$(INSTALLED)/lib"
+	strip --strip-debug "$(INSTALLED)/lib/libgristmill.a" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
+	install -d "$(INSTALLED)/lib/pkgconfig"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/c/gristmill.pc.in \
+		> "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 
 uninstall:
 	rm -f "$(INSTALLED)/bin/gristmill" "$(INSTALLED)/bin/gristmill-bench" \

@@ -12,7 +12,7 @@ pub(crate) struct Encoder {
     pub framing: Framing,
     make_key: Option<MakeKey>,
     /// Records so far.
-    number: u64,
+    pub number: u64,
     /// The front of the record: lengths and key.
     front: Vec<u8>,
     /// A delimiter that the record lacks.
@@ -30,12 +30,7 @@ impl Encoder {
         }
     }
 
-    /// Counts a record that was taken.
-    pub fn count(&mut self) {
-        self.number += 1;
-    }
-
-    /// Whether a record lacks its delimiter.
+    /// Checks a record, and says whether it lacks its delimiter.
     #[inline]
     pub fn check(&self, record: &[u8]) -> Result<bool, Error> {
         let wrong = |what| Error::Record {

@@ -65,13 +65,14 @@ impl Feed {
                 }
             }
             State::Front(front) => {
-                if front.add(parts) {
+                front.add(parts);
+                if front.room() == 0 {
                     self.begin()?;
                 }
             }
             State::Ended => return Err(Error::Other("the sort could not begin".to_owned())),
         }
-        self.encoder.count();
+        self.encoder.number += 1;
         Ok(())
     }
 
@@ -107,7 +108,8 @@ impl Feed {
     pub fn try_push(&mut self, record: &[u8]) -> Result<bool, Error> {
         let room = match &mut self.state {
             State::Running(input, _) => input.room(),
-            State::Front(front) => front.room(),
+            // The record that fills it begins the sort, and waits for it.
+            State::Front(front) => front.room().saturating_sub(1),
             State::Ended => 0,
         };
         // A key function is not called in vain.
@@ -121,11 +123,11 @@ impl Feed {
         }
         match &mut self.state {
             // It has room, and so it is there.
-            State::Running(input, _) => parts.into_iter().for_each(|part| {
+            State::Running(input, _) => parts.iter().for_each(|part| {
                 let _ = input.push(part);
             }),
-            State::Front(front) => drop(front.add(parts)),
-            State::Ended => return Ok(false),
+            State::Front(front) => front.add(parts),
+            State::Ended => {}
         }
         self.encoder.count();
         Ok(true)

@@ -51,12 +51,16 @@ impl Front {
         }
     }
 
-    /// Adds a record. True if the front is full.
-    pub fn add(&mut self, parts: [&[u8]; 3]) -> bool {
-        parts
-            .iter()
-            .for_each(|part| self.bytes.extend_from_slice(part));
-        self.bytes.len() >= FRONT_BYTES
+    /// Adds a record.
+    pub fn add(&mut self, parts: [&[u8]; 3]) {
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+    }
+
+    /// Bytes that are missing; 0 if the front is full.
+    pub fn room(&self) -> usize {
+        FRONT_BYTES.saturating_sub(self.bytes.len())
     }
 
     /// The bytes that it takes without being full.
@@ -77,7 +81,7 @@ impl Front {
     }
 
     fn plan(&self) -> Choice {
-        let is_long = self.bytes.len() >= FRONT_BYTES;
+        let is_long = self.room() == 0;
         let is_roomy = self.job.resources.memory_bytes >= DISTRIBUTED_MEMORY_BYTES;
         // The order of rows is known when their header is.
         match is_long && is_roomy && self.job.rows.is_none() && !self.is_nearly_sorted() {
@@ -113,7 +117,8 @@ mod tests {
         let sorter = Sorter::new(Format::fixed(8)).memory(memory);
         let mut front = sorter.front().unwrap();
         for record in records {
-            if front.add([&[], &record.to_be_bytes(), &[]]) {
+            front.add([&[], &record.to_be_bytes(), &[]]);
+            if front.room() == 0 {
                 break;
             }
         }

@@ -48,11 +48,6 @@
 //! panic of the caller, a [`Watch`] or a drop, its temporary files are removed, and an output appears
 //! under its name only when it is complete.
 
-/// The examples of the page.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
-mod page {}
-
 mod encoder;
 mod error;
 mod feed;

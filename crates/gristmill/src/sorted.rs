@@ -1,6 +1,7 @@
 //! Records on their way out of a sort.
 
 use std::io::Write;
+use std::mem::replace;
 use std::ops::Range;
 use std::path::Path;
 
@@ -76,6 +77,16 @@ impl Sorted {
 
     /// The next record if that takes no waiting. None if it would, and at the end: [`Sorted::next`]
     /// then waits for the record or the end, on another thread for instance.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// let mut feed = Sorter::new(Format::lines()).start()?;
+    /// feed.push(b"a")?;
+    /// let mut sorted = feed.finish()?;
+    /// let is_there = sorted.try_next()?.is_some();
+    /// assert_eq!(sorted.next()?.is_some(), !is_there);
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sorted::next`].
@@ -159,8 +170,9 @@ impl Sorted {
     /// # Errors
     /// When the sort has failed, or the writer fails.
     pub fn write_to(mut self, mut writer: impl Write) -> Result<Report, Error> {
-        let passed = self.pass(|bytes| writer.write_all(bytes))?;
-        passed?;
+        while let Some(records) = self.next_records()? {
+            writer.write_all(records)?;
+        }
         writer.flush()?;
         Ok(self.take_report())
     }
@@ -214,10 +226,31 @@ impl Sorted {
     /// When the sort has failed, or the file cannot be written; it has its old content then.
     pub fn write_file(mut self, path: impl AsRef<Path>) -> Result<Report, Error> {
         store(path.as_ref(), |file| {
-            let passed = self.pass(|bytes| file.push(bytes));
-            passed.map_or_else(|error| Ok(Err(error)), |passed| passed.map(Ok))
-        })?;
-        Ok(self.take_report())
+            loop {
+                match self.next_records() {
+                    Ok(Some(records)) => file.push(records)?,
+                    Ok(None) => break Ok(Ok(self.take_report())),
+                    Err(error) => break Ok(Err(error)),
+                }
+            }
+        })
+    }
+
+    /// Bytes of the next records; none at the end.
+    fn next_records(&mut self) -> Result<Option<&[u8]>, Error> {
+        // Elsewhere records lie one behind the other.
+        if self.decoder.is_pair {
+            return self.next();
+        }
+        while self.at == self.take.held().len() {
+            self.at = 0;
+            if !self.take.advance() {
+                self.end()?;
+                return Ok(None);
+            }
+        }
+        let from = replace(&mut self.at, self.take.held().len());
+        Ok(Some(&self.take.held()[from..]))
     }
 
     fn take_report(&mut self) -> Report {

@@ -88,6 +88,47 @@ fn readers_give_records_of_any_cut() {
     );
 }
 
+/// Whether they are merged or distributed, lines may have a 256th of the memory.
+#[test]
+fn long_lines_fit_whatever_their_order() {
+    const MEMORY: u64 = 64 << 20;
+    let long = "x".repeat((MEMORY >> 8) as usize - 20);
+    for factor in [1, 7919] {
+        let line = |number: u64| format!("{:05}{long}\n", number * factor % 100_003);
+        let mut feed = Sorter::new(Format::lines()).memory(MEMORY).start().unwrap();
+        feed.push_all((0..100).map(line)).unwrap();
+        let mut expected: Vec<String> = (0..100).map(line).collect();
+        expected.sort();
+        let all = feed.finish().unwrap().read_to_vec().unwrap();
+        assert!(all == expected.concat().into_bytes(), "factor {factor}");
+    }
+}
+
+/// The front says that records come in no order, and the others come in order.
+#[test]
+fn records_that_the_front_does_not_tell_of_are_sorted() {
+    const MEMORY: u64 = 64 << 20;
+    let mixed = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let numbers = || (0..60_000).map(mixed).chain(1 << 30..(1 << 30) + 900_000);
+    let record = |number: u64| {
+        let mut record = [b'.'; 100];
+        record[..8].copy_from_slice(&number.to_be_bytes());
+        record
+    };
+    let place = tempfile::tempdir().unwrap();
+    let sorter = Sorter::new(Format::fixed(100)).memory(MEMORY);
+    let mut feed = sorter.temporary(place.path()).start().unwrap();
+    feed.push_all(numbers().map(record)).unwrap();
+    let mut sorted = feed.finish().unwrap();
+    let mut expected: Vec<u64> = numbers().collect();
+    expected.sort_unstable();
+    for number in expected {
+        assert_eq!(sorted.next().unwrap(), Some(&record(number)[..]));
+    }
+    assert_eq!(sorted.next().unwrap(), None);
+    assert!(sorted.report().unwrap().temporary_bytes > 0);
+}
+
 /// A caller that must not wait sees every record once, whichever call takes or gives it.
 #[test]
 fn records_pass_without_waiting_where_they_can() {
@@ -138,45 +179,4 @@ fn a_record_that_is_not_taken_leaves_no_trace() {
     feed.push(b"ab").unwrap();
     assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 1);
     assert_eq!(feed.finish().unwrap().read_to_vec().unwrap(), b"ab");
-}
-
-/// Whether they are merged or distributed, lines may have a 256th of the memory.
-#[test]
-fn long_lines_fit_whatever_their_order() {
-    const MEMORY: u64 = 64 << 20;
-    let long = "x".repeat((MEMORY >> 8) as usize - 20);
-    for factor in [1, 7919] {
-        let line = |number: u64| format!("{:05}{long}\n", number * factor % 100_003);
-        let mut feed = Sorter::new(Format::lines()).memory(MEMORY).start().unwrap();
-        feed.push_all((0..100).map(line)).unwrap();
-        let mut expected: Vec<String> = (0..100).map(line).collect();
-        expected.sort();
-        let all = feed.finish().unwrap().read_to_vec().unwrap();
-        assert!(all == expected.concat().into_bytes(), "factor {factor}");
-    }
-}
-
-/// The front says that records come in no order, and the others come in order.
-#[test]
-fn records_that_the_front_does_not_tell_of_are_sorted() {
-    const MEMORY: u64 = 64 << 20;
-    let mixed = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-    let numbers = || (0..60_000).map(mixed).chain(1 << 30..(1 << 30) + 900_000);
-    let record = |number: u64| {
-        let mut record = [b'.'; 100];
-        record[..8].copy_from_slice(&number.to_be_bytes());
-        record
-    };
-    let place = tempfile::tempdir().unwrap();
-    let sorter = Sorter::new(Format::fixed(100)).memory(MEMORY);
-    let mut feed = sorter.temporary(place.path()).start().unwrap();
-    feed.push_all(numbers().map(record)).unwrap();
-    let mut sorted = feed.finish().unwrap();
-    let mut expected: Vec<u64> = numbers().collect();
-    expected.sort_unstable();
-    for number in expected {
-        assert_eq!(sorted.next().unwrap(), Some(&record(number)[..]));
-    }
-    assert_eq!(sorted.next().unwrap(), None);
-    assert!(sorted.report().unwrap().temporary_bytes > 0);
 }
