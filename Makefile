@@ -154,19 +154,10 @@ SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(
 install: built install-command install-library
 	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)-bench" manual "$(MANUAL)"
-	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
-	install -d "$(INSTALLED)/lib/pkgconfig"
-	install -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
-	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
-	ln -sf $(SONAME) "$(INSTALLED)/lib/libgristmill.so"
-	install -m 644 "$(LIBRARY).a" "$(INSTALLED)/lib"
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/c/gristmill.pc.in \
-		> "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
 
 built:
 	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
-	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
 
 # Only `gristmill` and what comes with it, for the static archive.
 install-command:

@@ -129,7 +129,7 @@ impl Feed {
             State::Front(front) => front.add(parts),
             State::Ended => {}
         }
-        self.encoder.count();
+        self.encoder.number += 1;
         Ok(true)
     }
 

@@ -63,11 +63,6 @@ impl Front {
         FRONT_BYTES.saturating_sub(self.bytes.len())
     }
 
-    /// The bytes that it takes without being full.
-    pub fn room(&self) -> usize {
-        (FRONT_BYTES - 1).saturating_sub(self.bytes.len())
-    }
-
     /// Begins the sort.
     pub fn start(mut self) -> Result<(Input, Sorted), Error> {
         self.job.plan = self.plan();

@@ -69,3 +69,8 @@ pub use report::{Disorder, Report};
 pub use sorted::Sorted;
 pub use sorter::Sorter;
 pub use watch::{Progress, Watch};
+
+/// The Rust blocks of the page are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Page;

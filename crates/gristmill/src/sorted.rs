@@ -177,38 +177,6 @@ impl Sorted {
         Ok(self.take_report())
     }
 
-    /// Hands on the bytes of all records that are left, until `out` fails.
-    fn pass<E>(
-        &mut self,
-        mut out: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<Result<(), E>, Error> {
-        if self.decoder.is_pair {
-            while let Some(record) = self.next()? {
-                if let Err(failed) = out(record) {
-                    return Ok(Err(failed));
-                }
-            }
-            return Ok(Ok(()));
-        }
-        // Records lie one behind the other, the last one perhaps begun.
-        if self.scanner.is_within()
-            && let Err(failed) = out(&self.carried)
-        {
-            return Ok(Err(failed));
-        }
-        loop {
-            if let Err(failed) = out(&self.take.held()[self.at..]) {
-                return Ok(Err(failed));
-            }
-            self.at = 0;
-            if !self.take.advance() {
-                break;
-            }
-        }
-        self.end()?;
-        Ok(Ok(()))
-    }
-
     /// Writes all records that are left to a file, which gets its name when it is complete and durable.
     ///
     /// ```
@@ -238,8 +206,8 @@ impl Sorted {
 
     /// Bytes of the next records; none at the end.
     fn next_records(&mut self) -> Result<Option<&[u8]>, Error> {
-        // Elsewhere records lie one behind the other.
-        if self.decoder.is_pair {
+        // A record that `try_next` has begun is carried. Elsewhere records lie one behind the other.
+        if self.decoder.is_pair || self.scanner.is_within() {
             return self.next();
         }
         while self.at == self.take.held().len() {
