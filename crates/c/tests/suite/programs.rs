@@ -23,8 +23,16 @@ fn libraries() -> &'static Path {
     BUILT.get_or_init(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
+        // With the features of all tests, which are built then: alone, most crates would be built again.
         build
-            .args(["build", "--quiet", "--locked", "--package", "gristmill-c"])
+            .args([
+                "build",
+                "--quiet",
+                "--locked",
+                "--workspace",
+                "--lib",
+                "--tests",
+            ])
             .arg("--target-dir")
             .arg(target)
             .current_dir(here());
