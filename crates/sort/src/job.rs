@@ -155,8 +155,7 @@ pub enum Choice {
     OnePass,
     /// Two passes: records that memory does not hold are spilled.
     TwoPass,
-    /// Two passes, or a merge where memory is too small for them: for records of unknown number that
-    /// seem to be in no order.
+    /// Two passes, or a merge if memory is too small: for pipes of records that seem in no order.
     Distribute,
     /// Sorted runs, then a merge of them.
     Merge,
