@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         .map_err(|failure| failure.with_json(arguments.runs.json))
 }
 
-/// What is to run.
+/// A program on its place, with its seeds.
 struct Asked<'a> {
     /// The machine as it was named.
     machine: &'a str,

@@ -103,7 +103,7 @@ impl Sorter {
         self
     }
 
-    /// Keeps only so many of the sorted records, the first ones.
+    /// Keeps only the first `records` of the sorted records.
     #[must_use]
     pub fn top(mut self, records: u64) -> Sorter {
         self.top = Some(records);

@@ -34,7 +34,7 @@ pub struct Estimate {
 /// Seconds of a message among few cores.
 const OF_A_MESSAGE: f64 = 1e-6;
 
-/// What a message takes longer when there are twice as many cores, from [`FEW_CORES`] on. Measured
+/// The share by which a message takes longer with twice as many cores, from [`FEW_CORES`] on. Measured
 /// with `flood` and `nano-sort`: the caches hold a smaller part of the machine.
 const OF_TWICE_THE_CORES: f64 = 0.12;
 const FEW_CORES: f64 = 256.0;
@@ -207,7 +207,7 @@ mod tests {
         Job::new(asked, place, Seeds::default()).unwrap()
     }
 
-    /// What the progress and the estimate rely on: messages as they really are.
+    /// Progress and estimate rely on the number of messages.
     #[test]
     fn programs_know_their_messages() {
         let cases: [(&str, &[(&str, u64)]); 16] = [

@@ -21,7 +21,7 @@ pub(crate) enum Order {
     Function(Py<PyAny>, bool),
 }
 
-/// What a sort was told.
+/// The options of a sort.
 pub(crate) struct Options {
     /// Name of the format; [`ARROW`] for batches.
     pub format: String,

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c99"];
 
-/// What a static library of Rust needs; `gristmill.pc` says so, too.
+/// The libraries beneath a static library of Rust; `gristmill.pc` names them, too.
 const BENEATH: [&str; 4] = ["-lpthread", "-lm", "-ldl", "-lgcc_s"];
 
 fn here() -> &'static Path {

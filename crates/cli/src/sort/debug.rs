@@ -28,7 +28,7 @@ use super::{Arguments, explain, lines};
 use crate::ending::failure::CliFailure;
 use crate::ending::say;
 
-/// What is shown of the output.
+/// The form in which the output is shown.
 enum Shown {
     Lines(TextOrder, u8),
     Rows(Rows),

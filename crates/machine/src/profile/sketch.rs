@@ -50,7 +50,7 @@ fn one() -> u32 {
     1
 }
 
-/// What can be written as one word.
+/// A value that is written as one word.
 trait Word {
     const EXPECTED: &'static str;
     fn of(word: &str) -> Self;

@@ -480,7 +480,7 @@ vary = 'messages'
     assert_eq!(told.len(), expected.len(), "{told:#?}");
 }
 
-/// What only the program knows is found at every point, before anything runs.
+/// Objections of the program are found at every point, before anything runs.
 #[test]
 fn objections_of_programs_at_all_points() {
     let text = "\
