@@ -340,7 +340,8 @@ impl LineSort {
     }
 }
 
-fn needed(failure: &Failure) -> Option<u64> {
+/// Memory that would do, if there was too little.
+pub fn needed(failure: &Failure) -> Option<u64> {
     match failure {
         Failure::Program(error) => match error.downcast_ref() {
             Some(SortError::TooLittleMemory { needed, .. }) => Some(*needed),
