@@ -62,7 +62,7 @@ fn sorted_rows_are_merged() {
             );
         }
         let piped = "sort -m -s --format csv --key number:num in0.csv - in2.csv < in1.csv";
-        let piped = place.run_shell(&piped.replacen("sort", "$GRISTMILL sort", 1));
+        let piped = place.run_shell(&piped.replacen("sort", "\"$GRISTMILL\" sort", 1));
         let merged = "sort -s --format csv --key number:num in0.csv in1.csv in2.csv";
         assert!(piped.succeeded().out == place.run(merged).succeeded().out);
     }
