@@ -3,12 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::lines::{Equal, LineSort, drawn_sort, needed, seeds, text_order};
-use crate::common::run;
+use crate::common::lines::{Equal, LineSort, drawn_sort, run_with_enough, seeds, text_order};
 use crate::common::set::{check, content, manifest};
 use machine::Driver;
 use node::Random;
-use pipeline::Control;
 use record::text::TextTies;
 use sort::{Choice, Report, Target};
 
@@ -23,25 +21,11 @@ fn driver(sort: &LineSort, seed: u64) -> Driver {
     driver
 }
 
-/// Sorts into a set, with more memory where a refusal asks for it: several files have seams.
-fn sort_with_enough(sort: &LineSort, seed: u64) -> (Driver, Report) {
-    let mut job = sort.job();
-    loop {
-        let driver = driver(sort, seed);
-        let failure = match run(&driver, &job) {
-            Ok(report) => return (driver, report),
-            Err(failure) => failure,
-        };
-        let more = needed(&failure).unwrap_or_else(|| panic!("seed {seed}: {failure}"));
-        assert!(more > job.resources.memory_bytes, "seed {seed}: {failure}");
-        job.resources.memory_bytes = more;
-        job.control = Control::default();
-    }
-}
-
 /// Sorts into a set, and checks its files and its manifest.
 fn sort_into_set(sort: &LineSort, seed: u64) -> (Report, usize) {
-    let (driver, report) = sort_with_enough(sort, seed);
+    // Several files have seams, which need more memory than one.
+    let (driver, end) = run_with_enough(|| driver(sort, seed), &mut sort.job());
+    let report = end.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
     assert!(content(&driver, "/set") == sort.expected(), "seed {seed}");
     let found = manifest(&driver, "/set");
     assert_eq!(found.records, report.records, "seed {seed}");
@@ -73,7 +57,6 @@ fn hundreds_of_schedules_keep_the_first_of_equal_lines() {
         if seed % 3 > 0 && sort.job.plan != Choice::OnePass {
             sort.with_few_chunks(seed as usize % 5);
         }
-        sort.job.resources.memory_bytes = sort.memory_from(sort.job.resources.memory_bytes);
         println!("seed {seed}, {shape:?}, {:?}", sort.job.tuning);
         let (report, count) = sort_into_set(&sort, seed);
         spilled += u64::from(report.passes > 1);

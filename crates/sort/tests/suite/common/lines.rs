@@ -321,27 +321,36 @@ impl LineSort {
         true
     }
 
-    /// Memory that is enough, as refusals name it from `memory` bytes on: with more memory longer
-    /// lines are allowed, which need more.
-    pub fn memory_from(&self, mut memory: u64) -> u64 {
+    /// Memory that is enough, as refusals name it from `memory` bytes on.
+    pub fn memory_from(&self, memory: u64) -> u64 {
         let mut job = self.job();
         job.target = Target::Path(PathBuf::from("/nowhere/but/here/out"));
-        loop {
-            job.resources.memory_bytes = memory;
-            job.control = Control::default();
-            match run(&self.driver(0), &job)
-                .err()
-                .and_then(|failure| needed(&failure))
-            {
-                Some(more) => memory = more,
-                None => return memory,
-            }
-        }
+        job.resources.memory_bytes = memory;
+        // The run fails, since the directory is not there.
+        let _ = run_with_enough(|| self.driver(0), &mut job);
+        job.resources.memory_bytes
     }
 }
 
-/// Memory that would do, if there was too little.
-pub fn needed(failure: &Failure) -> Option<u64> {
+/// Runs a job, each time on a new driver, until no refusal asks for more memory: with more memory
+/// longer lines are allowed, which need more again.
+pub fn run_with_enough(
+    driver: impl Fn() -> Driver,
+    job: &mut Job,
+) -> (Driver, Result<Report, Failure>) {
+    loop {
+        let driver = driver();
+        let end = run(&driver, job);
+        let Some(more) = end.as_ref().err().and_then(needed) else {
+            return (driver, end);
+        };
+        assert!(more > job.resources.memory_bytes, "{end:?}");
+        job.resources.memory_bytes = more;
+        job.control = Control::default();
+    }
+}
+
+fn needed(failure: &Failure) -> Option<u64> {
     match failure {
         Failure::Program(error) => match error.downcast_ref() {
             Some(SortError::TooLittleMemory { needed, .. }) => Some(*needed),
