@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 SMALL = "16M"
@@ -33,6 +34,25 @@ class TestCase(unittest.TestCase):
     def content(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def endless(self, name):
+        """A pipe that never ends: a sort of it goes on until something else ends it."""
+        path = self.path(name)
+        os.mkfifo(path)
+        block = b"".join(record.hex().encode() + b"\n" for record in records(10_000, width=50))
+
+        def feed():
+            try:
+                with open(path, "wb", buffering=0) as pipe:
+                    while True:
+                        pipe.write(block)
+            except BrokenPipeError:
+                pass
+
+        writer = threading.Thread(target=feed, daemon=True)
+        writer.start()
+        self.addCleanup(writer.join, 60)
+        return path
 
     def run_script(self, script, *arguments):
         """Runs a script in a Python of its own, and returns what it prints."""

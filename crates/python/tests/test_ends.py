@@ -252,24 +252,11 @@ while True:
         )
 
     def test_ctrl_c_while_a_file_is_sorted(self):
-        # A pipe that never ends keeps the sort waiting.
-        os.mkfifo(self.path("in"))
-        opened = threading.Thread(target=self.feed, daemon=True)
-        opened.start()
+        self.endless("in")
         self.interrupted(
             """gristmill.sort_file(sys.argv[2], sys.argv[3], progress=told,
     memory="16M", temporary=sys.argv[1])"""
         )
-        opened.join(60)
-
-    def feed(self):
-        block = b"".join(record.hex().encode() + b"\n" for record in records(10_000, width=50))
-        with open(self.path("in"), "wb", buffering=0) as pipe:
-            try:
-                while True:
-                    pipe.write(block)
-            except BrokenPipeError:
-                pass
 
     def test_ctrl_c_while_a_machine_is_simulated(self):
         self.interrupted(
