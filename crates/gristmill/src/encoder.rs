@@ -30,13 +30,20 @@ impl Encoder {
         }
     }
 
+    /// The next record is none of the format.
+    pub fn wrong(&self, what: &'static str) -> Error {
+        let number = self.number + 1;
+        Error::Record { number, what }
+    }
+
+    pub fn makes_keys(&self) -> bool {
+        self.make_key.is_some()
+    }
+
     /// Checks a record, and says whether it lacks its delimiter.
     #[inline]
     pub fn check(&self, record: &[u8]) -> Result<bool, Error> {
-        let wrong = |what| Error::Record {
-            number: self.number + 1,
-            what,
-        };
+        let wrong = |what| self.wrong(what);
         match (self.framing.end(record), self.framing) {
             (Some(end), _) if end == record.len() => Ok(false),
             (Some(_), Framing::Delimited(_) | Framing::Quoted(_)) => {

@@ -1,7 +1,7 @@
 //! Records on their way into a sort.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::mem::replace;
 use std::path::Path;
 
@@ -146,34 +146,73 @@ impl Feed {
             .try_for_each(|record| self.push(record.as_ref()))
     }
 
-    /// Adds the records of a reader, to its end.
+    /// Adds the records of a reader, to its end. They are not copied on their way from its buffer into
+    /// the sort, so a file wants a [`BufReader`] of some 100 KB.
     ///
     /// # Errors
     /// When it fails, ends within a record, or the sort has failed.
-    pub fn push_reader(&mut self, mut reader: impl Read) -> Result<(), Error> {
-        let framing = self.encoder.framing;
-        let (mut read, mut begin, mut end) = (vec![0; READ_BYTES], 0, 0);
+    pub fn push_reader(&mut self, mut reader: impl BufRead) -> Result<(), Error> {
+        let mut scanner = self.encoder.framing.scanner();
+        // The record that goes on in the next piece.
+        let mut carried = Vec::new();
         loop {
-            if begin == 0 && end == read.len() {
-                read.resize(2 * end, 0);
-            }
-            read.copy_within(begin..end, 0);
-            (begin, end) = (0, end - begin);
-            let more = match reader.read(&mut read[end..]) {
-                Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
-                more => more?,
+            let piece = match reader.fill_buf() {
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                piece => piece?,
             };
-            end += more;
-            while let Some(length) = framing.end(&read[begin..end]) {
-                self.push(&read[begin..begin + length])?;
-                begin += length;
+            if piece.is_empty() {
+                break;
             }
-            match more {
-                0 if begin == end => return Ok(()),
-                0 => return self.push(&read[begin..end]),
-                _ => {}
+            let mut rest = piece;
+            if scanner.is_within() {
+                let end = scanner.end(rest).map_err(|_| self.has_bad_length())?;
+                let (more, behind) = rest.split_at(end.unwrap_or(rest.len()));
+                carried.extend_from_slice(more);
+                if end.is_some() {
+                    self.push(&carried)?;
+                    carried.clear();
+                }
+                rest = behind;
             }
+            let behind = self.push_whole(rest)?;
+            if !behind.is_empty() {
+                let end = scanner.end(behind).map_err(|_| self.has_bad_length())?;
+                debug_assert!(end.is_none(), "it is not whole");
+                carried.extend_from_slice(behind);
+            }
+            let read = piece.len();
+            reader.consume(read);
         }
+        match carried.is_empty() {
+            true => Ok(()),
+            false => self.push(&carried),
+        }
+    }
+
+    /// Adds the whole records at the front of a piece. Returns the bytes behind them.
+    fn push_whole<'p>(&mut self, piece: &'p [u8]) -> Result<&'p [u8], Error> {
+        let framing = self.encoder.framing;
+        let mut rest = piece;
+        // One by one where each gets a key, and where one of them may begin the sort.
+        while self.encoder.makes_keys() || !matches!(self.state, State::Running(..)) {
+            let Some(end) = framing.end(rest) else {
+                return Ok(rest);
+            };
+            self.push(&rest[..end])?;
+            rest = &rest[end..];
+        }
+        let (records, end) = framing.whole(rest);
+        if let State::Running(input, sorted) = &mut self.state
+            && input.push(&rest[..end]).is_err()
+        {
+            return Err(sorted.failure());
+        }
+        self.encoder.number += records as u64;
+        Ok(&rest[end..])
+    }
+
+    fn has_bad_length(&self) -> Error {
+        self.encoder.wrong("its length is none that a record has")
     }
 
     pub(crate) fn push_file(&mut self, path: &Path) -> Result<(), Error> {
@@ -182,7 +221,7 @@ impl Feed {
             file: path.to_owned(),
             cause,
         })?;
-        self.push_reader(BufReader::with_capacity(0, file))
+        self.push_reader(BufReader::with_capacity(READ_BYTES, file))
     }
 
     /// Ends the input. The records come back in order.

@@ -1,7 +1,8 @@
 //! The columns of record batches, and their rows as bytes.
 //!
 //! The crate `arrow-row` writes the values of columns so that the rows compare as the columns do. The
-//! columns of the key come first.
+//! columns of the key come first. A half of a row whose columns are all fixed-size binary values is
+//! written without that crate.
 
 use std::iter::empty;
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_row::{RowConverter, RowParser, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, SortOptions};
 use gristmill::Format;
+
+use crate::strides::{Stride, strides};
 
 /// The columns of batches, and their order.
 pub(crate) struct Columns {
@@ -24,20 +27,25 @@ pub(crate) struct Columns {
 /// Some of the columns.
 struct Half {
     columns: Vec<usize>,
+    strides: Option<Vec<Stride>>,
     converter: RowConverter,
     parser: RowParser,
 }
 
 impl Half {
     fn new(schema: &SchemaRef, columns: Vec<(usize, SortOptions)>) -> Result<Half, ArrowError> {
-        let field = |(column, options): &(usize, SortOptions)| {
-            SortField::new_with_options(schema.field(*column).data_type().clone(), *options)
-        };
-        let converter = RowConverter::new(columns.iter().map(field).collect())?;
+        let kinds = columns
+            .iter()
+            .map(|(column, options)| (schema.field(*column).data_type(), *options));
+        let field =
+            |(kind, options): (&DataType, _)| SortField::new_with_options(kind.clone(), options);
+        let converter = RowConverter::new(kinds.clone().map(field).collect())?;
+        let strides = strides(kinds);
         let parser = converter.parser();
         let columns = columns.into_iter().map(|(column, _)| column).collect();
         Ok(Half {
             columns,
+            strides,
             converter,
             parser,
         })
@@ -55,16 +63,44 @@ impl Half {
         }
     }
 
+    /// Writes the values of a batch into a block of rows, which are zeros, from a place in each row
+    /// on.
+    fn write(
+        &self,
+        batch: &RecordBatch,
+        block: &mut [u8],
+        (width, from): (usize, usize),
+    ) -> Result<(), ArrowError> {
+        if let Some(strides) = &self.strides {
+            for (stride, column) in strides.iter().zip(&self.columns) {
+                let halves = block.chunks_exact_mut(width).map(|row| &mut row[from..]);
+                stride.write(batch.column(*column), halves);
+            }
+            return Ok(());
+        }
+        let rows = self.rows(batch)?;
+        for (number, row) in block.chunks_exact_mut(width).enumerate() {
+            let half = rows.row(number);
+            row[from..][..half.data().len()].copy_from_slice(half.data());
+        }
+        Ok(())
+    }
+
     /// The columns of rows, each with its place in the schema.
     fn columns<'r>(
         &self,
-        rows: impl Iterator<Item = &'r [u8]>,
+        rows: impl Iterator<Item = &'r [u8]> + Clone,
     ) -> Result<Vec<(usize, ArrayRef)>, ArrowError> {
-        if self.columns.is_empty() {
-            return Ok(Vec::new());
-        }
-        let rows = rows.map(|row| self.parser.parse(row));
-        let arrays = self.converter.convert_rows(rows)?;
+        let arrays = match &self.strides {
+            Some(strides) => {
+                let read = |stride: &Stride| stride.read(rows.clone());
+                strides.iter().map(read).collect::<Result<_, _>>()?
+            }
+            None => {
+                let rows = rows.map(|row| self.parser.parse(row));
+                self.converter.convert_rows(rows)?
+            }
+        };
         Ok(self.columns.iter().copied().zip(arrays).collect())
     }
 }
@@ -159,9 +195,19 @@ impl Columns {
         &self.sorted
     }
 
-    /// Whether all rows have one length; otherwise each has the lengths of key and rest first.
-    pub fn is_fixed(&self) -> bool {
-        self.widths.is_some()
+    /// Bytes of each row, if all have as many; otherwise each has the lengths of key and rest first.
+    pub fn width(&self) -> Option<usize> {
+        self.widths.map(|(key, rest)| key + rest)
+    }
+
+    /// The rows of a batch, if all have one length, one behind the other.
+    pub fn block(&self, batch: &RecordBatch, block: &mut Vec<u8>) -> Result<(), ArrowError> {
+        let (key, rest) = self.widths.expect("all rows have one length");
+        let width = key + rest;
+        block.clear();
+        block.resize(batch.num_rows() * width, 0);
+        self.key.write(batch, block, (width, 0))?;
+        self.rest.write(batch, block, (width, key))
     }
 
     /// Keys and rests of the rows of a batch.

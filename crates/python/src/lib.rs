@@ -22,6 +22,7 @@ mod rows;
 mod simulate;
 mod sorted;
 mod sorter;
+mod strides;
 mod wait;
 
 use pyo3::prelude::*;

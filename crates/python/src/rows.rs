@@ -9,9 +9,9 @@ use crate::columns::Columns;
 /// Bytes that a batch is converted by. The copy fits the caches of a core and not only its memory.
 const SLICE_BYTES: usize = 256 << 10;
 
-/// Rows and bytes after which a batch that comes back is large enough.
+/// Rows and bytes after which a batch that comes back is large enough. Its bytes fit the caches, too.
 const ROWS: usize = 64 << 10;
-const BATCH_BYTES: usize = 4 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// Pushes the rows of a batch, some at a time.
 pub(crate) fn push_batch(
@@ -22,10 +22,16 @@ pub(crate) fn push_batch(
     let count = batch.num_rows();
     let bytes = bytes_of(batch);
     let step = (SLICE_BYTES * count / bytes.max(1)).clamp(1, 64 << 10);
-    let mut row = Vec::new();
+    let mut rows = Vec::new();
     for begin in (0..count).step_by(step) {
         let slice = batch.slice(begin, step.min(count - begin));
-        push_slice(columns, &slice, feed, &mut row)?;
+        match columns.width() {
+            Some(_) => {
+                columns.block(&slice, &mut rows).map_err(unreadable)?;
+                feed.push_reader(&rows[..])?;
+            }
+            None => push_slice(columns, &slice, feed, &mut rows)?,
+        }
     }
     Ok(())
 }
@@ -41,6 +47,7 @@ fn bytes_of(batch: &RecordBatch) -> usize {
     bytes.sum()
 }
 
+/// Pushes rows of any length.
 fn push_slice(
     columns: &Columns,
     batch: &RecordBatch,
@@ -53,11 +60,9 @@ fn push_slice(
         let rest = columns.has_rest().then(|| rests.row(number));
         let (key, rest) = (key.as_ref(), rest.as_ref().map_or(&[][..], AsRef::as_ref));
         row.clear();
-        if !columns.is_fixed() {
-            for part in [key, rest] {
-                let length = u32::try_from(part.len()).map_err(|_| too_long())?;
-                row.extend_from_slice(&length.to_le_bytes());
-            }
+        for part in [key, rest] {
+            let length = u32::try_from(part.len()).map_err(|_| too_long())?;
+            row.extend_from_slice(&length.to_le_bytes());
         }
         row.extend_from_slice(key);
         row.extend_from_slice(rest);
@@ -86,11 +91,13 @@ pub(crate) fn read_batch(
     if ends.len() == 1 {
         return Ok(None);
     }
-    let rows = ends.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
-    let batch = columns
-        .batch(rows)
-        .map_err(|error| Error::Damaged(error.to_string()))?;
-    Ok(Some(batch))
+    let batch = match columns.width() {
+        Some(width) => columns.batch(bytes.chunks_exact(width)),
+        None => columns.batch(ends.windows(2).map(|ends| &bytes[ends[0]..ends[1]])),
+    };
+    batch
+        .map(Some)
+        .map_err(|error| Error::Damaged(error.to_string()))
 }
 
 /// A stream or a batch of the caller has failed.

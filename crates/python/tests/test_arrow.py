@@ -71,6 +71,22 @@ class PyArrow(TestCase):
         result = pyarrow.table(back(data, key=["s:desc:nulls-last", "n:desc"]))
         self.assertEqual(result["n"].to_pylist(), [3, 2, None, 1])
 
+    def test_fixed_columns_with_nulls(self):
+        rng = random.Random(5)
+        value = lambda width: None if rng.random() < 0.1 else rng.randbytes(width)
+        make = lambda width: pyarrow.array([value(width) for _ in range(20_000)], pyarrow.binary(width))
+        data = pyarrow.table({"a": make(2), "b": make(9), "c": make(3)})
+        order = lambda *names: lambda row: [(row[name] is not None, row[name] or b"") for name in names]
+        # A batch that begins within its arrays has other offsets.
+        pieces = [data.slice(0, 7), data.slice(7, 12_000).combine_chunks(), data.slice(12_007)]
+        for names in [["a"], ["b", "a"], ["c", "b", "a"]]:
+            result = pyarrow.table(back(pieces, key=names, stable=True))
+            result.validate(full=True)
+            self.assertEqual(result.schema, data.schema)
+            self.assertTrue(result.to_pylist() == sorted(data.to_pylist(), key=order(*names)))
+        falling = pyarrow.table(back(data, key=["a:desc", "b", "c"]))["a"].to_pylist()
+        self.assertEqual(falling, sorted(data["a"].to_pylist(), key=lambda a: (a is None, a or b""))[::-1])
+
     def test_all_columns_are_the_key_without_one(self):
         data = pyarrow.table({"a": [2, 1, 2], "b": ["y", "z", "x"]})
         self.assertEqual(pyarrow.table(back(data))["b"].to_pylist(), ["z", "x", "y"])

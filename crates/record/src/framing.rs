@@ -54,6 +54,25 @@ impl Framing {
         }
     }
 
+    /// The whole records at the front of `bytes`: their number, and the bytes of all.
+    #[must_use]
+    pub fn whole(self, bytes: &[u8]) -> (usize, usize) {
+        match self {
+            Framing::Fixed(length) => (bytes.len() / length, bytes.len() - bytes.len() % length),
+            Framing::Delimited(delimiter) => {
+                let end = memchr::memrchr(delimiter, bytes).map_or(0, |before| before + 1);
+                (memchr::memchr_iter(delimiter, &bytes[..end]).count(), end)
+            }
+            Framing::Quoted(_) | Framing::Prefixed(_) => {
+                let (mut records, mut all) = (0, 0);
+                while let Some(end) = self.end(&bytes[all..]) {
+                    (records, all) = (records + 1, all + end);
+                }
+                (records, all)
+            }
+        }
+    }
+
     /// Each record of whole records.
     ///
     /// # Panics

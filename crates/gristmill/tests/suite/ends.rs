@@ -128,7 +128,9 @@ fn a_reader_that_fails_ends_the_sort() {
     }
     let place = tempfile::tempdir().unwrap();
     let mut feed = feed(place.path(), &Watch::new());
-    let failed = feed.push_reader(Failing(0)).unwrap_err();
+    let failed = feed
+        .push_reader(io::BufReader::new(Failing(0)))
+        .unwrap_err();
     assert!(matches!(&failed, Error::Io(_)), "{failed}");
     drop(feed);
     assert!(files(place.path()).is_empty());

@@ -1,5 +1,7 @@
 //! Records pushed and read one by one, in more than memory holds.
 
+use std::io::BufReader;
+
 use gristmill::{Error, Format, Sorter, Watch};
 
 use crate::{SMALL, records};
@@ -76,7 +78,8 @@ fn readers_give_records_of_any_cut() {
     }
     let mut feed = Sorter::new(Format::lines()).start().unwrap();
     let long = "x".repeat(700_000);
-    feed.push_reader(Slowly(format!("dd\nb\n\n{long}\naaaaaaaaaa").as_bytes()))
+    let text = format!("dd\nb\n\n{long}\naaaaaaaaaa");
+    feed.push_reader(BufReader::new(Slowly(text.as_bytes())))
         .unwrap();
     let all = feed.finish().unwrap().read_to_vec().unwrap();
     assert!(all == format!("\naaaaaaaaaa\nb\ndd\n{long}\n").into_bytes());
@@ -85,6 +88,56 @@ fn readers_give_records_of_any_cut() {
     assert_eq!(
         cut.to_string(),
         "record 2: it has another length than the format says"
+    );
+}
+
+/// Records of all framings, cut anywhere, before the sort has begun and while it runs.
+#[test]
+fn pieces_of_any_size_give_the_same_records() {
+    let line = |number: u64| match number % 3 {
+        0 => "\"a\nb\"\n".to_owned(),
+        _ => format!("{number:0width$}\n", width = (number % 40) as usize),
+    };
+    let prefixed = |number: u64| {
+        let body = number.to_string().repeat((number % 9) as usize);
+        [&(body.len() as u16).to_be_bytes(), body.as_bytes()].concat()
+    };
+    let lines: String = (0..400_000).map(line).collect();
+    let bodies: Vec<u8> = (0..400_000).flat_map(prefixed).collect();
+    let cases = [
+        ("lines", lines.as_bytes()),
+        ("csv", lines.as_bytes()),
+        ("fixed:8", &bodies[..bodies.len() & !7]),
+        ("varlen:u16be", &bodies),
+    ];
+    for (format, bytes) in cases {
+        let sorted = |by: usize| {
+            let place = tempfile::tempdir().unwrap();
+            let sorter = Sorter::new(Format::named(format)).memory(SMALL);
+            let mut feed = sorter.temporary(place.path()).start().unwrap();
+            match by {
+                0 => feed.push_reader(bytes).unwrap(),
+                by => feed
+                    .push_reader(BufReader::with_capacity(by, bytes))
+                    .unwrap(),
+            }
+            feed.finish().unwrap().read_to_vec().unwrap()
+        };
+        let whole = sorted(0);
+        assert_eq!(whole.len(), bytes.len(), "{format}");
+        for by in [7, 101, 70_001] {
+            assert!(sorted(by) == whole, "{format} in pieces of {by} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_length_that_no_record_has_is_refused() {
+    let mut feed = Sorter::new(Format::named("varlen:u64be")).start().unwrap();
+    let refused = feed.push_reader(&[0xff; 20][..]).unwrap_err();
+    assert!(
+        matches!(refused, Error::Record { number: 1, .. }),
+        "{refused}"
     );
 }
 
