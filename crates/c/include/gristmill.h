@@ -97,9 +97,9 @@ typedef struct gristmill_report {
 typedef struct gristmill_progress {
     /* The phase: empty before the sort begins, then such as "sort" and "merge". */
     char phase[32];
-    /* Bytes that were read in this phase. */
+    /* Bytes of the input that were read in this phase. */
     uint64_t read;
-    /* Bytes that were written in this phase. */
+    /* Bytes of the output that were written in this phase. */
     uint64_t written;
     /* Bytes of all records; 0 if that is not known. */
     uint64_t total;
@@ -151,7 +151,7 @@ gristmill_status gristmill_set_stable(gristmill_sorter *sorter);
 /* Keeps only the first of the records with equal keys. */
 gristmill_status gristmill_set_unique(gristmill_sorter *sorter);
 
-/* Keeps only so many of the sorted records, the first ones. */
+/* Keeps only the first `records` of the sorted records. */
 gristmill_status gristmill_set_top(gristmill_sorter *sorter, uint64_t records);
 
 /* The limit on memory in bytes; 256 MiB if it is not set. Small sorts take less. */

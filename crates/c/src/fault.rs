@@ -120,6 +120,7 @@ impl From<Error> for Fault {
             Error::Stopped => Status::Stopped,
             Error::Forked => Status::Forked,
             Error::Damaged(_) => Status::Damaged,
+            Error::Bug(_) => Status::Bug,
             _ => Status::Other,
         };
         Fault::new(status, error.to_string())

@@ -1,6 +1,7 @@
 //! Records as the engine takes them.
 
 use record::Framing;
+use sort::amount;
 
 use crate::error::Error;
 
@@ -13,6 +14,8 @@ pub(crate) struct Encoder {
     make_key: Option<MakeKey>,
     /// Records so far.
     pub number: u64,
+    /// Bytes of a record that comes in pieces, at most: no sort takes a longer one.
+    most: usize,
     /// The front of the record: lengths and key.
     front: Vec<u8>,
     /// A delimiter that the record lacks.
@@ -20,11 +23,12 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn new(framing: Framing, make_key: Option<MakeKey>) -> Encoder {
+    pub(crate) fn new(framing: Framing, make_key: Option<MakeKey>, most: usize) -> Encoder {
         Encoder {
             framing,
             make_key,
             number: 0,
+            most,
             front: Vec::new(),
             end: [framing.delimiter().unwrap_or(0)],
         }
@@ -34,6 +38,19 @@ impl Encoder {
     pub fn wrong(&self, what: &'static str) -> Error {
         let number = self.number + 1;
         Error::Record { number, what }
+    }
+
+    /// Checks the bytes of a record so far.
+    pub fn check_length(&self, bytes: usize) -> Result<(), Error> {
+        match bytes <= self.most {
+            true => Ok(()),
+            false => Err(Error::Memory(format!(
+                "record {} is longer than {}; set `longest` to the bytes of the longest one, or give \
+                 more memory",
+                self.number + 1,
+                amount(self.most as u64)
+            ))),
+        }
     }
 
     pub fn makes_keys(&self) -> bool {
@@ -59,7 +76,7 @@ impl Encoder {
 
     /// The parts of a record, one behind the other.
     #[inline]
-    pub fn encode<'r>(&'r mut self, record: &'r [u8], lacks: bool) -> [&'r [u8]; 3] {
+    pub fn encode<'r>(&'r mut self, record: &'r [u8], lacks: bool) -> Result<[&'r [u8]; 3], Error> {
         let end = if lacks { &self.end[..] } else { &[] };
         self.front.clear();
         if let Some(make_key) = &self.make_key {
@@ -69,12 +86,15 @@ impl Encoder {
             };
             self.front.extend_from_slice(&[0; 8]);
             make_key(body, &mut self.front);
-            let key = (self.front.len() - 8) as u32;
-            let value = (record.len() + end.len()) as u32;
-            self.front[..4].copy_from_slice(&key.to_le_bytes());
-            self.front[4..8].copy_from_slice(&value.to_le_bytes());
+            let lengths = [self.front.len() - 8, record.len() + end.len()];
+            for (length, place) in lengths.into_iter().zip(self.front.chunks_exact_mut(4)) {
+                let Ok(length) = u32::try_from(length) else {
+                    return Err(self.wrong("it or its key has 4 GiB or more"));
+                };
+                place.copy_from_slice(&length.to_le_bytes());
+            }
         }
-        [&self.front, record, end]
+        Ok([&self.front, record, end])
     }
 }
 

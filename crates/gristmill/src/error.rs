@@ -1,6 +1,9 @@
 //! The errors of a sort.
 
-use std::path::PathBuf;
+mod words;
+
+use std::io;
+use std::path::{Path, PathBuf};
 
 use node::DiskError;
 use pipeline::Failure;
@@ -52,11 +55,11 @@ pub enum Error {
         file: PathBuf,
         /// The system's error.
         #[source]
-        cause: std::io::Error,
+        cause: io::Error,
     },
     /// A reader or writer of the caller failed.
     #[error("{0}")]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
     /// A [`Watch`](crate::Watch) stopped the sort.
     #[error("the sort was stopped")]
     Stopped,
@@ -66,9 +69,63 @@ pub enum Error {
     /// Records were lost or changed, on a disk or in memory. The check of the output found it.
     #[error("{0}")]
     Damaged(String),
-    /// Another failure: of the system, or a bug.
+    /// A mistake in Gristmill itself. Please report it.
+    #[error("{0}")]
+    Bug(String),
+    /// Another failure of the system.
     #[error("{0}")]
     Other(String),
+}
+
+impl Error {
+    /// The same error, for the next call: a sort that has failed stays so.
+    pub(crate) fn again(&self) -> Error {
+        let same = |cause: &io::Error| match cause.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(cause.kind(), cause.to_string()),
+        };
+        match self {
+            Error::Options(what) => Error::Options(what.clone()),
+            Error::Memory(what) => Error::Memory(what.clone()),
+            Error::Input { what, file, offset } => Error::Input {
+                what: what.clone(),
+                file: file.clone(),
+                offset: *offset,
+            },
+            Error::Record { number, what } => Error::Record {
+                number: *number,
+                what,
+            },
+            Error::File { what, file, cause } => Error::File {
+                what: what.clone(),
+                file: file.clone(),
+                cause: same(cause),
+            },
+            Error::Io(cause) => Error::Io(same(cause)),
+            Error::Stopped => Error::Stopped,
+            Error::Forked => Error::Forked,
+            Error::Damaged(what) => Error::Damaged(what.clone()),
+            Error::Bug(what) => Error::Bug(what.clone()),
+            Error::Other(what) => Error::Other(what.clone()),
+        }
+    }
+
+    /// An error about records that come from a file.
+    pub(crate) fn in_file(self, file: &Path) -> Error {
+        match self {
+            Error::Io(cause) => Error::File {
+                what: format!("cannot read {}: {cause}", file.display()),
+                file: file.to_owned(),
+                cause,
+            },
+            Error::Record { .. } => Error::Input {
+                what: format!("{}: {self}", file.display()),
+                file: Some(file.to_owned()),
+                offset: None,
+            },
+            other => other,
+        }
+    }
 }
 
 impl From<Failure> for Error {
@@ -82,26 +139,52 @@ impl From<Failure> for Error {
                 cause,
             },
             Failure::Program(error) => match error.downcast::<SortError>() {
-                Ok(error) => of_sort(&error, what),
+                Ok(error) => of_sort(&error),
                 Err(_) => Error::Other(what),
             },
-            Failure::Closed | Failure::NoThread { .. } | Failure::Panic { .. } => {
-                Error::Other(what)
-            }
+            Failure::Panic { .. } => Error::Bug(what),
+            Failure::Closed | Failure::NoThread { .. } => Error::Other(what),
         }
     }
 }
 
-fn of_sort(error: &SortError, what: String) -> Error {
-    match error.kind() {
-        "memory_limit" | "no_memory" => Error::Memory(what),
-        "records_lost" | "disorder" | "read_back" | "garbled" => Error::Damaged(what),
-        "truncated_record" | "bad_record" | "input_changed" | "header" | "unsorted_input"
-        | "manifest" => Error::Input {
+fn of_sort(error: &SortError) -> Error {
+    let what = words::message(error);
+    let of_input = |what| Error::Input {
+        what,
+        file: error.file().cloned(),
+        offset: error.offset(),
+    };
+    let of_file = |what, kind: io::ErrorKind| match error.file() {
+        Some(file) => Error::File {
             what,
-            file: error.file().cloned(),
-            offset: error.offset(),
+            file: file.clone(),
+            cause: kind.into(),
         },
+        None => Error::Other(what),
+    };
+    match error {
+        SortError::TooLittleMemory { .. }
+        | SortError::PipeTooLong { .. }
+        | SortError::LongLine { .. }
+        | SortError::NoMemory { .. } => Error::Memory(what),
+        SortError::Lost { .. }
+        | SortError::Disorder { .. }
+        | SortError::ReadBack { .. }
+        | SortError::Spoilt { .. }
+        | SortError::Garbled { .. } => Error::Damaged(what),
+        SortError::TruncatedRecord { .. }
+        | SortError::BadRecord { .. }
+        | SortError::BadRow { .. }
+        | SortError::Shrunk { .. }
+        | SortError::Replaced { .. }
+        | SortError::Header { .. }
+        | SortError::Unsorted { .. }
+        | SortError::Manifest { .. } => of_input(what),
+        SortError::Directory { .. } => of_file(what, io::ErrorKind::IsADirectory),
+        SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => {
+            of_file(what, io::ErrorKind::StorageFull)
+        }
         _ => Error::Other(what),
     }
 }

@@ -55,7 +55,7 @@ impl Feed {
     /// When it is no record of the format, or the sort has failed.
     pub fn push(&mut self, record: &[u8]) -> Result<(), Error> {
         let lacks = self.encoder.check(record)?;
-        let parts = self.encoder.encode(record, lacks);
+        let parts = self.encoder.encode(record, lacks)?;
         match &mut self.state {
             State::Running(input, sorted) => {
                 for part in parts {
@@ -65,12 +65,15 @@ impl Feed {
                 }
             }
             State::Front(front) => {
+                if front.is_stopped() {
+                    return Err(Error::Stopped);
+                }
                 front.add(parts);
                 if front.room() == 0 {
                     self.begin()?;
                 }
             }
-            State::Ended => return Err(Error::Other("the sort could not begin".to_owned())),
+            State::Ended => return Err(not_begun()),
         }
         self.encoder.number += 1;
         Ok(())
@@ -109,6 +112,7 @@ impl Feed {
         let room = match &mut self.state {
             State::Running(input, _) => input.room(),
             // The record that fills it begins the sort, and waits for it.
+            State::Front(front) if front.is_stopped() => 0,
             State::Front(front) => front.room().saturating_sub(1),
             State::Ended => 0,
         };
@@ -117,7 +121,7 @@ impl Feed {
             return Ok(false);
         }
         let lacks = self.encoder.check(record)?;
-        let parts = self.encoder.encode(record, lacks);
+        let parts = self.encoder.encode(record, lacks)?;
         if room < parts.iter().map(|part| part.len()).sum() {
             return Ok(false);
         }
@@ -167,6 +171,7 @@ impl Feed {
             if scanner.is_within() {
                 let end = scanner.end(rest).map_err(|_| self.has_bad_length())?;
                 let (more, behind) = rest.split_at(end.unwrap_or(rest.len()));
+                self.encoder.check_length(carried.len() + more.len())?;
                 carried.extend_from_slice(more);
                 if end.is_some() {
                     self.push(&carried)?;
@@ -221,7 +226,9 @@ impl Feed {
             file: path.to_owned(),
             cause,
         })?;
-        self.push_reader(BufReader::with_capacity(READ_BYTES, file))
+        let reader = BufReader::with_capacity(READ_BYTES, file);
+        self.push_reader(reader)
+            .map_err(|error| error.in_file(path))
     }
 
     /// Ends the input. The records come back in order.
@@ -235,7 +242,11 @@ impl Feed {
                 input.finish();
                 Ok(sorted)
             }
-            State::Front(_) | State::Ended => unreachable!("it has begun"),
+            State::Front(_) | State::Ended => Err(not_begun()),
         }
     }
+}
+
+fn not_begun() -> Error {
+    Error::Other("the sort could not begin".to_owned())
 }

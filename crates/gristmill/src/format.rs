@@ -24,7 +24,7 @@ pub struct Format {
     name: String,
     keys: Vec<String>,
     separator: Option<u8>,
-    delimiter: u8,
+    delimiter: Option<u8>,
     has_header: bool,
 }
 
@@ -56,7 +56,7 @@ impl Format {
             name: name.to_owned(),
             keys: Vec::new(),
             separator: None,
-            delimiter: b'\n',
+            delimiter: None,
             has_header: true,
         }
     }
@@ -78,7 +78,7 @@ impl Format {
     /// The byte at the end of a line instead of a newline.
     #[must_use]
     pub fn delimiter(mut self, delimiter: u8) -> Format {
-        self.delimiter = delimiter;
+        self.delimiter = Some(delimiter);
         self
     }
 
@@ -87,6 +87,10 @@ impl Format {
     pub fn without_header(mut self) -> Format {
         self.has_header = false;
         self
+    }
+
+    pub(crate) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
     }
 
     pub(crate) fn is_rows(&self) -> bool {
@@ -99,6 +103,7 @@ impl Format {
     }
 
     pub(crate) fn build(&self, stable: bool, unique: bool) -> Result<Built, Error> {
+        self.check()?;
         let ties = match stable || unique {
             true => TextTies::Position,
             false => TextTies::Line,
@@ -136,11 +141,31 @@ impl Format {
         })
     }
 
+    /// Refuses options that this format does not have.
+    fn check(&self) -> Result<(), Error> {
+        let (name, is_lines) = (&self.name, self.name == "lines");
+        let refused = |what: &str| Err(Error::Options(format!("format {name} {what}")));
+        if self.separator.is_some() && !is_lines && name != "csv" {
+            return refused("has no separator to choose; leave it out");
+        }
+        if self.delimiter.is_some() && !is_lines {
+            return refused("has no delimiter to choose; leave it out");
+        }
+        match self.dialect() {
+            Some(dialect) if dialect.has_columns() => Ok(()),
+            _ if self.has_header => Ok(()),
+            _ => refused("has no header; leave without_header out"),
+        }
+    }
+
     fn line_order(&self, ties: TextTies) -> Result<LineOrder, Error> {
         let keys = self.keys.iter().map(|key| key.parse::<TextKey>());
         let keys = keys.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
         let text = TextOrder::new(keys, KeyOptions::default(), self.separator, ties, None);
-        Ok(LineOrder::lines(text.map_err(wrong)?, self.delimiter))
+        Ok(LineOrder::lines(
+            text.map_err(wrong)?,
+            self.delimiter.unwrap_or(b'\n'),
+        ))
     }
 
     fn dialect(&self) -> Option<Dialect> {

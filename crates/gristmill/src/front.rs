@@ -18,6 +18,7 @@ use sort::{Choice, Job};
 use crate::error::Error;
 use crate::running::Running;
 use crate::sorted::{Decoder, Sorted};
+use crate::watch::Watch;
 
 /// Bytes of the front. The engine draws its splitters from more of them.
 const FRONT_BYTES: usize = 4 << 20;
@@ -37,18 +38,24 @@ pub(crate) struct Front {
     decoder: Decoder,
     /// Where records end, as the engine takes them.
     framing: Framing,
+    watch: Watch,
     bytes: Vec<u8>,
 }
 
 impl Front {
-    pub fn new(job: Job, framing: Framing, decoder: Decoder) -> Front {
-        let bytes = Vec::new();
+    pub fn new(job: Job, framing: Framing, decoder: Decoder, watch: &Watch) -> Front {
+        let (watch, bytes) = (watch.clone(), Vec::new());
         Front {
             job,
             decoder,
             framing,
+            watch,
             bytes,
         }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
     }
 
     /// Adds a record.

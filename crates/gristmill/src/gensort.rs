@@ -1,4 +1,4 @@
-//! The records of the sort benchmark: 100 bytes, of which the first 10 are the key.
+//! The records of the sort benchmark: 100 bytes. The first 10 are the key.
 //!
 //! They are those of gensort, with which systems are compared (sortbenchmark.org).
 

@@ -44,9 +44,9 @@
 //! ```
 //!
 //! Nothing here is global: several sorts may run at once, each within its own limit. The library
-//! prints nothing, handles no signal and never ends the process. Whatever ends a sort, an error, a
-//! panic of the caller, a [`Watch`] or a drop, its temporary files are removed, and an output appears
-//! under its name only when it is complete.
+//! prints nothing, handles no signal and never ends the process. An error, a panic of the caller, a
+//! [`Watch`] or a drop ends a sort: its temporary files are removed then. An output appears under its
+//! name only when it is complete.
 
 mod encoder;
 mod error;

@@ -1,5 +1,6 @@
 //! A sort on a thread of its own.
 
+use std::io;
 use std::mem::forget;
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -41,7 +42,8 @@ impl Running {
         let (name, control) = ("gristmill".to_owned(), job.control.clone());
         let thread = Builder::new()
             .name(name)
-            .spawn(|| run(job, input, output))?;
+            .spawn(|| run(job, input, output))
+            .map_err(no_thread)?;
         Ok(Running {
             thread: Some(thread),
             control,
@@ -116,7 +118,8 @@ pub(crate) fn store<T>(
         };
         let storing = Builder::new()
             .name("gristmill".to_owned())
-            .spawn_scoped(scope, store)?;
+            .spawn_scoped(scope, store)
+            .map_err(no_thread)?;
         let filled = fill(&mut feed);
         match &filled {
             Ok(Ok(_)) => feed.finish(),
@@ -138,11 +141,11 @@ where
     P: Fn(Node) -> Task + Clone + Send + 'static,
     Task: Future<Output = Result<T, Failure>> + 'static,
 {
-    let ends = cluster
-        .try_run(program)
-        .map_err(|cause| Failure::NoThread {
-            stage: "first",
-            cause,
-        })?;
+    let ends = cluster.try_run(program).map_err(no_thread)?;
     ends.into_iter().next().expect("one node")
+}
+
+fn no_thread(cause: io::Error) -> Failure {
+    let stage = "first";
+    Failure::NoThread { stage, cause }
 }

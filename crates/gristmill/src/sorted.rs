@@ -37,8 +37,17 @@ pub struct Sorted {
     carried: Vec<u8>,
     scanner: Scanner,
     decoder: Decoder,
-    running: Option<Running>,
-    report: Option<Report>,
+    end: End,
+}
+
+/// The end of the sort.
+enum End {
+    Awaited(Running),
+    Reached(Report),
+    /// It has failed, and every call says so.
+    Failed(Error),
+    /// Its thread panicked, and that went on to the caller.
+    Lost,
 }
 
 /// The place of a record.
@@ -55,8 +64,7 @@ impl Sorted {
             carried: Vec::new(),
             scanner: decoder.framing.scanner(),
             decoder,
-            running: Some(running),
-            report: None,
+            end: End::Awaited(running),
         }
     }
 
@@ -145,24 +153,35 @@ impl Sorted {
     }
 
     /// Waits for the end of the sort.
-    fn end(&mut self) -> Result<(), Error> {
-        if let Some(running) = self.running.take() {
-            self.report = Some(running.join()?);
+    fn end(&mut self) -> Result<Report, Error> {
+        self.end = match replace(&mut self.end, End::Lost) {
+            End::Awaited(running) => match running.join() {
+                Ok(report) => End::Reached(report),
+                Err(error) => End::Failed(error),
+            },
+            end => end,
+        };
+        match &self.end {
+            End::Reached(report) => Ok(*report),
+            End::Failed(error) => Err(error.again()),
+            End::Awaited(_) | End::Lost => Err(Error::Bug("the sort has panicked".to_owned())),
         }
-        Ok(())
     }
 
     /// The reason why the sort takes no more records.
     pub(crate) fn failure(&mut self) -> Error {
         match self.end() {
             Err(error) => error,
-            Ok(()) => Error::Other("the sort has ended".to_owned()),
+            Ok(_) => Error::Other("the sort has ended".to_owned()),
         }
     }
 
     /// The report, once the last record was read.
     pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
+        match &self.end {
+            End::Reached(report) => Some(report),
+            _ => None,
+        }
     }
 
     /// Writes all records that are left.
@@ -174,7 +193,7 @@ impl Sorted {
             writer.write_all(records)?;
         }
         writer.flush()?;
-        Ok(self.take_report())
+        self.end()
     }
 
     /// Writes all records that are left to a file, which gets its name when it is complete and durable.
@@ -197,7 +216,7 @@ impl Sorted {
             loop {
                 match self.next_records() {
                     Ok(Some(records)) => file.push(records)?,
-                    Ok(None) => break Ok(Ok(self.take_report())),
+                    Ok(None) => break Ok(self.end()),
                     Err(error) => break Ok(Err(error)),
                 }
             }
@@ -219,10 +238,6 @@ impl Sorted {
         }
         let from = replace(&mut self.at, self.take.held().len());
         Ok(Some(&self.take.held()[from..]))
-    }
-
-    fn take_report(&mut self) -> Report {
-        self.report.take().expect("the last record was read")
     }
 
     /// All records that are left, one behind the other.

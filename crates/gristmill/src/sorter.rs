@@ -9,7 +9,7 @@ use node::Decompress;
 use node_real::Take;
 use sort::{
     CheckResult, Checked, Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target,
-    Tuning,
+    Tuning, amount,
 };
 
 use crate::encoder::{Encoder, MakeKey};
@@ -25,6 +25,12 @@ use crate::watch::Watch;
 
 /// The memory of a sort that gives no limit.
 const MEMORY_BYTES: u64 = 256 << 20;
+
+/// More memory than machines have; sums of it do not overflow.
+const MOST_MEMORY_BYTES: u64 = 1 << 46;
+
+/// A key beside the longest record, with the lengths of both.
+const MOST_KEY_BYTES: usize = 8 + (4 << 10);
 
 /// A sort that is being described. Each method takes it and returns it; [`Sorter::sort_files`],
 /// [`Sorter::read_files`] and [`Sorter::start`] begin the sort.
@@ -133,7 +139,7 @@ impl Sorter {
     }
 
     /// Bytes of the longest line or record with a length that is pushed, if it exceeds a 256th of the
-    /// memory.
+    /// memory. A key that a function makes has at most 4 KiB beside it.
     #[must_use]
     pub fn longest(mut self, bytes: usize) -> Sorter {
         self.longest = Some(bytes);
@@ -293,7 +299,8 @@ impl Sorter {
     pub fn start(mut self) -> Result<Feed, Error> {
         let framing = self.format.framing()?;
         let front = self.front()?;
-        let encoder = Encoder::new(framing, self.make_key.take());
+        let most = self.longest.unwrap_or(self.memory_bytes as usize);
+        let encoder = Encoder::new(framing, self.make_key.take(), most);
         Ok(Feed::new(encoder, front))
     }
 
@@ -309,11 +316,32 @@ impl Sorter {
             false => Decoder::plain(framing),
         };
         let job = self.job(built, vec![Source::Standard], Target::Standard);
-        Ok(Front::new(job, framing, decoder))
+        Ok(Front::new(job, framing, decoder, &self.watch))
     }
 
     fn build(&self) -> Result<Built, Error> {
+        self.check()?;
         self.format.build(self.stable, self.unique)
+    }
+
+    /// Checks the options that are numbers.
+    fn check(&self) -> Result<(), Error> {
+        if self.top == Some(0) {
+            let what = "top keeps at least one record";
+            return Err(Error::Options(what.to_owned()));
+        }
+        match self.longest {
+            Some(0) => {
+                let what = "the longest record has at least one byte";
+                Err(Error::Options(what.to_owned()))
+            }
+            Some(longest) if longest as u64 > self.memory_bytes => Err(Error::Memory(format!(
+                "a record of {} does not fit in {} of memory; give more memory, or a smaller `longest`",
+                amount(longest as u64),
+                amount(self.memory_bytes)
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Records behind their keys, with the lengths of both.
@@ -322,6 +350,11 @@ impl Sorter {
             let what = "by_key takes lines or binary records; rows have keys by column";
             return Err(Error::Options(what.to_owned()));
         }
+        if self.format.has_keys() {
+            let what = "by_key compares its own keys; leave those of the format out";
+            return Err(Error::Options(what.to_owned()));
+        }
+        self.check()?;
         Format::named(Decoder::PAIRS).build(true, self.unique)
     }
 
@@ -345,11 +378,14 @@ impl Sorter {
             contents: built.contents,
             top: self.top,
             rows: built.rows,
-            longest_line: self.longest,
+            longest_line: self.longest.map(|longest| match self.make_key {
+                Some(_) => longest + MOST_KEY_BYTES,
+                None => longest,
+            }),
             may_begin_again: true,
             resources: Resources {
                 cores: self.threads.unwrap_or_else(cores),
-                memory_bytes: self.memory_bytes,
+                memory_bytes: self.memory_bytes.min(MOST_MEMORY_BYTES),
                 io: IoChoice::Auto,
             },
             tuning: Tuning::default(),

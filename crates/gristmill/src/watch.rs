@@ -1,5 +1,7 @@
 //! Watching and stopping a sort, from any thread.
 
+use std::process::id;
+
 use pipeline::Control;
 
 /// Watches a sort and stops it. Clones watch the same one.
@@ -12,9 +14,18 @@ use pipeline::Control;
 /// assert!(matches!(feed.finish()?.read_to_vec(), Err(Error::Stopped)));
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Watch {
     control: Control,
+    /// In a fork of this process its locks may be held by threads that are not there.
+    process: u32,
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        let (control, process) = (Control::default(), id());
+        Watch { control, process }
+    }
 }
 
 /// How far a sort has come.
@@ -33,9 +44,9 @@ pub struct Watch {
 pub struct Progress {
     /// The phase: empty before the sort begins, then such as `sort` and `merge`.
     pub phase: &'static str,
-    /// Bytes that were read in this phase.
+    /// Bytes of the input that were read in this phase.
     pub read: u64,
-    /// Bytes that were written in this phase.
+    /// Bytes of the output that were written in this phase.
     pub written: u64,
     /// Bytes of all records; 0 if that is not known.
     pub total: u64,
@@ -47,14 +58,28 @@ impl Watch {
         Watch::default()
     }
 
-    /// Stops the sort: it removes its files, and whoever waits for it gets
-    /// [`Error::Stopped`](crate::Error::Stopped).
+    /// Stops the sort: it removes its files, and calls that wait for it get
+    /// [`Error::Stopped`](crate::Error::Stopped). A fork of the process that made the watch stops
+    /// nothing.
     pub fn stop(&self) {
-        self.control.stop("its watch");
+        if !self.is_forked() {
+            self.control.stop("its watch");
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        !self.is_forked() && self.control.is_ending()
+    }
+
+    fn is_forked(&self) -> bool {
+        self.process != id()
     }
 
     /// How far the sort has come.
     pub fn progress(&self) -> Progress {
+        if self.is_forked() {
+            return Progress::default();
+        }
         let progress = self.control.progress();
         Progress {
             phase: progress.phase,

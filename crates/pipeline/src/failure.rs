@@ -62,8 +62,8 @@ impl fmt::Display for Failure {
             Failure::Program(error) => write!(out, "{error}"),
             Failure::NoThread { stage, cause } => write!(
                 out,
-                "cannot start a thread for the {stage} stage: {cause}; give a smaller --parallel, \
-                 or raise the limit on processes (ulimit -u)"
+                "cannot start a thread for the {stage} stage: {cause}; allow fewer threads, or \
+                 raise the limit on processes (ulimit -u)"
             ),
             Failure::Panic { stage, message } => {
                 write!(

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use facts::row_place;
 
-pub(crate) use amount::amount;
+pub use amount::amount;
 pub(crate) use facts::no_memory;
 
 /// Why a sort was refused, or its result must not be trusted.

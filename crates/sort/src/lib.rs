@@ -41,7 +41,7 @@ mod stages;
 mod tools;
 
 pub use codec::Packing;
-pub use error::SortError;
+pub use error::{SortError, amount};
 pub use files::disk_space::Demand;
 pub use files::input::Input;
 pub use files::manifest::{ListedFile, Manifest};

@@ -21,9 +21,9 @@ const PHASE_BYTES: usize = 32;
 pub struct ProgressOfC {
     /// The phase: empty before the sort begins, then such as "sort" and "merge".
     pub phase: [c_char; PHASE_BYTES],
-    /// Bytes that were read in this phase.
+    /// Bytes of the input that were read in this phase.
     pub read: u64,
-    /// Bytes that were written in this phase.
+    /// Bytes of the output that were written in this phase.
     pub written: u64,
     /// Bytes of all records; 0 if that is not known.
     pub total: u64,
@@ -171,7 +171,7 @@ pub extern "C" fn gristmill_set_unique(sorter: Handle) -> Status {
     })
 }
 
-/// Keeps only so many of the sorted records, the first ones.
+/// Keeps only the first `records` of the sorted records.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_top(sorter: Handle, records: u64) -> Status {
     set(sorter, |options| {

@@ -172,6 +172,10 @@ static void options_are_checked(void)
     sorter = make("no such format");
     CHECK(gristmill_start(sorter) == GRISTMILL_OPTIONS);
     gristmill_free(sorter);
+    sorter = make("lines");
+    CHECK(gristmill_set_top(sorter, 0) == GRISTMILL_OK);
+    CHECK(gristmill_start(sorter) == GRISTMILL_OPTIONS && says(sorter, "at least one record"));
+    gristmill_free(sorter);
 }
 
 static gristmill_status first(gristmill_sorter *sorter, char expected)

@@ -2,10 +2,11 @@
 
 mod ends;
 mod face;
+mod mistakes;
 mod orders;
 mod streams;
 
-/// Numbered records of 100 bytes in no order: 4 MB of them spill in the memory of [`small`].
+/// Numbered records of 100 bytes in no order: 4 MB of them spill in the memory of [`SMALL`].
 pub fn records(count: u64) -> impl Iterator<Item = [u8; 100]> {
     (0..count).map(|number| {
         let mut record = [b'.'; 100];

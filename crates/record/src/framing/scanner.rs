@@ -11,7 +11,7 @@ const MOST_HEADER_BYTES: usize = 16;
 /// A length that no record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "{length} is no length of a record; check --format, and that the file begins with a record"
+    "{length} is no length of a record; check the format, and that the file begins with a record"
 )]
 pub struct BadLength {
     /// The length in the header.

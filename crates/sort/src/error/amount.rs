@@ -1,7 +1,7 @@
 //! Amounts of bytes, as people write them.
 
 /// Bytes in decimal units with one digit: 5.9 GB.
-pub(crate) fn amount(bytes: u64) -> String {
+pub fn amount(bytes: u64) -> String {
     let (mut number, mut unit) = (bytes as f64, None);
     for next in ["KB", "MB", "GB", "TB", "PB", "EB"] {
         // A number that would round to 1000.0 is written as 1.0 of the next unit.
