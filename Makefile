@@ -6,9 +6,9 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo build bench library wheel test lint unit readme programs python test-long test-all beyond long pages site \
-	trials hosts hostile installed python-installed published distributed docs install install-command install-library \
-	uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
+.PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
+	pages site trials hosts hostile installed python-installed published distributed docs install install-command \
+	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -23,6 +23,11 @@ bench:
 # The shared and the static library for programs in C.
 library:
 	$(CARGO) build --release --locked --package gristmill-c
+
+# All that `make install` installs. In one command, cargo compiles the libraries beneath once, with the
+# features that `make bench` chooses.
+release:
+	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench --package gristmill-c
 
 # The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
 # directory.
@@ -65,7 +70,7 @@ test-long: long beyond
 test-all: export GRISTMILL_LONG = 1
 test-all: lint unit readme programs python beyond
 
-# What no test of cargo does. `make python-installed distributed` builds a wheel and a static binary,
+# Tests that cargo does not run. `make python-installed distributed` builds a wheel and a static binary,
 # too, and is run by hand: it has not passed as a whole yet.
 beyond: build pages site installed published trials hosts hostile
 
@@ -82,11 +87,11 @@ site: docs
 	sh tests/links.sh $(TARGET)/site
 
 # Installs into a temporary directory, and runs the installed commands.
-installed: bench
+installed: release
 	sh tests/install.sh
 
-# What `make dist` builds, in a root directory where nothing else is.
-distributed: bench
+# Tries the files of `make dist`, which it builds, in a root directory that has nothing else.
+distributed:
 	sh tests/dist.sh
 
 # The library as others get it. `cargo install cargo-semver-checks` adds a check of its changes.
@@ -138,8 +143,7 @@ mpi-if-possible:
 # --- the rest
 
 # Both commands, man pages, completions, the library for C, and the MPI shim if `make mpi` has built it.
-# Packages set DESTDIR. Files of `make bench library` are installed unchanged, so that root need not
-# build.
+# Packages set DESTDIR.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
 SHIM = $(TARGET)/mpi/libgristmill_mpi.so
@@ -152,15 +156,21 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The name that programs are linked with, as crates/c/build.rs writes it into the library.
 SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
-install: built install-command install-library
+install: built
+	@$(MAKE) --no-print-directory install-command install-library
 	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)-bench" manual "$(MANUAL)"
 	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
 
+# Files may be older than the sources, so cargo looks at them. It does not where they are of another
+# user: `make release && sudo make install` runs no cargo as root. It builds no BINARY that is named.
 built:
-	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
+ifeq ($(origin BINARY),file)
+	@{ [ ! -O "$(TARGET)" ] && ls "$(BINARY)" "$(BINARY)-bench" "$(LIBRARY).so" "$(LIBRARY).a" >/dev/null 2>&1; } || \
+		$(MAKE) --no-print-directory release
+endif
 
-# Only `gristmill` and what comes with it, for the static archive.
+# Only `gristmill`, its man pages and completions, for the static archive.
 install-command:
 	install -d "$(INSTALLED)/bin" "$(MANUAL)" "$(BASH)" "$(ZSH)" "$(FISH)"
 	install -m 755 "$(BINARY)" "$(INSTALLED)/bin"
@@ -169,9 +179,8 @@ install-command:
 	"$(BINARY)" completions zsh > "$(ZSH)/_gristmill"
 	"$(BINARY)" completions fish > "$(FISH)/gristmill.fish"
 
-# The library for programs in C; packages set DESTDIR.
+# Only the library for programs in C, as `make library` has built it.
 install-library:
-	@test -e "$(LIBRARY).so" -a -e "$(LIBRARY).a" || $(MAKE) --no-print-directory library
 	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
 	install -D -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
 	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
@@ -205,7 +214,7 @@ table:
 dist-musl:
 	sh dist/musl.sh
 
-dist-deb: bench mpi-if-possible
+dist-deb: release mpi-if-possible
 	sh dist/deb.sh
 
 dist-wheel:
