@@ -1,6 +1,6 @@
 #!/bin/sh
-# Packs what `make install` installs as a Debian package for the release of this machine. It needs
-# dpkg-dev, which knows the packages of the libraries that the commands need.
+# Packs the files that `make install` installs as a Debian package for the release of this machine. It
+# needs dpkg-dev, which knows the packages of the libraries that the commands need.
 #
 #   DEBFULLNAME=.. DEBEMAIL=..      the maintainer, as for Debian's own tools
 set -eu
@@ -40,7 +40,7 @@ find "$root" -type f | while read -r file; do
 done
 # shellcheck disable=SC2046 # one argument for each
 depends=$(packages_of $(cat "$stage/binaries"))
-[ -n "$depends" ] || { cat "$stage/said" >&2; fail "dpkg-shlibdeps does not know what the commands need"; }
+[ -n "$depends" ] || { cat "$stage/said" >&2; fail "dpkg-shlibdeps does not know the packages that the commands need"; }
 
 install -d "$documents" "$root/DEBIAN"
 find "$root/usr/share/man" -type f -exec gzip -9n {} +
@@ -56,7 +56,7 @@ END
     cat <<END
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: Gristmill
-Comment: The licences of the libraries in the commands are in THIRD-PARTY-LICENCES.gz.
+Comment: The licences of the libraries in the programs are in THIRD-PARTY-LICENCES.gz.
 
 Files: *
 Copyright: The developers of Gristmill
@@ -69,7 +69,7 @@ License: Expat
 END
     sed 's/^$/./; s/^/ /' LICENSE-MIT
 } >"$documents/copyright"
-sh dist/licences.sh "$(rustc -vV | sed -n 's/^host: //p')" gristmill-cli gristmill-bench |
+sh dist/licences.sh "$(rustc -vV | sed -n 's/^host: //p')" gristmill-cli gristmill-bench gristmill-c |
     gzip -9n >"$documents/THIRD-PARTY-LICENCES.gz"
 
 cat >"$root/DEBIAN/control" <<END
@@ -88,10 +88,10 @@ Description: $(sed -n 's/^description = "\(.*\)"/\1/p' crates/cli/Cargo.toml | s
  It takes the options of GNU sort. It also simulates clusters of tiny cores.
 END
 sed -i '/^$/d' "$root/DEBIAN/control"
-# Shared libraries in a place where the loader looks.
-if ls "$root"/usr/lib/*.so* >/dev/null 2>&1; then
-    echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"
-fi
+# The loader has to find the library, and packages of programs that use it depend on this one.
+echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"
+soname=$(basename "$(readlink "$root/usr/lib/libgristmill.so")")
+echo "libgristmill ${soname##*.so.} gristmill (>= $version)" >"$root/DEBIAN/shlibs"
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 find "$root" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 rm -f "$out"/gristmill_*.deb

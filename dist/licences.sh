@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the licences of the libraries that are compiled into the commands: a list, and each text once.
+# Prints the licences of the libraries that are compiled into the packages: a list, and each text once.
 # Licences such as MIT ask for that where a binary is given away.
 #
 #   dist/licences.sh TARGET PACKAGE...

@@ -15,7 +15,7 @@ kind=$machine-linux-musl
 
 has_std() { [ -n "$(find "$(rustc --print sysroot)/lib/rustlib/$1/lib" -name 'libstd-*.rlib' 2>/dev/null)" ]; }
 
-# What is linked: our own paths are not in its messages, so that each checkout gives the same bytes.
+# For all that is linked: our own paths are not in messages, so that each checkout gives the same bytes.
 flags="--remap-path-prefix=$PWD=gristmill --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 has_std "$triple" || rustup target add "$triple" >"$out/rustup.log" 2>&1 || true
 if ! has_std "$triple"; then

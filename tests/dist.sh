@@ -81,10 +81,14 @@ debian_package() {
     tar -C "$root" -xf "$base"
     names "$root" >"$stage/before"
     cp "$out"/gristmill_*.deb "$root/tmp/gristmill.deb"
-    # Debian's own way, without a network: what it depends on is there.
+    # Debian's own way, without a network: all that it depends on is there.
     chroot "$root" apt-get install -qq -y /tmp/gristmill.deb >"$stage/said" 2>&1 || { cat "$stage/said"; fail "apt-get install"; }
     chroot "$root" dpkg --verify gristmill
     is_complete "$root/usr" .gz
+    for file in include/gristmill.h lib/libgristmill.a lib/libgristmill.so lib/pkgconfig/gristmill.pc; do
+        [ -s "$root/usr/$file" ] || fail "$file is missing in the package"
+    done
+    chroot "$root" ldconfig -p | grep -q 'libgristmill\.so\.' || fail "the loader does not find the library"
     for page in "$root"/usr/share/man/man1/gristmill*.gz; do
         zcat "$page" | grep -q '^\.TH' || fail "$page is no man page"
     done
@@ -110,9 +114,12 @@ fi
 [ "${1:-}" = built ] || make --no-print-directory dist
 static_binary
 # A package that goes to no archive closes no bug there, and its maintainer may be a user of this machine.
+accepted=initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog
+# One package has the commands and the library, as `make install` does, for machines of one architecture.
+accepted=$accepted,package-name-doesnt-match-sonames,link-to-shared-library-in-wrong-package
+accepted=$accepted,pkg-config-unavailable-for-cross-compilation
 if command -v lintian >/dev/null; then
-    lintian --allow-root --fail-on error,warning "$out"/gristmill_*.deb --suppress-tags \
-        initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog ||
+    lintian --allow-root --fail-on error,warning "$out"/gristmill_*.deb --suppress-tags "$accepted" ||
         fail "lintian finds mistakes in the package"
 fi
 if [ "$can_make_debian" = yes ]; then
