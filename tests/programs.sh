@@ -1,7 +1,9 @@
 #!/bin/sh
 # Builds the example of docs/programs.md, a crate outside of the workspace, and runs it on several
-# machines and on threads. It shares the workspace's target directory and its libraries of others. Crates
-# of the workspace are other crates to cargo here, so they are compiled once more, without optimisation.
+# machines and on threads, and as the page does. Checks that the Rust of the page is that of the example.
+#
+# It shares the workspace's target directory and its libraries of others. Crates of the workspace are
+# other crates to cargo here, so they are compiled once more, without optimisation.
 #
 #   tests/programs.sh
 set -eu
@@ -10,6 +12,22 @@ cargo=${CARGO:-cargo}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT INT TERM HUP
+
+fail() { echo "programs: $1"; exit 1; }
+
+# The Rust blocks of the page are parts of the example: an empty line in a block stands for code that is
+# left out, and the page indents less.
+awk 'function end() {
+        if (part != "" && !index(source "\n", part "\n")) { print "not in the example:" part; wrong = 1 }
+        part = ""
+    }
+    { sub(/^ +/, "") }
+    FILENAME != "docs/programs.md" { source = source "\n" $0; next }
+    /^```/ { end(); inside = $0 == "```rust"; blocks += inside; next }
+    inside && /^$/ { end(); next }
+    inside { part = part "\n" $0 }
+    END { exit wrong || blocks < 5 }' examples/all-reduce/src/*.rs docs/programs.md >"$place/said" ||
+    { cat "$place/said"; fail 'docs/programs.md shows other Rust'; }
 
 set -- --config 'profile.dev.package."*".opt-level=3'
 for manifest in crates/*/Cargo.toml; do
@@ -24,7 +42,6 @@ CARGO_TARGET_DIR=$target "$cargo" build --quiet --offline \
 program=$target/debug/all-reduce
 torus=examples/all-reduce/torus.toml
 
-fail() { echo "programs: $1"; exit 1; }
 is_in() { grep -qF -- "$1" "$2" || { cat "$2"; fail "no '$1' in the output of $3"; }; }
 
 "$program" >"$place/nanopu"
@@ -53,4 +70,13 @@ is_in 'a chunk has 314 words' "$place/said" 'too long a message'
 "$program" --help >"$place/help"
 is_in '--words <N>' "$place/help" --help
 is_in '--machine <NAME|FILE|threads>' "$place/help" --help
-echo "programs: the example ran on four machines"
+
+# The commands of the page, beside the torus, all but those that build.
+mkdir "$place/page"
+cp "$torus" "$place/page"
+sed -n 's|^\$ target/release/all-reduce|all-reduce|p' docs/programs.md >"$place/commands"
+[ -s "$place/commands" ] || fail 'docs/programs.md has no commands'
+PATH=$(realpath "$target/debug"):$PATH
+(cd "$place/page" && sh -eux "$place/commands") >"$place/said" 2>&1 ||
+    { cat "$place/said"; fail 'a command of docs/programs.md'; }
+echo "programs: the example ran on four machines, and as its page does"

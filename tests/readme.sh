@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs every command of the "sh" blocks of the README and of all pages of docs/, each page in an empty
-# directory of its own. A line that fails fails the test. Commands that cannot run here, because they
+# directory of its own. A line that fails fails the test. Lines that begin with make, git or cd are left
+# out: `make` has called this script, and the clone is here. Commands that cannot run here, because they
 # need a cluster or a terabyte, are in "console" blocks.
 #
 #   tests/readme.sh [GRISTMILL [PAGE...]]      default: target/release/gristmill, all pages
@@ -16,9 +17,8 @@ export PATH
 cd "$top"
 [ $# -gt 0 ] || set -- *.md docs/*.md docs/*/*.md
 
-# Says what it ran only if that fails.
+# Shows the commands and their output only if one fails.
 try() {
-    # `make` has called this script, and the clone is here.
     awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$1" |
         grep -vE '^(make|git|cd) ' >"$place/commands" || return 0
     commands=$(grep -cvE '^(#|$)' "$place/commands") || return 0
