@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
 
 /// The types of the keys so far. Keys of several types have no order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) enum Shape {
     /// Only `None` so far.
     #[default]
@@ -16,8 +16,28 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Writes a key, if it is of this shape. `None` comes first.
+    /// Writes a key, if it is of this shape. `None` comes first. A key that is refused leaves the shape
+    /// as it was.
     pub fn write(&mut self, key: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<()> {
+        // A known shape is that of most keys, and never changes.
+        let before = (!self.is_known()).then(|| self.clone());
+        self.write_part(key, out).inspect_err(|_| {
+            if let Some(before) = before {
+                *self = before;
+            }
+        })
+    }
+
+    fn is_known(&self) -> bool {
+        match self {
+            Shape::Unknown => false,
+            Shape::Leaf(_) => true,
+            Shape::Tuple(parts) => parts.iter().all(Shape::is_known),
+        }
+    }
+
+    /// Writes a key or a part of one. After an error the shape may have parts of the key.
+    fn write_part(&mut self, key: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<()> {
         if key.is_none() {
             out.push(0);
             return Ok(());
@@ -64,7 +84,7 @@ impl Shape {
         match self {
             Shape::Tuple(shapes) if shapes.len() == parts.len() => {
                 let mut both = shapes.iter_mut().zip(parts);
-                both.try_for_each(|(shape, part)| shape.write(&part, out))
+                both.try_for_each(|(shape, part)| shape.write_part(&part, out))
             }
             other => Err(other.differs(&format!("tuple of {}", parts.len()))),
         }

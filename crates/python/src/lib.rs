@@ -16,7 +16,9 @@ mod columns;
 mod errors;
 mod files;
 mod key;
+mod lock;
 mod options;
+mod reading;
 mod records;
 mod rows;
 mod simulate;
@@ -32,9 +34,11 @@ mod _gristmill {
     #[pymodule_export]
     use crate::files::{check, merge, sort_file};
     #[pymodule_export]
+    use crate::reading::Reading;
+    #[pymodule_export]
     use crate::simulate::{experiment, experiments, simulation};
     #[pymodule_export]
-    use crate::sorted::{Batches, Reading, Sorted};
+    use crate::sorted::{Batches, Sorted};
     #[pymodule_export]
     use crate::sorter::Pushed;
 

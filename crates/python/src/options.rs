@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use gristmill::{Format, Watch};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -49,6 +50,12 @@ impl Options {
             Some(value) => value.is_truthy(),
             None => Ok(usual),
         };
+        // The dictionary may live on in a traceback, and a line on the terminal stays until the last
+        // reference to it goes.
+        let progress = take("progress")?.map(Bound::unbind);
+        if progress.is_some() {
+            given.del_item("progress")?;
+        }
         Ok(Options {
             format: extract(take("format")?)?.unwrap_or_else(|| "lines".to_owned()),
             order: order(take("key")?, is("reverse", false)?)?,
@@ -57,12 +64,12 @@ impl Options {
             header: is("header", true)?,
             stable: is("stable", false)?,
             unique: is("unique", false)?,
-            top: extract(take("top")?)?,
-            memory: take("memory")?.map(|value| bytes(&value)).transpose()?,
-            threads: extract(take("threads")?)?,
+            top: number("top", 0, take("top")?)?,
+            memory: bytes(take("memory")?)?,
+            threads: number("threads", 1, take("threads")?)?,
             temporary: take("temporary")?.map_or(Ok(Vec::new()), |value| paths(&value))?,
-            longest: extract(take("longest")?)?,
-            progress: take("progress")?.map(Bound::unbind),
+            longest: number("longest", 1, take("longest")?)?,
+            progress,
         })
     }
 
@@ -153,14 +160,35 @@ fn byte(name: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<u8>> {
     }
 }
 
-/// Bytes as a number or as a text such as `256M`.
-fn bytes(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    match value.extract::<String>() {
-        Ok(text) => {
-            lab::units::count(&text).map_err(|wrong| option(format!("memory '{text}': {wrong}")))
-        }
-        Err(_) => value.extract(),
+/// The limit on memory, as a number of bytes or as a text such as `256M`.
+fn bytes(value: Option<Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
+    let Some(value) = value else { return Ok(None) };
+    let Ok(text) = value.extract::<String>() else {
+        return number("memory", 1, Some(value));
+    };
+    let count = lab::units::count(&text);
+    let count = count.map_err(|wrong| option(format!("memory '{text}': {wrong}")))?;
+    Ok(Some(count))
+}
+
+/// A number that must be at least `least`. The error of one out of range names the argument, which
+/// Python's own does not.
+fn number<'py, T>(name: &str, least: u8, value: Option<Bound<'py, PyAny>>) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let Some(value) = value else { return Ok(None) };
+    let wrong = match value.extract() {
+        Ok(number) => return Ok(Some(number)),
+        Err(wrong) => wrong,
+    };
+    if wrong.is_instance_of::<PyTypeError>(value.py()) {
+        return Err(wrong);
     }
+    Err(option(match value.lt(least)? {
+        true => format!("{name} must be at least {least}, not {value}"),
+        false => format!("{name} is too large: {value}"),
+    }))
 }
 
 /// A path, or several.

@@ -7,7 +7,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 
-use crate::errors::raised;
 use crate::key::Shape;
 use crate::options::{Options, Order};
 use crate::wait::Waiter;
@@ -102,10 +101,14 @@ impl Records {
             self.unseen = 0;
             waiter.look(record.py())?;
         }
-        if self.feed.try_push(bytes).map_err(raised)? {
+        let py = record.py();
+        let pushed = self.feed.try_push(bytes);
+        if pushed.map_err(|error| waiter.failure(py, error))? {
             return Ok(());
         }
-        waiter.wait(record.py(), || self.feed.push(bytes))
+        waiter.wait(py, || self.feed.push(bytes))?;
+        // Long records are few between the looks above, and each wait may be too short for one.
+        waiter.look(py)
     }
 
     /// The key function, for the garbage collector.

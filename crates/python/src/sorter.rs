@@ -1,34 +1,39 @@
 //! A sort of records that a program pushes.
 
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use gristmill::Feed;
+use gristmill::{Error, Feed};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::capsule::stream_of;
+use crate::capsule::{Batches, stream_of};
 use crate::columns::Columns;
 use crate::errors::{option, raised, unusable};
+use crate::lock;
 use crate::options::{ARROW, Options, Order};
+use crate::reading::Source;
 use crate::records::Records;
 use crate::rows::{push_batch, unreadable};
-use crate::sorted::{Sorted, Source};
+use crate::sorted::Sorted;
 use crate::wait::{Waiter, progress_of};
+
+/// Why a call fails while another one has the lock.
+const BUSY: &str = "another thread, or the iterable itself, uses this sorter; give each its own";
 
 /// A sort of records that are pushed; `gristmill.Sorter` is its subclass.
 #[pyclass(frozen, subclass, weakref, module = "gristmill._gristmill")]
 pub(crate) struct Pushed {
     state: Mutex<State>,
-    waiter: Arc<Waiter>,
+    waiter: Waiter,
 }
 
 enum State {
     /// Batches whose columns are not known.
     Unfed(Box<Options>),
     Records(Records),
-    Batches(Columns, Feed),
+    Batches(Box<Columns>, Feed),
     Ended,
 }
 
@@ -55,7 +60,7 @@ impl State {
             let columns = Columns::new(Arc::clone(schema), keys).map_err(option)?;
             let sorter = options.sorter_of(columns.format(), waiter.watch());
             let feed = sorter.start().map_err(raised)?;
-            *self = State::Batches(columns, feed);
+            *self = State::Batches(Box::new(columns), feed);
         }
         match self {
             State::Batches(columns, feed) => Ok((columns, feed)),
@@ -66,14 +71,24 @@ impl State {
 
 impl Pushed {
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
-        match self.state.try_lock() {
-            Ok(state) => Ok(state),
-            Err(TryLockError::WouldBlock) => Err(unusable(
-                "another thread, or the iterable itself, uses this sorter; give each its own",
-            )),
-            Err(TryLockError::Poisoned(_)) => Err(unusable("this sorter has failed")),
+        lock::to_use(&self.state, BUSY).map_err(unusable)
+    }
+}
+
+/// Pushes batches, which may come slowly and without an end, until the sort is stopped.
+fn push_batches(
+    columns: &Columns,
+    mut batches: Batches,
+    feed: &mut Feed,
+    waiter: &Waiter,
+) -> Result<(), Error> {
+    while !waiter.is_stopped() {
+        match batches.next() {
+            Some(batch) => push_batch(columns, &batch.map_err(unreadable)?, feed)?,
+            None => return Ok(()),
         }
     }
+    Err(Error::Stopped)
 }
 
 #[pymethods]
@@ -81,7 +96,7 @@ impl Pushed {
     #[new]
     fn new(options: &Bound<'_, PyDict>) -> PyResult<Pushed> {
         let mut options = Options::of(options)?;
-        let waiter = Arc::new(options.waiter());
+        let waiter = options.waiter();
         let state = match (options.format.as_str(), &options.order) {
             (ARROW, Order::Function(..)) => {
                 return Err(option("the keys of record batches are names of columns"));
@@ -120,7 +135,8 @@ impl Pushed {
     /// Adds Arrow data: a record batch, a table, a stream, a data frame of Polars, pandas or DuckDB.
     ///
     /// Anything with `__arrow_c_stream__` or `__arrow_c_array__` will do. The sorter needs
-    /// format="arrow"; all data must have the columns of the first.
+    /// format="arrow"; all data must have the columns of the first. A stream that raises, or has a
+    /// batch that cannot be sorted, ends the sort, since the batches before are in it already.
     fn push_arrow(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut state = self.state()?;
         if matches!(*state, State::Records(_) | State::Ended) {
@@ -131,14 +147,15 @@ impl Pushed {
         if batches.schema().fields() != columns.schema().fields() {
             return Err(option("its columns differ from those of the first batch"));
         }
-        let pushed = self.waiter.wait(data.py(), || {
-            for batch in batches {
-                push_batch(columns, &batch.map_err(unreadable)?, feed)?;
-            }
-            Ok(())
-        });
+        let (py, waiter) = (data.py(), &self.waiter);
+        let pushed = waiter.wait(py, || push_batches(columns, batches, feed, waiter));
+        // A short call ends before the first look.
+        let pushed = pushed.and_then(|()| waiter.look(py));
         // Some of the batch may be in the sort, and some not.
-        pushed.inspect_err(|_| self.waiter.watch().stop())
+        pushed.inspect_err(|_| {
+            waiter.stop();
+            waiter.end(py);
+        })
     }
 
     /// Ends the input, and returns the sorted records.
@@ -149,23 +166,25 @@ impl Pushed {
         }
         let (sorted, columns) = match mem::replace(&mut *state, State::Ended) {
             State::Records(records) => (records.finish(), None),
-            State::Batches(columns, feed) => (feed.finish(), Some(columns)),
+            State::Batches(columns, feed) => (feed.finish(), Some(*columns)),
             other => return Err(other.refusal()),
         };
-        let waiter = Arc::clone(&self.waiter);
-        let source = Source::new(sorted.map_err(raised)?, columns, waiter);
-        Sorted::new(py, source)
+        let sorted = sorted.map_err(|error| self.waiter.failure(py, error))?;
+        let waiter = self.waiter.hand_over(py);
+        Sorted::new(py, Source::new(sorted, columns), waiter)
     }
 
     /// Stops the sort, from any thread: calls that wait for it raise StoppedError.
     fn stop(&self) {
-        self.waiter.watch().stop();
+        self.waiter.stop();
     }
 
     /// Ends the sort if it was not finished, and removes its temporary files.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let old = mem::replace(&mut *self.state()?, State::Ended);
+        let state = lock::to_close(&self.state, BUSY);
+        let old = mem::replace(&mut *state.map_err(unusable)?, State::Ended);
         py.detach(|| drop(old));
+        self.waiter.end(py);
         Ok(())
     }
 
@@ -177,20 +196,16 @@ impl Pushed {
 
     /// An object may own a sorter whose functions are its own methods.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // A waiter that a `Sorted` shares is not this object's alone.
-        if Arc::strong_count(&self.waiter) == 1 {
-            visit.call(self.waiter.progress())?;
-        }
+        self.waiter.traverse(&visit)?;
         match self.state.try_lock().as_deref() {
             Ok(State::Records(records)) => visit.call(records.function()),
             Ok(State::Unfed(_) | State::Batches(..) | State::Ended) | Err(_) => Ok(()),
         }
     }
 
-    fn __clear__(&self) {
-        if let Ok(mut state) = self.state.try_lock() {
-            *state = State::Ended;
-        }
+    fn __clear__(&self, py: Python<'_>) {
+        // Garbage is in no use.
+        let _ = self.close(py);
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

@@ -1,5 +1,6 @@
 """Common parts of the tests."""
 
+import io
 import os
 import random
 import subprocess
@@ -8,8 +9,21 @@ import tempfile
 import threading
 import unittest
 
+import gristmill
+
 SMALL = "16M"
 """Memory that a few hundred thousand records exceed."""
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps its output."""
+
+    def isatty(self):
+        return True
+
+    def shows_progress(self):
+        """Whether its line has text; a line that was erased ends with a carriage return."""
+        return not self.getvalue().endswith("\r") and self.getvalue() != ""
 
 
 class TestCase(unittest.TestCase):
@@ -22,6 +36,11 @@ class TestCase(unittest.TestCase):
         self.temporary = os.path.join(self.place, "temporary")
         os.mkdir(self.temporary)
         self.addCleanup(lambda: self.assertEqual(os.listdir(self.temporary), []))
+
+    def sorter(self, **options):
+        """A sorter of binary records that puts most of them into temporary files."""
+        options = {"format": "fixed:100", "memory": SMALL, "temporary": self.temporary, **options}
+        return gristmill.Sorter(**options)
 
     def path(self, name):
         return os.path.join(self.place, name)

@@ -131,6 +131,77 @@ class PyArrow(TestCase):
         with self.assertRaises(gristmill.OptionsError):
             back(Array(pyarrow.array([1, 2])))
 
+    def test_null_rows(self):
+        rows = pyarrow.array([{"a": 2}, None, {"a": 1}])
+        with gristmill.Sorter(format="arrow", temporary=self.temporary) as sorter:
+            with self.assertRaisesRegex(gristmill.InputError, "1 of its rows are null"):
+                sorter.push_arrow(rows)
+            # None of it was taken.
+            sorter.push_arrow(rows.slice(2))
+            sorter.push_arrow(rows.drop_null())
+            self.assertEqual(pyarrow.table(sorter.finish())["a"].to_pylist(), [1, 1, 2])
+        with gristmill.Sorter(format="arrow", temporary=self.temporary) as sorter:
+            with self.assertRaisesRegex(gristmill.InputError, "1 of its rows are null"):
+                sorter.push_arrow(pyarrow.chunked_array([rows.drop_null(), rows]))
+            with self.assertRaises(gristmill.StoppedError):
+                sorter.push_arrow(rows.drop_null())
+        with self.assertRaisesRegex(gristmill.OptionsError, "needs columns"):
+            back(pyarrow.chunked_array([[1, 2]]))
+
+    def test_capsules_that_were_used(self):
+        class Used:
+            """Exports the same capsules each time, as no producer may."""
+
+            def __init__(self, batch, name):
+                capsules = getattr(batch, name)()
+                setattr(type(self), name, lambda self, requested_schema=None: capsules)
+
+        batch = pyarrow.record_batch({"n": [2, 1]})
+        for name in ["__arrow_c_array__", "__arrow_c_stream__"]:
+            used = type("Used", (Used,), {})(batch, name)
+            with gristmill.Sorter(format="arrow") as sorter:
+                sorter.push_arrow(used)
+                with self.assertRaisesRegex(gristmill.OptionsError, "used before"):
+                    sorter.push_arrow(used)
+                self.assertEqual(pyarrow.table(sorter.finish())["n"].to_pylist(), [1, 2])
+
+    def test_a_stream_of_a_faulty_library(self):
+        """Its functions are missing. A panic must not keep the temporary files of the sort."""
+        script = """
+import ctypes, os, sys, gristmill, pyarrow
+release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda stream: None)
+stream = (ctypes.c_void_p * 5)(0, 0, 0, ctypes.cast(release, ctypes.c_void_p), 0)
+new = ctypes.pythonapi.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+class Faulty:
+    def __arrow_c_stream__(self, requested_schema=None):
+        return new(ctypes.addressof(stream), b"arrow_array_stream", None)
+sorter = gristmill.Sorter(format="arrow", memory="16M", temporary=sys.argv[1])
+sorter.push_arrow(pyarrow.table({"text": ["x" * 100] * 300_000}))
+assert os.listdir(sys.argv[1])
+try:
+    sorter.push_arrow(Faulty())
+except BaseException as error:
+    print(type(error).__name__)
+try:
+    sorter.finish()
+except gristmill.StateError as error:
+    print(error)
+sorter.close()
+assert not os.listdir(sys.argv[1])
+"""
+        printed = self.run_script(script, self.temporary)
+        self.assertRegex(printed, "PanicException\n.*panicked")
+
+    def test_metadata_of_an_array(self):
+        schema = pyarrow.schema({"n": pyarrow.int64()}, {"by": "us"})
+
+        class Array:
+            def __arrow_c_array__(self, requested_schema=None):
+                return pyarrow.record_batch({"n": [1]}, schema).__arrow_c_array__(requested_schema)
+
+        self.assertEqual(pyarrow.table(back(Array())).schema.metadata, {b"by": b"us"})
+
     def test_dictionaries_come_back_as_values(self):
         data = pyarrow.table({"k": pyarrow.array(["b", "a", "b"]).dictionary_encode()})
         result = pyarrow.table(back(data))

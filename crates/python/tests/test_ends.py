@@ -3,11 +3,7 @@
 import gc
 import os
 import pickle
-import signal
-import subprocess
-import sys
 import threading
-import time
 import unittest
 
 import gristmill
@@ -17,10 +13,6 @@ MANY = 200_000
 
 
 class Ends(TestCase):
-    def sorter(self, **options):
-        options = {"format": "fixed:100", "memory": SMALL, "temporary": self.temporary, **options}
-        return gristmill.Sorter(**options)
-
     def test_an_iterable_that_fails_midway(self):
         def broken():
             yield from records(MANY)
@@ -79,9 +71,28 @@ class Ends(TestCase):
         sorter.close()
         sorter.close()
         back.close()
+        self.assertIsNone(back.report)
+        for use in [lambda: list(back), lambda: list(back), back.read]:
+            with self.assertRaisesRegex(gristmill.StateError, "closed"):
+                use()
+
+    def test_records_that_are_closed_midway(self):
+        sorter = self.sorter()
+        sorter.push_all(records(MANY))
+        back = sorter.finish()
+        iterator, batches = iter(back), back.batches()
+        next(iterator)
+        back.close()
+        for rest in [iterator, batches, batches, back]:
+            with self.assertRaisesRegex(gristmill.StateError, "closed"):
+                list(rest)
+
+    def test_records_that_were_read(self):
+        back = self.sorter().finish()
+        self.assertEqual([list(back), list(back), list(back.batches())], [[], [], []])
+        self.assertEqual(back.report.records, 0)
+        back.close()
         self.assertEqual(list(back), [])
-        with self.assertRaises(gristmill.StateError):
-            back.read()
 
     def test_records_are_read_once(self):
         sorter = self.sorter()
@@ -124,6 +135,18 @@ class Ends(TestCase):
         del owner
         gc.collect()
         self.assertEqual(os.listdir(self.temporary), [])
+        for use in [iter, lambda back: next(iter(back)), gristmill.Sorted.batches]:
+            owner = Owner(self.sorter)
+            owner.sorter.push_all(records(MANY // 2))
+            owner.back = owner.sorter.finish()
+            owner.used = use(owner.back)
+            self.assertNotEqual(os.listdir(self.temporary), [])
+            # While something else refers to them, they stay.
+            gc.collect()
+            self.assertIsNone(owner.back.report)
+            del owner
+            gc.collect()
+            self.assertEqual(os.listdir(self.temporary), [])
 
     def test_a_sort_that_is_stopped(self):
         with self.sorter() as sorter:
@@ -135,17 +158,32 @@ class Ends(TestCase):
         sorter.push_all(records(MANY))
         back = sorter.finish()
         sorter.stop()
+        batches = back.batches()
         with self.assertRaises(gristmill.StoppedError):
-            list(back)
+            list(batches)
         self.assertIsNone(back.report)
+        for rest in [batches, back]:
+            with self.assertRaises(gristmill.StateError):
+                list(rest)
 
-    def test_a_progress_function_that_raises(self):
-        def tell(progress):
-            raise LookupError("told")
-
-        with self.sorter(progress=tell) as sorter, self.assertRaises(LookupError):
-            while True:
-                sorter.push_all(records(10_000))
+    def test_an_iterator_that_is_made_twice_at_a_time(self):
+        script = """
+import itertools, gristmill
+chain, inner = itertools.chain, []
+class Chain:
+    @staticmethod
+    def from_iterable(batches):
+        itertools.chain = chain
+        inner.append(iter(back))
+        return chain.from_iterable(batches)
+sorter = gristmill.Sorter()
+sorter.push_all([b"b", b"a"])
+back = sorter.finish()
+itertools.chain = Chain
+assert iter(back) is inner[0]
+assert list(back) == [b"a\\n", b"b\\n"]
+"""
+        self.run_script(script)
 
     def test_several_sorts_in_threads(self):
         results = []
@@ -185,84 +223,6 @@ class Ends(TestCase):
     def test_exceptions_can_be_pickled(self):
         error = pickle.loads(pickle.dumps(gristmill.InputError("what", "file", 5)))
         self.assertEqual((str(error), error.file, error.offset), ("what", "file", 5))
-
-
-class Processes(TestCase):
-    def test_a_fork(self):
-        sorter = gristmill.Sorter(format="fixed:100", memory=SMALL, temporary=self.temporary)
-        sorter.push_all(records(MANY))
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                sorter.push_all(records(MANY))
-                list(sorter.finish())
-            except gristmill.StateError:
-                del sorter
-                with gristmill.Sorter() as own:
-                    own.push_all([b"b", b"a"])
-                    status = 0 if list(own.finish()) == [b"a\n", b"b\n"] else 2
-            finally:
-                os._exit(status)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
-        self.assertTrue(list(sorter.finish()) == sorted(records(MANY)))
-        sorter.close()
-
-    def test_an_end_without_a_close(self):
-        script = """
-import sys, gristmill
-def told(progress):
-    pass
-sorters = [gristmill.Sorter(memory="16M", temporary=sys.argv[1], progress=told) for _ in range(2)]
-for sorter in sorters:
-    sorter.push_all([bytes(99 - n % 7) for n in range(400_000)])
-back = iter(sorter.finish())
-next(back)
-"""
-        self.run_script(script, self.temporary)
-
-    INTERRUPTED = """
-import sys, gristmill
-def told(progress):
-    print(progress.phase, flush=True)
-try:
-    {work}
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-    def interrupted(self, work):
-        script = self.INTERRUPTED.format(work=work.replace("\n", "\n    "))
-        command = [sys.executable, "-c", script, self.temporary, self.path("in"), self.path("out")]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.assertNotEqual(process.stdout.readline(), "")
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        rest, _ = process.communicate(timeout=60)
-        self.assertTrue(rest.endswith("interrupted\n"), rest)
-        self.assertLess(time.monotonic() - begin, 20)
-        self.assertFalse(os.path.exists(self.path("out")))
-
-    def test_ctrl_c_while_records_are_pushed(self):
-        self.interrupted(
-            """sorter = gristmill.Sorter(memory="16M", temporary=sys.argv[1], progress=told)
-many = [bytes(99 - n % 7) for n in range(10_000)]
-while True:
-    sorter.push_all(many)"""
-        )
-
-    def test_ctrl_c_while_a_file_is_sorted(self):
-        self.endless("in")
-        self.interrupted(
-            """gristmill.sort_file(sys.argv[2], sys.argv[3], progress=told,
-    memory="16M", temporary=sys.argv[1])"""
-        )
-
-    def test_ctrl_c_while_a_machine_is_simulated(self):
-        self.interrupted(
-            """print("begun", flush=True)
-gristmill.simulate("nano-sort", cores=65536, runs=100)"""
-        )
 
 
 if __name__ == "__main__":

@@ -80,8 +80,19 @@ class BadInput(TestCase):
         for options in wrong:
             with self.assertRaises(gristmill.OptionsError, msg=options):
                 gristmill.sort_file(source, self.path("out"), **options)
-        for options in [{"memory": -1}, {"threads": 0}, {"nonsense": 1}, {"progress": 3}, {"top": "x"}]:
-            with self.assertRaises((TypeError, ValueError, OverflowError), msg=options):
+        ranges = [
+            {"memory": -1},
+            {"memory": 1 << 64},
+            {"threads": 0},
+            {"threads": -1},
+            {"top": -1},
+            {"longest": -1},
+        ]
+        for options in ranges:
+            with self.assertRaisesRegex(gristmill.OptionsError, next(iter(options)), msg=options):
+                gristmill.sort_file(source, self.path("out"), **options)
+        for options in [{"nonsense": 1}, {"progress": 3}, {"top": "x"}, {"threads": 1.5}]:
+            with self.assertRaises(TypeError, msg=options):
                 gristmill.sort_file(source, self.path("out"), **options)
         with self.assertRaises(gristmill.MemoryLimitError):
             gristmill.sort_file(source, self.path("out"), memory=1000)

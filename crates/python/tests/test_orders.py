@@ -93,6 +93,24 @@ class Functions(TestCase):
         with self.assertRaises(OverflowError):
             result([b"a"], key=lambda _: 2**70)
 
+    def test_a_refused_key_says_nothing_of_the_next(self):
+        refused = [(1, object()), (1, (2, object())), (None, 2**70)]
+        for wrong in refused:
+            keys = iter([None, wrong, 2, 1])
+            with gristmill.Sorter(key=lambda _: next(keys)) as sorter:
+                sorter.push(b"none")
+                with self.assertRaises((TypeError, OverflowError)):
+                    sorter.push(b"wrong")
+                sorter.push_all([b"2", b"1"])
+                self.assertEqual(list(sorter.finish()), [b"none\n", b"1\n", b"2\n"])
+        keys = iter([(1, None), (2, "b", 3), (3, object()), (1, "a")])
+        with gristmill.Sorter(key=lambda _: next(keys)) as sorter:
+            sorter.push(b"1")
+            for _ in range(2):
+                with self.assertRaises(TypeError):
+                    sorter.push(b"wrong")
+            sorter.push(b"2")
+
     def test_more_than_memory_holds(self):
         pushed = records(200_000, width=60)
         key = lambda record: record[7:12]

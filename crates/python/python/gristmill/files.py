@@ -40,7 +40,7 @@ def sort_file(
     header     whether the first row names the columns
     stable     whether records with equal keys keep their order; otherwise their bytes decide
     unique     whether only the first of the records with equal keys is kept
-    top        so many of the sorted records are kept, the first ones
+    top        how many of the sorted records are kept, from the first on
     memory     the limit on memory in bytes or as in "2G"; 256 MiB if it is left out
     threads    threads that work at a time; as many as there are cores if it is left out
     temporary  a directory for temporary files, or several; the system's if it is left out
@@ -49,7 +49,7 @@ def sort_file(
                raises, the sort ends
 
     Raises OptionsError, InputError, MemoryLimitError, DamagedError or OSError; then the output has its
-    old content. Ctrl-C ends the sort in the same way.
+    old content. Ctrl-C ends the sort in the same way, unless the output is complete already.
     """
     options = {
         "format": format,

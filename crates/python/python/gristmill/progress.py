@@ -42,7 +42,10 @@ def function(option: ProgressOption) -> Callable[[Progress], object] | None:
 
 
 class Line:
-    """Shows progress in one line of a terminal, which goes away with this object."""
+    """Shows progress in one line of a terminal.
+
+    The line disappears with this object. A sort lets go of it at its end, however it ends.
+    """
 
     def __init__(self) -> None:
         self._begin = time.monotonic()

@@ -28,7 +28,7 @@ class Sorter(Pushed):
 
     A key function sees the record as it is pushed, and records with equal keys keep their order. A
     sorter is used by one thread at a time. At the end of the with block it is closed, and its temporary
-    files are gone; what finish returned lives on.
+    files are gone; the records that finish returned live on.
     """
 
     def __new__(
