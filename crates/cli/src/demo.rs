@@ -255,6 +255,8 @@ fn caveat(is_direct: bool) -> String {
     format!(
         "The input of our sort {input}; the others began with cold disks.\n\
          `gristmill-bench datamation` measures that. No nanoPU with 65,536 cores exists:\n\
-         the paper's time is simulated, and ours comes from another simulator."
+         the paper's time is simulated, and ours comes from another simulator. Ours is a third\n\
+         shorter: something in the paper's system grows with the number of cores, and the paper\n\
+         does not tell what (docs/papers/nanosort.md)."
     )
 }

@@ -99,7 +99,8 @@ impl Sorter {
 
     async fn send_pivots(&mut self, node: &Node, level: &Level) {
         let buckets = level.group.buckets();
-        let places = pivot_select(buckets as usize, self.keys.len(), || node.random());
+        let most = self.reading.keys_looked_at(buckets) as usize;
+        let places = pivot_select(buckets as usize, self.keys.len(), most, || node.random());
         work::account(node, buckets as usize);
         for j in 1..buckets {
             let place = places.as_ref().map(|places| places[j as usize - 1]);

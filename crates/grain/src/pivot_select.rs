@@ -9,12 +9,14 @@
 //!   as many keys as buckets b   1/4: any b - 1 of them   3/8: the first b - 1   3/8: the last
 //!   twice as many               1/2: 1 3 6 8 10 ... 2i ... 26 27 29    1/2: the same from the end
 //!   fewer than b                duplicate some of them, then as for b
-//!   any other number            a random subset of 2b or b of them
+//!   any other number            a random subset of L or b of them
 //! ```
 //!
-//! The paper prints this for 16 buckets. Other numbers follow the same rules, with `2i - 1` for the
-//! two pivots at either end, where the printed list has it. Of the variants tried this was the most
-//! even for 4 to 32 buckets (the largest bucket is 2 to 5 % above the mean).
+//! The paper prints this for 16 buckets, where twice as many keys are 32. Two rules for other numbers
+//! of buckets agree with it: a node looks at twice as many keys as buckets, or always at 32. Here the
+//! number is given; of L keys the pivots are `iL / b`, and one less for the two at either end, where
+//! the printed list has `2i - 1`. Of the variants tried this was the most even for twice as many keys
+//! and 4 to 32 buckets (the largest bucket is 2 to 5 % above the mean).
 //!
 //! The paper leaves two cases open. A node without keys selects no pivots. With fewer keys than
 //! half of b, duplicates are drawn with repetition.
@@ -33,13 +35,15 @@ pub enum Strategy {
 }
 
 /// The positions from 0 of a node's pivots in its sorted keys: `buckets - 1`, in order. `None` if
-/// there are no keys. `random` returns uniform 64-bit numbers.
+/// there are no keys. A node that has `most` keys or more looks at `most` of them, which are twice as
+/// many as buckets or more. `random` returns uniform 64-bit numbers.
 ///
 /// # Panics
 /// If there are no buckets.
 pub fn pivot_select(
     buckets: usize,
     keys: usize,
+    most: usize,
     mut random: impl FnMut() -> u64,
 ) -> Option<Vec<usize>> {
     assert!(buckets > 0, "keys go to buckets");
@@ -47,9 +51,9 @@ pub fn pivot_select(
         return None;
     }
     let random = &mut random;
-    if keys >= 2 * buckets {
-        let subset = subset(keys, 2 * buckets, random);
-        let pivots = of_twice_as_many(buckets, random);
+    if keys >= most {
+        let subset = subset(keys, most, random);
+        let pivots = of_many(buckets, most, random);
         return Some(pivots.into_iter().map(|at| subset[at]).collect());
     }
     let positions = if keys >= buckets {
@@ -83,17 +87,17 @@ pub fn of_as_many(
     (0..buckets).filter(|at| *at != left_out).collect()
 }
 
-/// The positions of the pivots among twice as many keys as buckets.
-fn of_twice_as_many(buckets: usize, random: &mut impl FnMut() -> u64) -> Vec<usize> {
+/// The positions of the pivots among that many keys.
+fn of_many(buckets: usize, keys: usize, random: &mut impl FnMut() -> u64) -> Vec<usize> {
     let from_the_end = below(2, random) == 1;
     // The paper counts keys from 1.
     let index = |i: usize| {
         let is_outer = i <= 2 || i + 2 >= buckets;
-        2 * i - usize::from(is_outer)
+        i * keys / buckets - usize::from(is_outer)
     };
     let pivot = |i: usize| match from_the_end {
         false => index(i),
-        true => 2 * buckets + 1 - index(buckets - i),
+        true => keys + 1 - index(buckets - i),
     };
     (1..buckets).map(|i| pivot(i) - 1).collect()
 }
@@ -122,7 +126,7 @@ mod tests {
 
     fn pivots(buckets: usize, keys: usize, seed: u64) -> Vec<usize> {
         let mut random = Random::new(seed);
-        pivot_select(buckets, keys, || random.next_u64()).unwrap()
+        pivot_select(buckets, keys, 2 * buckets, || random.next_u64()).unwrap()
     }
 
     /// The lists that the paper prints.
@@ -170,6 +174,37 @@ mod tests {
                 }
             }
         }
-        assert_eq!(pivot_select(8, 0, || 0), None);
+        assert_eq!(pivot_select(8, 0, 16, || 0), None);
+    }
+
+    /// Of 32 keys, buckets that divide them are even: the median of each pivot over nodes
+    /// is at its place.
+    #[test]
+    fn of_32_keys_the_buckets_are_even() {
+        const NODES: usize = 20_001;
+        for buckets in [4, 8, 16] {
+            let mut random = Random::new(buckets as u64);
+            let mut pivots = vec![Vec::new(); buckets - 1];
+            for _ in 0..NODES {
+                let mut keys: Vec<f64> = (0..32)
+                    .map(|_| random.next_u64() as f64 / u64::MAX as f64)
+                    .collect();
+                keys.sort_by(f64::total_cmp);
+                let places = pivot_select(buckets, 32, 32, || random.next_u64()).unwrap();
+                assert!(places.windows(2).all(|two| two[0] < two[1]));
+                for (pivots, place) in pivots.iter_mut().zip(places) {
+                    pivots.push(keys[place]);
+                }
+            }
+            let median =
+                |pivots: &mut Vec<f64>| *pivots.select_nth_unstable_by(NODES / 2, f64::total_cmp).1;
+            let mut last = 0.0;
+            let medians: Vec<f64> = pivots.iter_mut().map(median).chain([1.0]).collect();
+            for median in medians {
+                let size = (median - last) * buckets as f64;
+                assert!((0.94..1.06).contains(&size), "{buckets} buckets: {size}");
+                last = median;
+            }
+        }
     }
 }

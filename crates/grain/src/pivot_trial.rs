@@ -188,7 +188,9 @@ impl PivotTrial {
         let (buckets, keys) = (self.buckets as usize, self.keys as usize);
         let mut next = || random.next_u64();
         match (self.naming, self.naming.strategy()) {
-            (Selection::Printed, _) => pivot_select(buckets, keys, next).unwrap_or_default(),
+            (Selection::Printed, _) => {
+                pivot_select(buckets, keys, 2 * buckets, next).unwrap_or_default()
+            }
             (_, Some(strategy)) => of_as_many(strategy, buckets, &mut next),
             (selection, None) => {
                 let is_second =

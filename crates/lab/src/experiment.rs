@@ -358,6 +358,16 @@ impl Experiment {
         words.collect()
     }
 
+    /// Whether programs run with other options at that size than the paper's.
+    fn is_shrunk(&self, size: Size) -> bool {
+        size == Size::Smoke && self.smoke.keys().any(|name| name != RUNS)
+    }
+
+    /// Whether it runs with the seeds of its file, and as often.
+    fn has_own_seeds(&self) -> bool {
+        self.asked == [None, None]
+    }
+
     /// The command that repeats it.
     pub fn command(&self, size: Size) -> String {
         let mut command = format!("gristmill lab run {}", self.name);

@@ -4,7 +4,7 @@ use grain::Verdict;
 use machine::{Counts, Report, Slice, StageTimes, Windows};
 use serde::{Serialize, Serializer};
 
-use crate::spread::{mean_us, microseconds, quantile};
+use crate::spread::{mean_us, microseconds, of_ticks, quantile};
 
 /// The report of a run.
 #[derive(Clone, Debug)]
@@ -60,6 +60,12 @@ pub struct StageReport {
     /// The same quantiles of the waiting time.
     #[serde(skip)]
     pub idle_quantiles_us: [f64; 6],
+    /// Standard deviation of the cores' times.
+    #[serde(skip)]
+    pub sd_us: f64,
+    /// Standard deviation of their waiting times.
+    #[serde(skip)]
+    pub idle_sd_us: f64,
     /// Mean waiting time of a core.
     pub idle_us: f64,
     /// Mean time of a core without waiting.
@@ -103,8 +109,11 @@ impl StageReport {
         let sum = |ticks: &[u64]| ticks.iter().map(|ticks| u128::from(*ticks)).sum::<u128>();
         let (all, waited) = (sum(&ticks), sum(&idle));
         let cores = times.ticks.len();
+        let sd = |ticks: &[u64]| of_ticks(ticks, tick_fs).sd;
         StageReport {
             name: times.name,
+            sd_us: sd(&ticks),
+            idle_sd_us: sd(&idle),
             quantiles_us: quantiles(ticks, tick_fs),
             idle_quantiles_us: quantiles(idle, tick_fs),
             idle_us: mean_us(waited, cores, tick_fs),

@@ -1,26 +1,20 @@
 //! Tables of claims: one of all figures, and one per figure with reasons and notes.
 
-use crate::figure::{Claim, Figure, Outcome, Size};
+use crate::figure::{Claim, Figure, Outcome, SetBy};
 use crate::text::{escaped, number, paragraph};
 
-const HEAD: [&str; 5] = ["claim", "paper", "ours", "deviation", "outcome"];
+const HEAD: [&str; 6] = ["claim", "paper", "ours", "deviation", "set by", "outcome"];
 
 /// The number of claims by outcome, and a row per claim. `links` are the names of the figures'
 /// sections.
 pub(crate) fn summary(figures: &[Figure], links: &[String]) -> String {
     let all = || figures.iter().flat_map(|figure| &figure.claims);
     if all().next().is_none() {
-        let why = if figures.iter().any(|figure| figure.size == Size::Smoke) {
-            "No claims: they are judged at full size only."
-        } else {
-            "No claims."
-        };
-        return paragraph("soft", why);
+        return paragraph("soft", "No claims.");
     }
     let counts = Outcome::ALL.map(|outcome| {
-        let count = all().filter(|claim| claim.outcome == outcome).count();
-        let word = outcome.word();
-        format!("<span class=\"outcome {word}\">{count} {word}</span> ")
+        let (word, count) = (outcome.word(), counted(all(), outcome));
+        format!("<span class=\"outcome {word}\">{count}</span> ")
     });
     let mut rows = String::new();
     for (figure, link) in figures.iter().zip(links) {
@@ -35,6 +29,21 @@ pub(crate) fn summary(figures: &[Figure], links: &[String]) -> String {
     format!("<p class=\"counts\">{}</p>\n{table}", counts.concat())
 }
 
+/// The number of claims with an outcome, in words. Fits are counted apart.
+pub fn counted<'c>(claims: impl Iterator<Item = &'c Claim>, outcome: Outcome) -> String {
+    let (mut all, mut fits) = (0, 0);
+    for claim in claims.filter(|claim| claim.outcome == outcome) {
+        all += 1;
+        fits += usize::from(claim.set_by == SetBy::Fit);
+    }
+    let word = outcome.word();
+    match fits {
+        0 => format!("{all} {word}"),
+        1 => format!("{all} {word} (1 fit)"),
+        fits => format!("{all} {word} ({fits} fits)"),
+    }
+}
+
 /// The claims of a figure, with reasons and notes.
 pub(crate) fn of_figure(claims: &[Claim]) -> String {
     if claims.is_empty() {
@@ -46,7 +55,7 @@ pub(crate) fn of_figure(claims: &[Claim]) -> String {
         let note = claim.note.as_deref().map(|note| ("Note", note));
         for (what, words) in claim.reason().into_iter().chain(note) {
             let words = escaped(words);
-            rows += "<tr class=\"why\"><td colspan=\"5\">";
+            rows += "<tr class=\"why\"><td colspan=\"6\">";
             rows += &format!("<b>{what}:</b> {words}</td></tr>\n");
         }
     }
@@ -74,9 +83,10 @@ fn row(claim: &Claim) -> String {
     let word = claim.outcome.word();
     format!(
         "<td class=\"what\">{}</td><td data-head=\"paper\">{paper}</td><td data-head=\"ours\">{ours}</td>\
-         <td data-head=\"deviation\">{}</td><td class=\"end\"><span class=\"outcome {word}\">{word}</span></td>",
+         <td data-head=\"deviation\">{}</td><td data-head=\"set by\">{}</td><td class=\"end\"><span class=\"outcome {word}\">{word}</span></td>",
         escaped(&claim.claim),
-        off(claim)
+        off(claim),
+        claim.set_by.word()
     )
 }
 
@@ -112,6 +122,7 @@ mod tests {
             at_most: false,
             ours,
             deviation: ours / paper - 1.0,
+            set_by: SetBy::Predicted,
             note: None,
             outcome: Outcome::Shown,
             known_miss: None,

@@ -37,7 +37,7 @@ pub struct Figure {
     pub command: String,
     /// Charts in the order in which the series name them.
     pub charts: Vec<Chart>,
-    /// The paper's claims beside ours; none at smoke size.
+    /// The paper's claims beside ours. At smoke size those whose figure at that size is known.
     pub claims: Vec<Claim>,
     /// Failed checks of the programs themselves, with job and seed.
     #[serde(default)]
@@ -162,6 +162,9 @@ pub struct Claim {
     /// Ours divided by the paper's, less one; positive if ours is larger.
     #[serde(deserialize_with = "number_or_nan")]
     pub deviation: f64,
+    /// Where our figure comes from.
+    #[serde(default)]
+    pub set_by: SetBy,
     /// Caveats about the comparison.
     pub note: Option<String>,
     /// Result of the comparison.
@@ -170,6 +173,28 @@ pub struct Claim {
     pub known_miss: Option<String>,
     /// Whether the claim failed, and why.
     pub check: Check,
+}
+
+/// The origin of our figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SetBy {
+    /// Nothing was adjusted to the paper's figure.
+    #[default]
+    Predicted,
+    /// A number of the machine was chosen to give this figure: agreement shows only that the
+    /// simulator adds up.
+    Fit,
+}
+
+impl SetBy {
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            SetBy::Predicted => "predicted",
+            SetBy::Fit => "fit",
+        }
+    }
 }
 
 /// The verdict on a claim.

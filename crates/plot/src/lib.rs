@@ -27,9 +27,10 @@ mod sign;
 mod stages;
 mod text;
 
+pub use claims::counted;
 pub use figure::{
     Axis, Breakdown, Chart, Check, Claim, Figure, Mark, Outcome, Picture, Point, Scale, Series,
-    Size, Spread, StageSpread,
+    SetBy, Size, Spread, StageSpread,
 };
 pub use page::{About, page};
 pub use text::plain;

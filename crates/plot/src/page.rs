@@ -79,11 +79,11 @@ fn smaller(figures: &[Figure]) -> String {
         (1, 1) => paragraph(
             "lead",
             "<strong>This figure is at smoke size</strong>: smaller than titles and labels say, so \
-             its claims are not judged.",
+             its claims are not compared with the paper.",
         ),
         (smoke, all) => format!(
             "<p class=\"lead\"><strong>{smoke} of {all} figures are at smoke size</strong>: much \
-             smaller than titles and labels say, so their claims are not judged.</p>\n"
+             smaller than titles and labels say, so their claims are not compared with the paper.</p>\n"
         ),
     }
 }
@@ -92,7 +92,8 @@ fn smaller(figures: &[Figure]) -> String {
 const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, NICs and switches. \
     All times are simulated: they follow from the machine\u{2019}s description and the seeds alone, \
     and are the same on every computer. Some costs of the machines were chosen to give a published \
-    figure; docs/papers/nanosort.md marks them as fits.";
+    figure: such a claim is a fit, and shows only that the simulator adds up. Nothing was adjusted to \
+    the others, which are predicted.";
 
 /// The title and the introduction.
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {

@@ -1,6 +1,8 @@
 //! A figure for people, in 80 columns.
 
-use plot::{Axis, Breakdown, Chart, Claim, Figure, Mark, Outcome, Point, Series, Size};
+use plot::{
+    Axis, Breakdown, Chart, Claim, Figure, Mark, Outcome, Point, Series, SetBy, Size, counted,
+};
 
 use super::text;
 use crate::ending::failure::CliFailure;
@@ -17,29 +19,31 @@ pub(super) fn figure(figure: &Figure) -> Result<(), CliFailure> {
         stages(breakdown)?;
     }
     if figure.size == Size::Smoke {
-        let smaller = match figure.smaller.as_slice() {
-            [] => "fewer points".to_owned(),
-            smaller => format!("not what titles and labels say: {}", smaller.join(", ")),
-        };
-        say::out("")?;
-        text::wrapped(&format!("smoke size, {smaller}"), NOTE_COLUMNS)
-            .into_iter()
-            .try_for_each(say::out)?;
-        return say::out("claims are not judged at this size; --full runs at the paper's size");
+        smoke_size(figure)?;
     }
     if figure.claims.is_empty() {
         return Ok(());
     }
     say::out("")?;
     figure.claims.iter().try_for_each(claim)?;
-    let count = |outcome| {
-        let claims = figure.claims.iter();
-        claims.filter(|claim| claim.outcome == outcome).count()
+    let counts = Outcome::ALL.map(|outcome| counted(figure.claims.iter(), outcome));
+    say::out(format!("\nclaims: {}", counts.join(", ")))
+}
+
+/// Prints how the small size differs from the paper's.
+fn smoke_size(figure: &Figure) -> Result<(), CliFailure> {
+    let smaller = match figure.smaller.as_slice() {
+        [] => "fewer points".to_owned(),
+        smaller => format!("not what titles and labels say: {}", smaller.join(", ")),
     };
-    let [met, shown, missed, failed] = Outcome::ALL.map(count);
-    say::out(format!(
-        "\n{met} claims met, {shown} shown, {missed} missed for a known reason, {failed} failed"
-    ))
+    say::out("")?;
+    text::wrapped(&format!("smoke size, {smaller}"), NOTE_COLUMNS)
+        .into_iter()
+        .try_for_each(say::out)?;
+    say::out(match figure.claims.is_empty() {
+        true => "claims are not judged at this size; --full runs at the paper's size",
+        false => "--full runs at the paper's size, with all claims",
+    })
 }
 
 /// Prints what was run: the seed first, since it decides everything.
@@ -213,6 +217,9 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
         shown.outcome.word()
     ))?;
     say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
+    if shown.set_by == SetBy::Fit {
+        say::out("   a fit: the machine was chosen to give the paper's figure")?;
+    }
     let reason = shown.reason();
     let reason = reason.map(|(what, why)| format!("{what}: {why}"));
     for words in reason.iter().chain(&shown.note) {

@@ -42,7 +42,7 @@ fn figure_1_line_by_line() {
     );
     assert_eq!(
         *lines.last().unwrap(),
-        "5 claims met, 0 shown, 2 missed for a known reason, 0 failed"
+        "claims: 5 met (1 fit), 0 shown, 2 missed (1 fit), 0 failed"
     );
     let told = Place::new()
         .run("lab run nanosort/figure-1 --json")
@@ -229,7 +229,7 @@ fn an_experiment_has_two_sizes() {
     let told = words(&place.run("lab run sort.toml --full").succeeded());
     assert!(told.starts_with("seeds 1 to 3\n"), "{told}");
     assert!(
-        told.ends_with("\n1 claims met, 0 shown, 0 missed for a known reason, 0 failed\n"),
+        told.ends_with("\nclaims: 1 met, 0 shown, 0 missed, 0 failed\n"),
         "{told}"
     );
     assert!(

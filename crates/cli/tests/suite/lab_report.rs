@@ -16,7 +16,7 @@ fn a_page_replaces_what_its_name_showed() {
         "{page}"
     );
     assert!(
-        page.contains("NanoSort, Figure 1") && page.contains(" met</span>"),
+        page.contains("NanoSort, Figure 1") && page.contains("\">met</span>"),
         "{page}"
     );
     assert_eq!(place.names(), ["page.html"]);

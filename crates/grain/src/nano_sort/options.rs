@@ -53,6 +53,10 @@ pub struct Reading {
     /// Cores of each bucket that select pivots [default: all]
     #[arg(long, value_name = "K", value_parser = count)]
     pub rows: Option<u32>,
+    /// Keys of a core that PivotSelect looks at, if it has as many [default: twice the buckets]
+    #[arg(id = "pivot-keys", long, value_name = "L", value_parser = count)]
+    #[serde(rename = "pivot-keys")]
+    pub pivot_keys: Option<u32>,
     /// How keys are sent to their buckets
     #[arg(long, visible_alias = "variant", value_enum, default_value_t)]
     pub exchange: Exchange,
@@ -61,6 +65,14 @@ pub struct Reading {
 impl Default for Reading {
     fn default() -> Reading {
         defaults()
+    }
+}
+
+impl Reading {
+    /// Keys of a core that PivotSelect looks at in a group of that many buckets. The last level may
+    /// have fewer than the others.
+    pub(super) fn keys_looked_at(self, buckets: u32) -> u32 {
+        self.pivot_keys.unwrap_or(buckets.saturating_mul(2))
     }
 }
 

@@ -59,6 +59,13 @@ impl Program for NanoSort {
         if !(1..=MOST_BURST).contains(&burst) {
             return Some(format!("a burst is 1 to {MOST_BURST} keys, not {burst}"));
         }
+        let looked_at = self.reading.keys_looked_at(self.buckets);
+        if looked_at < self.buckets.saturating_mul(2) {
+            return Some(format!(
+                "PivotSelect looks at two keys for each of {} buckets or more, not at {looked_at}",
+                self.buckets
+            ));
+        }
         match self.reorder.matching() {
             Matching::Software => None,
             Matching::Ports => self.objection_to_ports(cores),

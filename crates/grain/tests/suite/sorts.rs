@@ -23,6 +23,7 @@ pub fn nano_sort(harness: &impl Harness) {
                         incast: Some(incast),
                         burst,
                         rows,
+                        pivot_keys: rows.map(|_| 2 * buckets + 5),
                     };
                     let program = with!(NanoSort; keys = keys, buckets = buckets, reading = reading, reorder = reorder, seed = seed);
                     is_right(harness, ranks, &program);

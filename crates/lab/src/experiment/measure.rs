@@ -20,10 +20,16 @@ pub(crate) enum Measure {
     Wire,
     /// Mean time of a core in a stage.
     Stage,
+    /// The standard deviation of that time over the cores.
+    StageSd,
     /// The part of it without waiting; of all stages, if none is named.
     Busy,
     /// The part of it spent waiting; of all stages, if none is named.
     Idle,
+    /// The standard deviation of the part spent waiting over the cores.
+    IdleSd,
+    /// The share of the stage that is spent without waiting, 0 to 1.
+    BusyShare,
     /// The stage's share of the time of all cores in all stages, 0 to 1.
     TimeShare,
     /// Messages that programs sent; a multicast counts once.
@@ -58,12 +64,12 @@ impl Measure {
     /// The unit of its values.
     pub(super) fn unit(self) -> &'static str {
         use Measure::{
-            Busy, Figure, Idle, MaxKeys, Messages, Packets, Skew, Stage, Time, TimeShare, Wire,
-            WireBytes,
+            Busy, BusyShare, Figure, Idle, IdleSd, MaxKeys, Messages, Packets, Skew, Stage,
+            StageSd, Time, TimeShare, Wire, WireBytes,
         };
         match self {
-            Time | Wire | Stage | Busy | Idle => "us",
-            TimeShare | Skew | Figure => "1",
+            Time | Wire | Stage | StageSd | Busy | Idle | IdleSd => "us",
+            TimeShare | BusyShare | Skew | Figure => "1",
             Messages => "messages",
             Packets => "packets",
             WireBytes => "bytes",
@@ -72,17 +78,20 @@ impl Measure {
     }
 
     pub(super) fn is_time(self) -> bool {
-        use Measure::{Busy, Idle, Stage, Time, Wire};
-        matches!(self, Time | Wire | Stage | Busy | Idle)
+        self.unit() == "us"
     }
 
     pub(super) fn is_of_a_stage(self) -> bool {
-        use Measure::{Busy, Idle, Stage, TimeShare};
-        matches!(self, Stage | Busy | Idle | TimeShare)
+        use Measure::{Busy, BusyShare, Idle, IdleSd, Stage, StageSd, TimeShare};
+        matches!(
+            self,
+            Stage | StageSd | Busy | BusyShare | Idle | IdleSd | TimeShare
+        )
     }
 
+    /// Whether it is of one stage, and not of all as well.
     fn needs_a_stage(self) -> bool {
-        matches!(self, Measure::Stage | Measure::TimeShare)
+        self.is_of_a_stage() && !matches!(self, Measure::Busy | Measure::Idle)
     }
 }
 
@@ -130,6 +139,12 @@ impl Taken<'_> {
             Measure::Stage => Ok(in_stage(self.stage(run)?)),
             Measure::Busy => self.in_stages(run, |stage| stage.busy_us),
             Measure::Idle => self.in_stages(run, |stage| stage.idle_us),
+            Measure::StageSd => Ok(self.stage(run)?.sd_us),
+            Measure::IdleSd => Ok(self.stage(run)?.idle_sd_us),
+            Measure::BusyShare => {
+                let stage = self.stage(run)?;
+                Ok(stage.busy_us / in_stage(stage))
+            }
             Measure::TimeShare => {
                 let all: f64 = run.stages.iter().map(of_all_cores).sum();
                 Ok(of_all_cores(self.stage(run)?) / all)

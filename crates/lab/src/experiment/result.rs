@@ -6,6 +6,7 @@ use super::check::in_table;
 use super::line::Line;
 use super::plan::{Plan, PlannedPoint, Read, Source};
 use super::series::Series as SeriesTable;
+use super::terms::drift;
 use super::{Experiment, breakdown};
 use crate::error::LabError;
 use crate::report::RunReport;
@@ -42,6 +43,7 @@ struct Ran<'a> {
     of: &'a Experiment,
     plan: &'a Plan<'a>,
     reports: &'a [Vec<RunReport>],
+    size: Size,
 }
 
 /// The values of all runs, series by series; an error names the table and what is missing.
@@ -50,7 +52,12 @@ pub(super) fn samples(
     plan: &Plan<'_>,
     reports: &[Vec<RunReport>],
 ) -> Result<Vec<Sample>, String> {
-    let ran = Ran { of, plan, reports };
+    let ran = Ran {
+        of,
+        plan,
+        reports,
+        size: Size::Full,
+    };
     let mut samples = Vec::new();
     for (table, points) in of.series.iter().zip(&plan.points) {
         for point in points {
@@ -68,14 +75,21 @@ pub(super) fn figure(
     size: Size,
     reports: &[Vec<RunReport>],
 ) -> Result<Figure, String> {
-    let ran = Ran { of, plan, reports };
+    let ran = Ran {
+        of,
+        plan,
+        reports,
+        size,
+    };
     let place = of.place().map_err(|error: LabError| error.to_string())?;
     let seeds = of.seeds(size);
     let series = (0..of.series.len()).map(|series| ran.series(series));
     let series = series.collect::<Result<Vec<_>, _>>()?;
-    let claims = match size {
-        Size::Full => ran.claims(&series)?,
-        Size::Smoke => Vec::new(),
+    let claims = ran.claims(&series)?;
+    let (claims, drifts) = match of.is_shrunk(size) {
+        false => (claims, Vec::new()),
+        // The paper's figures are of other options. Only that ours stay the same is checked.
+        true => (Vec::new(), ran.drifts(&claims)),
     };
     Ok(Figure {
         name: of.name.clone(),
@@ -93,7 +107,7 @@ pub(super) fn figure(
         command: of.command(size),
         charts: ran.charts(series, size),
         claims,
-        faults: ran.faults(),
+        faults: [ran.faults(), drifts].concat(),
         breakdown: ran.breakdown()?,
     })
 }
@@ -180,7 +194,7 @@ impl Ran<'_> {
         let paper = line.paper(table);
         let (outcome, reason) = match self.fault(source) {
             Some(fault) => (Outcome::Failed, Some(fault)),
-            None => line.judged(paper, ours),
+            None => line.judged(paper, ours, self.known(line)),
         };
         let fault = reason.clone().filter(|_| outcome == Outcome::Failed);
         let known_miss = reason.filter(|_| outcome == Outcome::Missed);
@@ -193,6 +207,7 @@ impl Ran<'_> {
             at_most: line.at_most,
             ours,
             deviation: ours / paper - 1.0,
+            set_by: line.set_by,
             note: line.note.clone(),
             outcome,
             known_miss,
@@ -201,6 +216,21 @@ impl Ran<'_> {
                 fault,
             },
         })
+    }
+
+    /// Our figure when the line was written, if it was of the same seeds.
+    fn known(&self, line: &Line) -> Option<f64> {
+        line.known(self.size).filter(|_| self.of.has_own_seeds())
+    }
+
+    /// The claims whose figure at this size is no longer what it was.
+    fn drifts(&self, claims: &[Claim]) -> Vec<String> {
+        let known = |id: &str| self.known(self.of.lines.iter().find(|line| line.id == id)?);
+        let drifts = claims.iter().filter_map(|claim| {
+            let why = drift(claim.ours, Some(known(&claim.id)?))?;
+            Some(format!("claim '{}': {why}", claim.id))
+        });
+        drifts.collect()
     }
 
     /// Our figure of a line.

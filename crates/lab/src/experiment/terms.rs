@@ -15,7 +15,7 @@ use plot::Outcome;
 
 use super::line::Line;
 
-/// How far a figure may be off `today` without a tolerance. Equal seeds give equal runs, so a
+/// How far a figure may be off what it was, whatever the paper's tolerance is. Equal seeds give equal runs, so a
 /// larger difference is a change of the machine or the program.
 const STEADY: f64 = 0.01;
 
@@ -24,6 +24,7 @@ impl Line {
     pub(super) fn check_terms(&self) -> Result<(), String> {
         above_0("paper", self.paper)?;
         above_0("today", self.today)?;
+        above_0("smoke", self.smoke)?;
         match self.tolerance {
             Some(share) if !(0.0..1.0).contains(&share) => Err(format!(
                 "tolerance is {share}: expected a share from 0 to below 1"
@@ -42,9 +43,15 @@ impl Line {
         self.is.is_some() || self.tolerance.is_some() || self.at_least || self.at_most
     }
 
-    /// The outcome for our figure, with the reason of a miss or a failure.
-    pub(super) fn judged(&self, paper: f64, ours: f64) -> (Outcome, Option<String>) {
-        match (self.fault(paper, ours), &self.known_miss) {
+    /// The outcome for our figure, with the reason of a miss or a failure. `known` is what it was.
+    pub(super) fn judged(
+        &self,
+        paper: f64,
+        ours: f64,
+        known: Option<f64>,
+    ) -> (Outcome, Option<String>) {
+        let fault = drift(ours, known).or_else(|| self.fault(paper, ours));
+        match (fault, &self.known_miss) {
             (Some(fault), _) => (Outcome::Failed, Some(fault)),
             (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
             (None, None) if self.is_judged() => (Outcome::Met, None),
@@ -53,16 +60,7 @@ impl Line {
     }
 
     fn fault(&self, paper: f64, ours: f64) -> Option<String> {
-        if !ours.is_finite() {
-            return Some(format!("ours is {ours}: there is no figure"));
-        }
         let tolerance = self.tolerance.unwrap_or(0.0);
-        let steady = self.tolerance.or(self.is.map(|_| 0.0)).unwrap_or(STEADY);
-        let has_changed = |today: &f64| (ours / today - 1.0).abs() > steady;
-        if let Some(today) = self.today.filter(has_changed) {
-            let percent = steady * 100.0;
-            return Some(format!("{ours} is more than {percent} % off our {today}"));
-        }
         match (&self.known_miss, self.off(paper, ours) > tolerance) {
             (Some(_), false) => Some("it is met, but the file calls it a known miss".to_owned()),
             (None, true) if self.is_judged() => {
@@ -84,6 +82,17 @@ impl Line {
     }
 }
 
+/// Why our figure is none, or no longer what it was.
+pub(super) fn drift(ours: f64, known: Option<f64>) -> Option<String> {
+    if !ours.is_finite() {
+        return Some(format!("ours is {ours}: there is no figure"));
+    }
+    let has_changed = |known: &f64| (ours / known - 1.0).abs() > STEADY;
+    let percent = STEADY * 100.0;
+    let known = known.filter(has_changed)?;
+    Some(format!("{ours} is more than {percent} % off our {known}"))
+}
+
 /// Refuses a number that is not above 0.
 pub(super) fn above_0(name: &str, number: Option<f64>) -> Result<(), String> {
     match number.filter(|number| !(number.is_finite() && *number > 0.0)) {
@@ -100,7 +109,7 @@ mod tests {
     fn judged(keys: &str, ours: f64) -> (Outcome, Option<String>) {
         let line = format!("id = 'x'\nclaim = 'x'\npaper = 100\nunit = 'm'\n{keys}");
         let line: Line = toml::from_str(&line).unwrap();
-        line.judged(100.0, ours)
+        line.judged(100.0, ours, line.today)
     }
 
     fn outcome(keys: &str, ours: f64) -> Outcome {

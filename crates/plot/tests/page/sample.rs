@@ -3,7 +3,7 @@
 use node::Random;
 use plot::{
     Axis, Breakdown, Chart, Check, Claim, Figure, Mark, Outcome, Picture, Point, Scale, Series,
-    Size, Spread, StageSpread,
+    SetBy, Size, Spread, StageSpread,
 };
 
 pub fn figures() -> Vec<Figure> {
@@ -79,6 +79,7 @@ pub fn mark(label: &str, x: f64, y: f64, sd: Option<f64>) -> Mark {
 pub fn claim(words: &str, (paper, ours): (f64, f64), outcome: Outcome, why: &str) -> Claim {
     let fault = (outcome == Outcome::Failed).then(|| why.to_owned());
     Claim {
+        set_by: SetBy::default(),
         id: "x".to_owned(),
         claim: words.to_owned(),
         unit: "us".to_owned(),
