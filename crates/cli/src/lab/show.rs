@@ -218,7 +218,7 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
     ))?;
     say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
     if shown.set_by == SetBy::Fit {
-        say::out("   a fit: the machine was chosen to give the paper's figure")?;
+        say::out("   a fit: a number of the machine was chosen for it")?;
     }
     let reason = shown.reason();
     let reason = reason.map(|(what, why)| format!("{what}: {why}"));

@@ -37,7 +37,7 @@ fn figure_1_line_by_line() {
         "{told}"
     );
     assert!(
-        lines[scan + 2].starts_with("   Missed: ours is a minimum: load, compare"),
+        lines[scan + 3].starts_with("   Missed: ours is a minimum: load, compare"),
         "{told}"
     );
     assert_eq!(
