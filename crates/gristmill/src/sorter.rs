@@ -1,21 +1,18 @@
 //! The options of a sort, and its beginning.
 
+mod job;
+
 use std::fmt;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
 
-use node::Decompress;
 use node_real::Take;
-use sort::{
-    CheckResult, Checked, Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target,
-    Tuning, amount,
-};
+use sort::{CheckResult, Checked, Choice, Source, Target};
 
 use crate::encoder::{Encoder, MakeKey};
 use crate::error::Error;
 use crate::feed::Feed;
-use crate::format::{Built, Format};
+use crate::format::Format;
 use crate::front::Front;
 use crate::key::Key;
 use crate::report::{Disorder, Report};
@@ -25,12 +22,6 @@ use crate::watch::Watch;
 
 /// The memory of a sort that gives no limit.
 const MEMORY_BYTES: u64 = 256 << 20;
-
-/// More memory than machines have; sums of it do not overflow.
-const MOST_MEMORY_BYTES: u64 = 1 << 46;
-
-/// A key beside the longest record, with the lengths of both.
-const MOST_KEY_BYTES: usize = 8 + (4 << 10);
 
 /// A sort that is being described. Each method takes it and returns it; [`Sorter::sort_files`],
 /// [`Sorter::read_files`] and [`Sorter::start`] begin the sort.
@@ -317,82 +308,6 @@ impl Sorter {
         };
         let job = self.job(built, vec![Source::Standard], Target::Standard);
         Ok(Front::new(job, framing, decoder, &self.watch))
-    }
-
-    fn build(&self) -> Result<Built, Error> {
-        self.check()?;
-        self.format.build(self.stable, self.unique)
-    }
-
-    /// Checks the options that are numbers.
-    fn check(&self) -> Result<(), Error> {
-        if self.top == Some(0) {
-            let what = "top keeps at least one record";
-            return Err(Error::Options(what.to_owned()));
-        }
-        match self.longest {
-            Some(0) => {
-                let what = "the longest record has at least one byte";
-                Err(Error::Options(what.to_owned()))
-            }
-            Some(longest) if longest as u64 > self.memory_bytes => Err(Error::Memory(format!(
-                "a record of {} does not fit in {} of memory; give more memory, or a smaller `longest`",
-                amount(longest as u64),
-                amount(self.memory_bytes)
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Records behind their keys, with the lengths of both.
-    fn build_pairs(&self) -> Result<Built, Error> {
-        if self.format.is_rows() {
-            let what = "by_key takes lines or binary records; rows have keys by column";
-            return Err(Error::Options(what.to_owned()));
-        }
-        if self.format.has_keys() {
-            let what = "by_key compares its own keys; leave those of the format out";
-            return Err(Error::Options(what.to_owned()));
-        }
-        self.check()?;
-        Format::named(Decoder::PAIRS).build(true, self.unique)
-    }
-
-    fn job(&self, built: Built, sources: Vec<Source>, target: Target) -> Job {
-        let cores = || available_parallelism().map_or(1, NonZero::get);
-        let temporary = match self.temporary.is_empty() {
-            true => vec![std::env::temp_dir()],
-            false => self.temporary.clone(),
-        };
-        Job {
-            sources,
-            decompress: Decompress::Never,
-            shared: false,
-            temporary,
-            pack: Pack::Auto,
-            temporary_limit: None,
-            plan: Choice::Auto,
-            target,
-            compress: None,
-            exchange: ExchangeKind::default(),
-            contents: built.contents,
-            top: self.top,
-            rows: built.rows,
-            longest_line: self.longest.map(|longest| match self.make_key {
-                Some(_) => longest + MOST_KEY_BYTES,
-                None => longest,
-            }),
-            may_begin_again: true,
-            resources: Resources {
-                cores: self.threads.unwrap_or_else(cores),
-                memory_bytes: self.memory_bytes.min(MOST_MEMORY_BYTES),
-                io: IoChoice::Auto,
-            },
-            tuning: Tuning::default(),
-            listing: None,
-            resume: None,
-            control: self.watch.control(),
-        }
     }
 }
 

@@ -1,0 +1,96 @@
+//! The job of a sort: its options, checked, as the engine takes them.
+
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
+use node::Decompress;
+use sort::{Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target, Tuning, amount};
+
+use super::Sorter;
+use crate::error::Error;
+use crate::format::{Built, Format};
+use crate::sorted::Decoder;
+
+/// More memory than machines have; sums of it do not overflow.
+const MOST_MEMORY_BYTES: u64 = 1 << 46;
+
+/// A key beside the longest record, with the lengths of both.
+const MOST_KEY_BYTES: usize = 8 + (4 << 10);
+
+impl Sorter {
+    pub(super) fn build(&self) -> Result<Built, Error> {
+        self.check()?;
+        self.format.build(self.stable, self.unique)
+    }
+
+    /// Checks the options that are numbers.
+    fn check(&self) -> Result<(), Error> {
+        if self.top == Some(0) {
+            let what = "top keeps at least one record";
+            return Err(Error::Options(what.to_owned()));
+        }
+        match self.longest {
+            Some(0) => {
+                let what = "the longest record has at least one byte";
+                Err(Error::Options(what.to_owned()))
+            }
+            Some(longest) if longest as u64 > self.memory_bytes => Err(Error::Memory(format!(
+                "a record of {} does not fit in {} of memory; give more memory, or a smaller `longest`",
+                amount(longest as u64),
+                amount(self.memory_bytes)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records behind their keys, with the lengths of both.
+    pub(super) fn build_pairs(&self) -> Result<Built, Error> {
+        if self.format.is_rows() {
+            let what = "by_key takes lines or binary records; rows have keys by column";
+            return Err(Error::Options(what.to_owned()));
+        }
+        if self.format.has_keys() {
+            let what = "by_key compares its own keys; leave those of the format out";
+            return Err(Error::Options(what.to_owned()));
+        }
+        self.check()?;
+        Format::named(Decoder::PAIRS).build(true, self.unique)
+    }
+
+    pub(super) fn job(&self, built: Built, sources: Vec<Source>, target: Target) -> Job {
+        let cores = || available_parallelism().map_or(1, NonZero::get);
+        let temporary = match self.temporary.is_empty() {
+            true => vec![std::env::temp_dir()],
+            false => self.temporary.clone(),
+        };
+        Job {
+            sources,
+            decompress: Decompress::Never,
+            shared: false,
+            temporary,
+            pack: Pack::Auto,
+            temporary_limit: None,
+            plan: Choice::Auto,
+            target,
+            compress: None,
+            exchange: ExchangeKind::default(),
+            contents: built.contents,
+            top: self.top,
+            rows: built.rows,
+            longest_line: self.longest.map(|longest| match self.make_key {
+                Some(_) => longest + MOST_KEY_BYTES,
+                None => longest,
+            }),
+            may_begin_again: true,
+            resources: Resources {
+                cores: self.threads.unwrap_or_else(cores),
+                memory_bytes: self.memory_bytes.min(MOST_MEMORY_BYTES),
+                io: IoChoice::Auto,
+            },
+            tuning: Tuning::default(),
+            listing: None,
+            resume: None,
+            control: self.watch.control(),
+        }
+    }
+}
