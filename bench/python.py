@@ -84,9 +84,9 @@ def of_file():
         os.path.join(TOP, "bench", "peers", "lines", name), "lines", "out", str(MEMORY), "."
     )
     ours, polars, duckdb = in_turn(lambda: own("file"), peer("polars"), peer("duckdb"))
-    show("sort_file", ours)
-    show("Polars", polars)
-    show("DuckDB", duckdb)
+    show("sort_file", ours, lines)
+    show("Polars", polars, lines)
+    show("DuckDB", duckdb, lines)
     print(f"  {polars / ours:.1f} and {duckdb / ours:.1f} times as fast (bar: 2.5)")
 
 
@@ -234,8 +234,8 @@ def status(name):
         return next(int(line.split()[1]) << 10 for line in file if line.startswith(name))
 
 
-def show(name, seconds):
-    print(f"{name:20} {seconds:8.2f} s {seconds / RECORDS * 1e9:8.0f} ns a record")
+def show(name, seconds, records=RECORDS):
+    print(f"{name:20} {seconds:8.2f} s {seconds / records * 1e9:8.0f} ns a record")
 
 
 CASES = {"bytes": of_bytes, "arrow": of_arrow, "memory": of_memory, "file": of_file, "push": of_push}

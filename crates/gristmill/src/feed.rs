@@ -150,8 +150,8 @@ impl Feed {
             .try_for_each(|record| self.push(record.as_ref()))
     }
 
-    /// Adds the records of a reader, to its end. They are not copied on their way from its buffer into
-    /// the sort, so a file wants a [`BufReader`] of some 100 KB.
+    /// Adds the records of a reader, to its end. They are copied once, from its buffer into the sort, so
+    /// a file wants a [`BufReader`] of some 100 KB.
     ///
     /// # Errors
     /// When it fails, ends within a record, or the sort has failed.

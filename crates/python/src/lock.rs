@@ -11,10 +11,9 @@ pub(crate) fn to_use<'m, T>(
     mutex: &'m Mutex<T>,
     busy: &'static str,
 ) -> Result<MutexGuard<'m, T>, &'static str> {
-    match mutex.try_lock() {
-        Ok(held) => Ok(held),
-        Err(TryLockError::WouldBlock) => Err(busy),
-        Err(TryLockError::Poisoned(_)) => Err("a call has panicked; this sort can only be closed"),
+    match mutex.is_poisoned() {
+        true => Err("a call has panicked; this sort can only be closed"),
+        false => to_close(mutex, busy),
     }
 }
 
