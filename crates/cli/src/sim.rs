@@ -7,6 +7,7 @@ mod alone;
 mod machines;
 mod notes;
 mod options;
+mod path;
 mod show;
 mod trace_file;
 mod watch;
@@ -58,6 +59,9 @@ fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
     if runs.trace.is_some() {
         job = job.traced()?;
     }
+    if runs.critical_path {
+        job = job.with_path()?;
+    }
     let observer = Observer::default();
     // First, so that a signal removes the trace's file.
     let caught = stop_on_signal(&observer, job.place())?;
@@ -77,6 +81,7 @@ fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
         say::out(format!("{value:#}"))?;
     } else {
         show::report(&report)?;
+        path::show(&report)?;
     }
     for run in &report.runs {
         if let Some(fault) = &run.verdict.fault {

@@ -14,9 +14,9 @@ use crate::error::LabError;
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Changes {
-    /// Multicast by switches [default: on]
-    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
-    pub multicast: Option<Switch>,
+    /// How switches carry a multicast [default: on]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub multicast: Option<Multicast>,
     /// Latency of a switch in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub switch_ns: Option<f64>,
@@ -38,14 +38,32 @@ pub struct Changes {
     pub threads: Option<usize>,
 }
 
-/// A switch of the command line.
+/// How switches carry a multicast, by the words of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Switch {
-    /// The option is on
+pub enum Multicast {
+    /// A copy for each link that leads to members
     On,
-    /// The option is off
+    /// They do not: the sender sends to each member
     Off,
+    /// A copy for each member, made by the sender's leaf
+    FirstLeaf,
+    /// A copy for each member, made by the first spine
+    OneSpine,
+    /// A copy for each member, made by a spine that is drawn for each multicast
+    DrawnSpines,
+}
+
+impl Multicast {
+    fn setting(self) -> machine::Multicast {
+        match self {
+            Multicast::On => machine::Multicast::PerPort,
+            Multicast::Off => machine::Multicast::Off,
+            Multicast::FirstLeaf => machine::Multicast::FirstLeaf,
+            Multicast::OneSpine => machine::Multicast::OneSpine,
+            Multicast::DrawnSpines => machine::Multicast::DrawnSpines,
+        }
+    }
 }
 
 /// A second: no cluster has a slower network.
@@ -174,7 +192,7 @@ impl Changes {
         Setting {
             multicast: self
                 .multicast
-                .map_or(plain.multicast, |switch| switch == Switch::On),
+                .map_or(plain.multicast, Multicast::setting),
             threads: self.threads.unwrap_or(plain.threads),
             tail: profile.ticks(self.tail_ns.unwrap_or(0.0)),
             tail_parts: parts(self.tail_fraction.unwrap_or(0.0)),
@@ -221,7 +239,7 @@ mod tests {
     fn changes_have_the_names_of_options() {
         assert!(Changes::default().told().is_empty());
         let changes = Changes {
-            multicast: Some(Switch::Off),
+            multicast: Some(Multicast::Off),
             switch_ns: Some(100.0),
             link_ns: Some(0.5),
             tail_ns: Some(3000.0),

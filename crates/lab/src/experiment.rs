@@ -27,6 +27,7 @@
 //!   [chart.NAME]      axes, and the points that the paper gives
 //!   [[series]]        one of our curves: a program, one thing that varies, a measure
 //!   [[line]]          a claim of the paper about a run, a point, or the shape of a curve
+//!   [[grid]]          a choice that the paper leaves open: all combinations are run and judged
 //! ```
 //!
 //! A file is checked as a whole when it is read, and all its mistakes are told at once (`read`,
@@ -41,6 +42,7 @@ mod breakdown;
 mod built_in;
 mod chart;
 mod check;
+mod grid;
 mod line;
 mod measure;
 mod mistake;
@@ -70,9 +72,9 @@ use crate::many;
 use crate::observer::Observer;
 use crate::place::Place;
 use chart::ChartTable;
+use grid::{Dial, Plans, Reading};
 use line::Line;
 use mistake::Mistakes;
-use plan::Plan;
 use recipe::Values;
 use series::Series;
 
@@ -108,6 +110,8 @@ pub struct Experiment {
     smoke: Values,
     #[serde(default, rename = "chart")]
     charts: BTreeMap<String, ChartTable>,
+    #[serde(default)]
+    grid: Vec<Dial>,
     #[serde(default)]
     series: Vec<Series>,
     #[serde(default, rename = "line")]
@@ -239,7 +243,8 @@ impl Experiment {
 
     /// The size that it runs at for a requested size.
     pub fn size(&self, wanted: Size) -> Size {
-        let has_smoke = self.series.iter().any(|series| series.smoke.is_some());
+        let of_series = self.series.iter().any(|series| series.smoke.is_some());
+        let has_smoke = of_series || self.grid.iter().any(Dial::has_smoke);
         if has_smoke || !self.smoke.is_empty() {
             wanted
         } else {
@@ -274,10 +279,11 @@ impl Experiment {
     /// A usage error if there are too many runs, or a file error if it cannot run with the given
     /// seeds.
     pub fn cost(&self, size: Size) -> Result<Cost, LabError> {
-        let plan = self.plan(size)?;
-        let cores = plan.jobs.iter().map(|job| job.parameters().cores());
+        let readings = Reading::all(self, self.size(size));
+        let plans = self.plans(&readings, size)?;
+        let cores = plans.jobs.iter().map(|job| job.parameters().cores());
         Ok(Cost {
-            runs: plan.count(),
+            runs: plans.count(),
             most_cores: cores.max().unwrap_or(0),
         })
     }
@@ -288,8 +294,9 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::cost`].
     pub fn estimate(&self, size: Size, workers: usize) -> Result<Option<Estimate>, LabError> {
-        let plan = self.plan(size)?;
-        Ok(estimate::of_all(&plan.jobs, workers))
+        let readings = Reading::all(self, self.size(size));
+        let plans = self.plans(&readings, size)?;
+        Ok(estimate::of_all(&plans.jobs, workers))
     }
 
     /// The experiment with the right to begin whatever the memory is.
@@ -317,16 +324,14 @@ impl Experiment {
         workers: usize,
     ) -> Result<Results, LabError> {
         let size = self.size(size);
-        let plan = self.plan(size)?;
-        let reports = many::run(&plan.jobs, observer, workers)?;
-        let figure = result::figure(self, &plan, size, &reports);
-        let samples = result::samples(self, &plan, &reports);
-        let both = figure.and_then(|figure| Ok((figure, samples?)));
-        let (figure, samples) = both.map_err(|why| self.refused(why))?;
-        Ok(Results { figure, samples })
+        let readings = Reading::all(self, size);
+        let plans = self.plans(&readings, size)?;
+        let reports = many::run(&plans.jobs, observer, workers)?;
+        let results = result::of_all(self, &readings, &plans, size, &reports);
+        results.map_err(|why| self.refused(why))
     }
 
-    fn plan(&self, size: Size) -> Result<Plan<'_>, LabError> {
+    fn plans<'a>(&self, readings: &'a [Reading], size: Size) -> Result<Plans<'a>, LabError> {
         let seeds = self.seeds(size);
         seeds.check()?;
         let bounded = |all: u64| match all {
@@ -339,16 +344,13 @@ impl Experiment {
         };
         bounded(seeds.runs)?;
         let mut mistakes = Mistakes::default();
-        let mut plan = Plan::new(self, self.size(size), &mut mistakes);
+        let mut plans = Plans::new(readings, self, self.size(size), &mut mistakes);
         if !mistakes.is_empty() {
             return Err(LabError::mistakes(Path::new(&self.name), mistakes.finish()));
         }
-        plan.jobs = plan
-            .jobs
-            .into_iter()
-            .map(|job| job.anyway(self.anyway))
-            .collect();
-        bounded(plan.count()).map(|()| plan)
+        let jobs = plans.jobs.into_iter();
+        plans.jobs = jobs.map(|job| job.anyway(self.anyway)).collect();
+        bounded(plans.count()).map(|()| plans)
     }
 
     /// The options that are smaller at that size than titles and labels say.

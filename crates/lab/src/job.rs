@@ -22,6 +22,8 @@ pub struct Job {
     seeds: Seeds,
     /// Number of traced cores of the first run.
     traced: u32,
+    /// Whether the first run finds its critical path.
+    path: bool,
     /// Whether it begins in any memory.
     anyway: bool,
 }
@@ -91,6 +93,7 @@ impl Job {
             place,
             seeds,
             traced: 0,
+            path: false,
             anyway: false,
         };
         job.unless(objection).map(|()| job)
@@ -171,6 +174,7 @@ impl Job {
     /// The job with all cores of the first run traced.
     pub(crate) fn traced_whole(mut self) -> Job {
         self.traced = self.parameters.cores();
+        self.path = self.place.profile().is_some();
         self
     }
 
@@ -191,6 +195,20 @@ impl Job {
             return Err(LabError::usage(why));
         }
         self.traced = MOST_TRACED;
+        Ok(self)
+    }
+
+    /// The job with the critical path of the first run.
+    ///
+    /// # Errors
+    /// A usage error if the place is no simulated machine.
+    pub fn with_path(mut self) -> Result<Job, LabError> {
+        if self.place.profile().is_none() {
+            let name = self.place.name();
+            let why = format!("--critical-path is of a simulated machine, and {name} is none");
+            return Err(LabError::usage(why));
+        }
+        self.path = true;
         Ok(self)
     }
 
@@ -243,6 +261,7 @@ impl Job {
             place: &self.place,
             cores: self.parameters.cores(),
             traced: if run == 0 { self.traced } else { 0 },
+            path: run == 0 && self.path,
             run,
             runs: self.seeds.runs,
             seed,

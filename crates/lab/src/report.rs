@@ -4,6 +4,7 @@ use grain::Verdict;
 use machine::{Counts, Report, Slice, StageTimes, Windows};
 use serde::{Serialize, Serializer};
 
+use crate::path_report::PathReport;
 use crate::spread::{mean_us, microseconds, of_ticks, quantile};
 
 /// The report of a run.
@@ -47,6 +48,8 @@ pub struct Simulated {
     pub mac_ns: Option<f64>,
     /// Stages of the traced cores.
     pub slices: Vec<Slice>,
+    /// The critical path, if it was asked for.
+    pub path: Option<PathReport>,
 }
 
 /// A stage over the cores that ran it. As JSON its quantiles have the names of [`QUANTILES`].

@@ -167,6 +167,7 @@ mod tests {
             claims: Vec::new(),
             faults: Vec::new(),
             breakdown: None,
+            grid: None,
         }
     }
 

@@ -8,6 +8,7 @@ use node::Rank;
 
 use crate::error::LabError;
 use crate::observer::{Going, Observer};
+use crate::path_report::PathReport;
 use crate::place::Place;
 use crate::report::{RunReport, Simulated, StageReport};
 use crate::spread::{microseconds, quantile};
@@ -19,6 +20,8 @@ pub(crate) struct Ground<'a> {
     pub cores: u32,
     /// Number of cores whose stages are traced.
     pub traced: u32,
+    /// Whether to find the critical path.
+    pub path: bool,
     /// Number of the run, from 0.
     pub run: u64,
     /// Number of all runs of the job.
@@ -96,7 +99,7 @@ fn simulate<P: Program>(
     ground: &Ground<'_>,
 ) -> Result<RunReport, LabError> {
     let (tick_fs, setting) = (profile.tick_fs, setting_of(program, setting, ground));
-    let (multicast, is_tapped) = (setting.multicast, setting.tap.is_some());
+    let (multicast, is_tapped) = (setting.multicast.is_on(), setting.tap.is_some());
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
     let expected = Program::load(program, ground.cores).map(|load| load.received);
@@ -124,7 +127,7 @@ fn simulate<P: Program>(
         verdict,
         simulated: Some(Simulated {
             mac_ns: is_tapped.then(|| profile.nic.mac_ns.value()),
-            ..simulated(report, tick_fs)
+            ..simulated(report, profile)
         }),
         wall_s,
     })
@@ -137,6 +140,7 @@ fn setting_of<P: Program>(program: &P, setting: &Setting, ground: &Ground<'_>) -
         seed: ground.seed,
         queues: queues(program.reorder()),
         traced: ground.traced,
+        path: ground.path,
         tap: match Program::timing(program) {
             Timing::Tap(rank) => Some(rank),
             _ => None,
@@ -145,14 +149,16 @@ fn setting_of<P: Program>(program: &P, setting: &Setting, ground: &Ground<'_>) -
     }
 }
 
-fn simulated(report: Report, tick_fs: u64) -> Simulated {
-    let counts = report.counts;
+fn simulated(report: Report, profile: &Profile) -> Simulated {
+    let (counts, tick_fs) = (report.counts, profile.tick_fs);
+    let path = report.path.as_ref();
     Simulated {
         counts,
         longest_send_wait_us: microseconds(counts.longest_send_wait, tick_fs),
         busiest_down_us: microseconds(counts.busiest_down_ticks, tick_fs),
         windows: report.windows,
         mac_ns: None,
+        path: path.map(|path| PathReport::new(path, profile)),
         slices: report.slices,
     }
 }
@@ -283,6 +289,7 @@ mod tests {
                 place,
                 cores,
                 traced: 0,
+                path: false,
                 run: 0,
                 runs: 1,
                 seed: 1,

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::changes::Changes;
 use crate::parameters::Parameters;
+use crate::path_report::PathReport;
 use crate::place::DRIVER;
 use crate::report::{RunReport, Simulated, StageReport};
 use crate::spread::Spread;
@@ -143,6 +144,8 @@ struct Counted {
     events: u64,
     #[serde(serialize_with = "windows")]
     windows: Windows,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critical_path: Option<PathReport>,
 }
 
 #[derive(Serialize)]
@@ -202,6 +205,7 @@ impl Counted {
             longest_send_wait_us: simulated.longest_send_wait_us,
             events: counts.events,
             windows: simulated.windows,
+            critical_path: simulated.path.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //!             the cores of a switch
 //!     thread  a core
 //!       slice a stage of its program, with the time that the core waited
+//!   process   the critical path, if it was asked for: its parts as slices of one thread
 //! ```
 //!
 //! The format is the JSON object form of the Trace Event Format: "M" events name processes and
@@ -20,12 +21,17 @@ use std::sync::Arc;
 use machine::{Graph, Profile, Sample, Slice};
 use serde_json::Value;
 
+use crate::path_report::{PathReport, PathSegment};
+
 /// Most cores of a trace.
 pub const MOST_TRACED: u32 = 512;
 
 const FS_PER_NS: u128 = 1_000_000;
 
-/// Writes the stages of the traced cores of a machine with `cores` cores.
+/// The process of the critical path; those of cores have smaller numbers.
+const PATH: u32 = u32::MAX;
+
+/// Writes the stages of the traced cores of a machine with `cores` cores, and the critical path.
 ///
 /// # Errors
 /// The error of `out`.
@@ -34,6 +40,7 @@ pub fn write(
     profile: &Profile,
     cores: u32,
     slices: &[Slice],
+    path: Option<&PathReport>,
 ) -> io::Result<()> {
     let tracks = Tracks::new(profile, cores);
     let shown = Value::from(sample(cores).to_string());
@@ -44,12 +51,34 @@ pub fn write(
     let names = tracks.names(slices).into_iter();
     let names = names.map(|(kind, process, core)| tracks.name(kind, process, core));
     let slices = slices.iter().map(|slice| tracks.slice(profile, slice));
+    let of_path = path.into_iter().flat_map(events_of);
     let mut comma = "\n";
-    for event in names.chain(slices) {
+    for event in names.chain(slices).chain(of_path) {
         write!(out, "{comma}{event}")?;
         comma = ",\n";
     }
     writeln!(out, "\n]}}")
+}
+
+/// The events of a critical path, with its name.
+fn events_of(path: &PathReport) -> impl Iterator<Item = String> {
+    let name = format!(
+        "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{PATH},\"tid\":0,\"args\":{{\"name\":\
+         \"critical path\"}}}}"
+    );
+    let part = |part: &PathSegment| {
+        let [begin, end] = [part.begin_us, part.end_us].map(|us| (us * 1e3) as u64);
+        let name = Value::from(format!("{} {}", part.kind.word(), part.stage));
+        format!(
+            "{{\"ph\":\"X\",\"name\":{name},\"pid\":{PATH},\"tid\":0,\"ts\":{},\"dur\":{},\
+             \"args\":{{\"core\":{},\"from\":{}}}}}",
+            microseconds(begin),
+            microseconds(end - begin),
+            part.core,
+            part.from,
+        )
+    };
+    [name].into_iter().chain(path.segments.iter().map(part))
 }
 
 /// The traced cores of a machine.
@@ -175,7 +204,7 @@ mod tests {
     fn drawn(cores: u32, slices: &[Slice]) -> Vec<serde_json::Value> {
         let profile = Profile::named("nanopu").expect("a built-in machine");
         let mut out = Vec::new();
-        write(&mut out, &profile, cores, slices).unwrap();
+        write(&mut out, &profile, cores, slices, None).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
         value["traceEvents"].as_array().unwrap().clone()
     }
@@ -232,7 +261,7 @@ mod tests {
     fn a_trace_says_which_cores_it_shows() {
         let profile = Profile::named("nanopu").expect("a built-in machine");
         let mut out = Vec::new();
-        write(&mut out, &profile, 4096, &[]).unwrap();
+        write(&mut out, &profile, 4096, &[], None).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
         let shown = "512 of 4096 cores: 8 groups of 64 neighbours";
         assert_eq!(value["otherData"]["shown"], shown);

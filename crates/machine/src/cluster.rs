@@ -18,12 +18,13 @@ use node::{Mutex, Node};
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::network::layout::Layout;
 use crate::network::topology::Topology;
+use crate::path;
 use crate::profile::Profile;
 use crate::report::{Report, RunError, Stuck, Watch, Windows};
 use crate::schedule::{Mailbox, Timeline};
-use crate::setting::{Setting, SetupError};
+use crate::setting::{Multicast, Setting, SetupError};
 
-use block::Block;
+use block::{Block, BlockReport};
 use engine::Engine;
 
 /// A machine that is ready to run programs.
@@ -43,9 +44,6 @@ pub struct Outcome<T> {
     pub report: Report,
 }
 
-/// The number of a block, its report, and its waiting tasks.
-type BlockReport = (u32, Report, Vec<String>);
-
 /// The results of a thread: answers with their ranks, and the reports of its blocks.
 type Ended<T> = (Vec<(u32, T)>, Vec<BlockReport>);
 
@@ -59,6 +57,7 @@ impl Cluster {
     /// If the topology has too few cores, or the simulator cannot number its parts.
     pub fn new(profile: Profile, setting: Setting) -> Result<Cluster, SetupError> {
         check(&profile, setting.ranks)?;
+        check_multicast(&profile, setting.multicast)?;
         let layout = Arc::new(Layout::new(profile, setting));
         let mailbox = |_| Arc::new(Mailbox::new(layout.profile.tick_fs));
         let mailboxes = (0..layout.blocks()).map(mailbox).collect();
@@ -166,11 +165,14 @@ impl Cluster {
             ..Report::default()
         };
         let mut waiting = Vec::new();
-        for (_, report, waits) in reports {
+        let mut logs = Vec::new();
+        for (_, report, waits, log) in reports {
             all.add(report);
             waiting.extend(waits);
+            logs.extend(log.map(|log| *log));
         }
         if waiting.is_empty() {
+            all.path = path::walk(&self.layout, &logs);
             return Ok(all);
         }
         let tasks = waiting.len();
@@ -188,6 +190,19 @@ const MOST_RANKS: u64 = (1 << 23) - 1;
 
 /// Switches have numbers of 16 bits.
 const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
+
+/// Checks that the switches can carry multicasts this way.
+fn check_multicast(profile: &Profile, multicast: Multicast) -> Result<(), SetupError> {
+    let has_spines = profile.graph.is_none() && profile.network.layers == 2;
+    if multicast.is_per_member() && !has_spines {
+        return Err(SetupError(format!(
+            "a copy of a multicast for each member is made in a network of two layers, which {} is \
+             not: leave --multicast out, or use on or off",
+            profile.name
+        )));
+    }
+    Ok(())
+}
 
 /// Checks that the machine has this many ranks, and that the simulator can number its parts.
 fn check(profile: &Profile, ranks: u32) -> Result<(), SetupError> {

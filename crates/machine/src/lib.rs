@@ -19,6 +19,8 @@
 //!             on any number of threads
 //! ```
 //!
+//! [`path`](CriticalPath) notes waits and messages of a run, and finds its critical path in them.
+//!
 //! Results do not depend on the number of threads, and no memory is kept per pair of cores. A run
 //! that cannot continue ends with [`Stuck`], which says which core waits for what.
 //!
@@ -36,6 +38,7 @@ mod disk;
 mod driver;
 mod network;
 mod nic;
+mod path;
 mod profile;
 mod report;
 mod schedule;
@@ -47,10 +50,11 @@ mod tiny;
 pub use cluster::{Cluster, Outcome};
 pub use disk::{DiskModel, Durability, Fault, MemoryDisks};
 pub use driver::{Back, Cut, Driver, Passage, Strike};
+pub use path::{CriticalPath, PathKind, Segment};
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
     ProfileError, SwitchModel, Ways,
 };
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
 pub use schedule::Ticks;
-pub use setting::{Queues, Sample, Setting, SetupError, parts};
+pub use setting::{Multicast, Queues, Sample, Setting, SetupError, parts};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use crate::path::CriticalPath;
+
 /// The progress of a run, for observers on other threads.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -32,6 +34,8 @@ pub struct Report {
     pub sends: Vec<Sent>,
     /// Length of a window and number of blocks.
     pub windows: Windows,
+    /// The critical path, if [`Setting::path`](crate::Setting::path) is set.
+    pub path: Option<CriticalPath>,
 }
 
 impl Report {

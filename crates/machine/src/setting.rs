@@ -11,8 +11,8 @@ pub struct Setting {
     pub seed: u64,
     /// Threads of this computer; the results do not depend on them.
     pub threads: usize,
-    /// Whether switches carry multicasts.
-    pub multicast: bool,
+    /// How switches carry multicasts.
+    pub multicast: Multicast,
     /// How a NIC divides its receive queues.
     pub queues: Queues,
     /// Extra latency of some messages in ticks.
@@ -28,6 +28,8 @@ pub struct Setting {
     pub traced: u32,
     /// Whether to record every sent message.
     pub sends: bool,
+    /// Whether to find the critical path.
+    pub path: bool,
 }
 
 /// The ranks that a trace shows: all of few, or groups of neighbours, from the first to the last at
@@ -113,6 +115,36 @@ pub enum Queues {
     Shared,
 }
 
+/// How switches carry a multicast.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Multicast {
+    /// They do not: the sender sends a message to each member.
+    Off,
+    /// Each switch makes a copy for each of its links that leads to members, and a leaf one for
+    /// each of its members.
+    #[default]
+    PerPort,
+    /// The sender's leaf makes a copy for each member, and sprays them over the spines.
+    FirstLeaf,
+    /// The first spine makes a copy for each member of other leaves, as the flooding of the public
+    /// switch goes up its first uplink.
+    OneSpine,
+    /// A spine that is drawn for each multicast makes the copies.
+    DrawnSpines,
+}
+
+impl Multicast {
+    /// Whether the sender sends one message.
+    pub fn is_on(self) -> bool {
+        self != Multicast::Off
+    }
+
+    /// Whether links have a packet for each member behind them.
+    pub(crate) fn is_per_member(self) -> bool {
+        !matches!(self, Multicast::Off | Multicast::PerPort)
+    }
+}
+
 impl Setting {
     /// `ranks` ranks on one thread, without losses or extra latency.
     pub fn new(ranks: u32) -> Setting {
@@ -120,7 +152,7 @@ impl Setting {
             ranks,
             seed: 1,
             threads: 1,
-            multicast: true,
+            multicast: Multicast::default(),
             queues: Queues::default(),
             tail: 0,
             tail_parts: 0,
@@ -128,6 +160,7 @@ impl Setting {
             tap: None,
             traced: 0,
             sends: false,
+            path: false,
         }
     }
 

@@ -73,13 +73,9 @@ fn table(before: &str, rows: &str) -> String {
 }
 
 fn row(claim: &Claim) -> String {
+    let (paper, ours) = (terms(claim), number(claim.ours));
     let unit = escaped(&claim.unit);
-    let [paper, ours] = [claim.paper, claim.ours].map(|value| format!("{} {unit}", number(value)));
-    let paper = match (claim.at_least, claim.at_most) {
-        (true, _) => format!("at least {paper}"),
-        (_, true) => format!("at most {paper}"),
-        _ => paper,
-    };
+    let ours = format!("{ours} {unit}");
     let word = claim.outcome.word();
     format!(
         "<td class=\"what\">{}</td><td data-head=\"paper\">{paper}</td><td data-head=\"ours\">{ours}</td>\
@@ -88,6 +84,16 @@ fn row(claim: &Claim) -> String {
         off(claim),
         claim.set_by.word()
     )
+}
+
+/// The paper's figure, with its unit and whether it is a bound.
+pub(crate) fn terms(claim: &Claim) -> String {
+    let paper = format!("{} {}", number(claim.paper), escaped(&claim.unit));
+    match (claim.at_least, claim.at_most) {
+        (true, _) => format!("at least {paper}"),
+        (_, true) => format!("at most {paper}"),
+        _ => paper,
+    }
 }
 
 /// The deviation in per cent, or the ratio if the paper says "at least".

@@ -5,6 +5,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::grid::Grid;
+use crate::path::Path;
+
 /// The result of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -44,6 +47,9 @@ pub struct Figure {
     pub faults: Vec<String>,
     /// Stages of one run over cores and time.
     pub breakdown: Option<Breakdown>,
+    /// The claims for every reading of the paper, in place of charts and claims.
+    #[serde(default)]
+    pub grid: Option<Grid>,
 }
 
 /// Size at which an experiment runs.
@@ -270,6 +276,9 @@ pub struct Breakdown {
     pub stages: Vec<StageSpread>,
     /// The stage of every core at every moment.
     pub picture: Picture,
+    /// The critical path of the run.
+    #[serde(default)]
+    pub path: Option<Path>,
 }
 
 /// Times of the cores in a stage, in microseconds.

@@ -4,8 +4,8 @@
 //!   Figure: charts, claims, breakdown (plain data, also JSON)
 //!      |
 //!      +-- chart      axis, plane, labels, sign; data (its table)
-//!      +-- claims     the paper's figures beside ours
-//!      +-- picture    all cores over time; stages (box plots, colours)
+//!      +-- claims     the paper's figures beside ours; grid (of every reading)
+//!      +-- picture    all cores over time, path (the critical one); stages (box plots, colours)
 //!      |
 //!   page: one file without scripts, fonts or links to the network
 //! ```
@@ -18,8 +18,10 @@ mod chart;
 mod claims;
 mod data;
 mod figure;
+mod grid;
 mod labels;
 mod page;
+mod path;
 mod picture;
 mod plane;
 mod section;
@@ -32,5 +34,7 @@ pub use figure::{
     Axis, Breakdown, Chart, Check, Claim, Figure, Mark, Outcome, Picture, Point, Scale, Series,
     SetBy, Size, Spread, StageSpread,
 };
+pub use grid::{Grid, Reading};
+pub use path::{Path, PathStage};
 pub use page::{About, page};
 pub use text::plain;

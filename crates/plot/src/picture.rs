@@ -16,6 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::axis::{Span, Tick, quarters};
 use crate::figure::Picture;
+use crate::path::{self, Path};
 use crate::plane::{Plane, Scaled};
 use crate::stages::{colour, told};
 
@@ -107,8 +108,11 @@ impl Cells {
 }
 
 /// The raster, and the areas below it.
-pub(crate) fn both(picture: &Picture, cells: &Cells) -> String {
-    let raster = raster(picture, cells);
+pub(crate) fn both(picture: &Picture, cells: &Cells, path: Option<&Path>) -> String {
+    let mut raster = raster(picture, cells);
+    if let Some(path) = path {
+        path::draw(path, &mut raster, picture.cores, picture.end_us);
+    }
     let left = raster.frame()[0];
     framed(
         "All cores over time",

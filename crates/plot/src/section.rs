@@ -3,7 +3,7 @@
 use crate::figure::{Breakdown, Figure, Size};
 use crate::picture::{self, Cells};
 use crate::text::{escaped, paragraph};
-use crate::{chart, claims, stages};
+use crate::{chart, claims, grid, path, stages};
 
 /// The section; `link` is its anchor.
 pub(crate) fn section(figure: &Figure, link: &str) -> String {
@@ -17,6 +17,7 @@ pub(crate) fn section(figure: &Figure, link: &str) -> String {
         source(figure),
         says.map_or_else(String::new, |says| paragraph("says", &says)),
         charts(figure),
+        figure.grid.as_ref().map_or_else(String::new, grid::grid),
         breakdown.unwrap_or_default(),
         note.map_or_else(String::new, |note| paragraph("note", &note)),
         how(figure),
@@ -48,14 +49,19 @@ fn charts(figure: &Figure) -> String {
 }
 
 fn broken_down(breakdown: &Breakdown) -> String {
-    let Breakdown { stages, picture } = breakdown;
+    let Breakdown {
+        stages,
+        picture,
+        path,
+    } = breakdown;
     let cells = Cells::of(picture, stages.len());
-    let both = cells.map(|cells| format!("<div>\n{}</div>\n", picture::both(picture, &cells)));
+    let both = cells.map(|cells| format!("<div>\n{}</div>\n", picture::both(picture, &cells, path.as_ref())));
     format!(
-        "<h3>Stages of one run</h3>\n{}<div class=\"charts\">\n{}{}</div>\n",
+        "<h3>Stages of one run</h3>\n{}<div class=\"charts\">\n{}{}</div>\n{}",
         stages::legend(stages),
         both.unwrap_or_default(),
-        stages::boxes(stages)
+        stages::boxes(stages),
+        path.as_ref().map_or_else(String::new, path::table)
     )
 }
 

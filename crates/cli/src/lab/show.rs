@@ -1,7 +1,8 @@
 //! A figure for people, in 80 columns.
 
 use plot::{
-    Axis, Breakdown, Chart, Claim, Figure, Mark, Outcome, Point, Series, SetBy, Size, counted,
+    Axis, Breakdown, Chart, Claim, Figure, Grid, Mark, Outcome, Point, Reading, Series, SetBy, Size,
+    counted,
 };
 
 use super::text;
@@ -20,6 +21,9 @@ pub(super) fn figure(figure: &Figure) -> Result<(), CliFailure> {
     }
     if figure.size == Size::Smoke {
         smoke_size(figure)?;
+    }
+    if let Some(grid) = &figure.grid {
+        return readings(grid);
     }
     if figure.claims.is_empty() {
         return Ok(());
@@ -171,6 +175,28 @@ fn place(x: f64, axis: &Axis) -> String {
 /// A measured value: a count as it is, others with four decimals, which nanoseconds need.
 fn value(value: f64) -> String {
     text::figure(value, if value.fract() == 0.0 { 0 } else { 4 })
+}
+
+/// The readings that are printed; the page has all.
+const MOST_READINGS: usize = 12;
+
+/// Prints the best readings, and the claims of the best one.
+fn readings(grid: &Grid) -> Result<(), CliFailure> {
+    let shown = grid.readings.len().min(MOST_READINGS);
+    say::out(format!("\nreadings, the best {shown} of {}", grid.readings.len()))?;
+    let words = ["met", "of", "off"].map(str::to_owned);
+    let head = words.into_iter().chain(grid.dials.iter().cloned());
+    let row = |reading: &Reading| {
+        let off = format!("{:.0} %", reading.off * 100.0);
+        let counts = [reading.met(), reading.claims.len()].map(|count| count.to_string());
+        let counts = counts.into_iter().chain([off]);
+        counts.chain(reading.values.iter().cloned()).collect()
+    };
+    let rows = grid.readings.iter().take(shown).map(row);
+    table(&[head.collect()].into_iter().chain(rows).collect::<Vec<_>>())?;
+    say::out("\nthe first of them")?;
+    let best = grid.readings.iter().take(1);
+    best.flat_map(|reading| &reading.claims).try_for_each(claim)
 }
 
 fn stages(breakdown: &Breakdown) -> Result<(), CliFailure> {

@@ -75,6 +75,10 @@ pub(crate) struct RunOptions {
     /// Write a trace of the first run, of at most 512 cores, for https://ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Show the critical path of the first run: the work, messages and waits that made its last
+    /// core last
+    #[arg(long)]
+    pub critical_path: bool,
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     pub progress: progress::Mode,

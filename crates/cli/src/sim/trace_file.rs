@@ -86,7 +86,13 @@ fn write_to(file: &File, job: &Job, report: &SimReport) -> io::Result<()> {
         return Ok(());
     };
     let mut out = BufWriter::new(file);
-    trace::write(&mut out, profile, report.cores, &first.slices)?;
+    trace::write(
+        &mut out,
+        profile,
+        report.cores,
+        &first.slices,
+        first.path.as_ref(),
+    )?;
     out.flush()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::programs::Harness;
 use grain::{Exchange, MapReduce, MergeMin, NanoSort, Program, Reading, ReorderBy};
-use machine::{Cluster, Profile, Queues, Setting, parts};
+use machine::{Cluster, Multicast, Profile, Queues, Setting, parts};
 
 /// The nanoPU cluster in several settings, whose numbers of ranks are replaced.
 struct Machine(Vec<Setting>);
@@ -34,20 +34,22 @@ fn on<P: Program>(setting: Setting, program: &P) -> Vec<P::Answer> {
     ended.unwrap_or_else(|error| panic!("{error}")).answers
 }
 
-/// All ways to divide the queues, with and without multicast, on one thread and on two.
+/// All ways to divide the queues and to carry multicasts, on one thread and on two.
 fn plain() -> Machine {
-    let setting = |(seed, queues)| Setting {
+    let setting = |(seed, (queues, multicast))| Setting {
         seed,
         queues,
         threads: 1 + seed as usize % 2,
-        multicast: seed % 4 < 2,
+        multicast,
         ..Setting::new(1)
     };
     let queues = [
-        Queues::ByCore,
-        Queues::ByPort,
-        Queues::Shared,
-        Queues::ByCore,
+        (Queues::ByCore, Multicast::PerPort),
+        (Queues::ByPort, Multicast::PerPort),
+        (Queues::Shared, Multicast::Off),
+        (Queues::ByCore, Multicast::Off),
+        (Queues::ByPort, Multicast::FirstLeaf),
+        (Queues::ByPort, Multicast::OneSpine),
     ];
     Machine((0..).zip(queues).map(setting).collect())
 }
@@ -163,7 +165,7 @@ fn a_stream_has_any_number_of_rounds() {
 #[test]
 fn any_number_of_buckets_sorts() {
     let cores = 400;
-    for multicast in [true, false] {
+    for multicast in [Multicast::PerPort, Multicast::OneSpine, Multicast::Off] {
         for exchange in [Exchange::Buckets, Exchange::Keys] {
             let reading = Reading {
                 exchange,
@@ -185,7 +187,7 @@ fn any_number_of_buckets_sorts() {
             assert_eq!(
                 program.check(&answers).fault,
                 None,
-                "{exchange:?}, multicast {multicast}"
+                "{exchange:?}, multicast {multicast:?}"
             );
         }
     }

@@ -8,9 +8,10 @@
 //!   last    0 0 0 0 1 1 1 2 2 3
 //! ```
 
-use machine::Slice;
+use machine::{PathKind, Slice};
 use plot::{Breakdown, Picture, StageSpread};
 
+use crate::path_report::PathReport;
 use crate::report::{RunReport, StageReport};
 use crate::spread::microseconds;
 
@@ -34,7 +35,9 @@ pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown,
     let names: Vec<_> = run.stages.iter().map(|stage| stage.name).collect();
     let end = slices.iter().map(|slice| slice.end).max().unwrap_or(0);
     let canvas = Canvas { end, cores, stages };
+    let path = run.simulated.as_ref().and_then(|it| it.path.as_ref());
     Ok(Breakdown {
+        path: path.map(drawn),
         stages: run.stages.iter().map(spread).collect(),
         picture: Picture {
             columns: COLUMNS,
@@ -44,6 +47,23 @@ pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown,
             cells: canvas.paint(&names, slices),
         },
     })
+}
+
+/// The path as a table and as a line, which meets a core at the start and end of each part there.
+fn drawn(path: &PathReport) -> plot::Path {
+    let kinds = PathKind::ALL.into_iter();
+    let kinds: Vec<_> = kinds.filter(|kind| path.of(*kind) > 0.0).collect();
+    let stages = path.stages.iter().map(|stage| plot::PathStage {
+        name: stage.stage.to_owned(),
+        us: kinds.iter().map(|kind| stage.of(*kind)).collect(),
+    });
+    let on_cores = path.segments.iter().filter(|part| !part.kind.is_message());
+    let points = on_cores.flat_map(|part| [(part.begin_us, part.core), (part.end_us, part.core)]);
+    plot::Path {
+        stages: stages.collect(),
+        points: points.collect(),
+        kinds: kinds.iter().map(|kind| kind.word().to_owned()).collect(),
+    }
 }
 
 fn spread(stage: &StageReport) -> StageSpread {

@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 21] = experiments![
+const BUILT_IN: [(&str, &str); 22] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -30,6 +30,7 @@ const BUILT_IN: [(&str, &str); 21] = experiments![
     "nanosort/figure-14",
     "nanosort/figure-15",
     "nanosort/multicast",
+    "nanosort/readings",
     "nanosort/distributions",
     "nanosort/headline",
     "nanosort/figure-16",

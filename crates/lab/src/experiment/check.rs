@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::mistake::{Mistakes, Table, meant, unknown};
-use super::plan::Plan;
+use super::grid::{Plans, Reading};
 use super::recipe::{MACHINE, Scalar, check_option};
 use super::{Experiment, RUNS, Size};
 use crate::changes::Changes;
@@ -33,10 +33,34 @@ impl Experiment {
             let table = Table::Line(number);
             line.check(&mut |why| self.tell(mistakes, &table, why));
         }
+        self.check_grid(mistakes);
         if self.knows_its_place(mistakes) {
             for size in [Size::Full, self.size(Size::Smoke)] {
-                Plan::new(self, size, mistakes);
+                Plans::new(&Reading::all(self, size), self, size, mistakes);
             }
+        }
+    }
+
+    fn check_grid(&self, mistakes: &mut Mistakes) {
+        for (number, dial) in self.grid.iter().enumerate() {
+            let table = Table::Grid(number);
+            dial.check(self, &mut |why| self.tell(mistakes, &table, why));
+        }
+        if self.grid.is_empty() {
+            return;
+        }
+        if self.lines.is_empty() {
+            let why = "the readings are compared by their claims; add a [[line]]";
+            self.tell(mistakes, &Table::Grid(0), why.to_owned());
+        }
+        if self.breakdown.is_some() {
+            let why = "breakdown: leave it out; it shows one run, and there are many readings";
+            self.tell(mistakes, &Table::Head, why.to_owned());
+        }
+        let lines = self.lines.iter().enumerate();
+        for (number, _) in lines.filter(|(_, line)| line.known_miss.is_some()) {
+            let why = "known_miss: leave it out; a table of all readings shows which miss";
+            self.tell(mistakes, &Table::Line(number), why.to_owned());
         }
     }
 
@@ -56,6 +80,7 @@ impl Experiment {
             Table::Changes => "[changes]".to_owned(),
             Table::Smoke => "[smoke]".to_owned(),
             Table::Chart(name) => format!("[chart.{name}]"),
+            Table::Grid(number) => format!("[[grid]] '{}'", self.grid[*number].dial),
             Table::Series(number) => format!("[[series]] '{}'", self.series[*number].id),
             Table::Line(number) => format!("[[line]] '{}'", self.lines[*number].id),
         };

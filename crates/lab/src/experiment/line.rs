@@ -67,7 +67,7 @@ pub(crate) struct Line {
     pub program: Option<String>,
     machine: Option<String>,
     #[serde(default)]
-    with: Values,
+    pub with: Values,
     #[serde(default)]
     changes: Changes,
     pub series: Option<String>,

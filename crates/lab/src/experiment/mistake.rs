@@ -14,6 +14,7 @@ pub(super) enum Table {
     Changes,
     Smoke,
     Chart(String),
+    Grid(usize),
     Series(usize),
     Line(usize),
 }

@@ -95,11 +95,6 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Number of runs of all jobs.
-    pub fn count(&self) -> u64 {
-        self.jobs.len() as u64 * self.seeds.runs
-    }
-
     fn points_of(
         &mut self,
         series: &'a Series,
@@ -111,7 +106,7 @@ impl<'a> Plan<'a> {
         let mut refused: Vec<(String, Vec<String>)> = Vec::new();
         for place in series.places(size) {
             let recipe = series.recipe(place, of, size);
-            match recipe.and_then(|recipe| self.job(&recipe)) {
+            match recipe.and_then(|recipe| self.job(&recipe, series.seeds(self.seeds, of, size))) {
                 Ok(job) => points.push(PlannedPoint {
                     place,
                     x: series.x(place),
@@ -146,7 +141,7 @@ impl<'a> Plan<'a> {
         size: Size,
     ) -> Result<Option<Source<'a>>, String> {
         if let Some(recipe) = line.recipe(of, size) {
-            let (job, taken) = (self.job(&recipe?)?, line.taken(None));
+            let (job, taken) = (self.job(&recipe?, self.seeds)?, line.taken(None));
             return Ok(Some(Source::One(Read { job, taken })));
         }
         match &line.series {
@@ -209,8 +204,8 @@ impl<'a> Plan<'a> {
     }
 
     /// The number of a job: of an equal one, or of a new one.
-    fn job(&mut self, recipe: &Recipe) -> Result<usize, String> {
-        let job = recipe.job(self.seeds)?;
+    fn job(&mut self, recipe: &Recipe, seeds: Seeds) -> Result<usize, String> {
+        let job = recipe.job(seeds)?;
         let known = self.jobs.iter().position(|known| known.is_same(&job));
         Ok(known.unwrap_or_else(|| {
             self.jobs.push(job);

@@ -108,6 +108,7 @@ fn table_of(path: &[&str]) -> Table {
 /// The table of that number in a list of tables.
 fn numbered(name: &str, number: usize) -> Option<Table> {
     match name {
+        "grid" => Some(Table::Grid(number)),
         "series" => Some(Table::Series(number)),
         "line" => Some(Table::Line(number)),
         _ => None,
@@ -212,6 +213,7 @@ fn tell(mistakes: &mut Mistakes, line: usize, place: &Place, error: &Error) {
         Table::Changes => "[changes]".to_owned(),
         Table::Smoke => "[smoke]".to_owned(),
         Table::Chart(name) => format!("[chart.{name}]"),
+        Table::Grid(_) => "[[grid]]".to_owned(),
         Table::Series(_) => "[[series]]".to_owned(),
         Table::Line(_) => "[[line]]".to_owned(),
     };

@@ -1,13 +1,14 @@
 //! From runs to a figure: points, claims, faults, and the breakdown.
 
-use plot::{Chart, Check, Claim, Figure, Outcome, Point, Series, Size, Spread};
+use plot::{Chart, Check, Claim, Figure, Grid, Outcome, Point, Series, Size, Spread};
 
 use super::check::in_table;
+use super::grid::{Plans, Reading};
 use super::line::Line;
 use super::plan::{Plan, PlannedPoint, Read, Source};
 use super::series::Series as SeriesTable;
 use super::terms::drift;
-use super::{Experiment, breakdown};
+use super::{Experiment, Results, breakdown};
 use crate::error::LabError;
 use crate::report::RunReport;
 
@@ -42,49 +43,83 @@ pub struct Sample {
 struct Ran<'a> {
     of: &'a Experiment,
     plan: &'a Plan<'a>,
-    reports: &'a [Vec<RunReport>],
+    reports: Vec<&'a [RunReport]>,
     size: Size,
 }
 
-/// The values of all runs, series by series; an error names the table and what is missing.
-pub(super) fn samples(
+/// The results of an experiment with these readings; an error names the table and what is missing.
+pub(super) fn of_all(
     of: &Experiment,
-    plan: &Plan<'_>,
+    readings: &[Reading],
+    plans: &Plans<'_>,
+    size: Size,
     reports: &[Vec<RunReport>],
-) -> Result<Vec<Sample>, String> {
-    let ran = Ran {
-        of,
-        plan,
-        reports,
-        size: Size::Full,
-    };
-    let mut samples = Vec::new();
-    for (table, points) in of.series.iter().zip(&plan.points) {
-        for point in points {
-            let of_point = ran.samples(table, point);
-            samples.extend(in_table(of_point, "[[series]]", &table.id)?);
-        }
+) -> Result<Results, String> {
+    let all = readings.iter().zip(&plans.plans).zip(&plans.places);
+    let all: Vec<Ran<'_>> = all
+        .map(|((reading, plan), places)| Ran {
+            of: &reading.experiment,
+            plan,
+            reports: places.iter().map(|place| &reports[*place][..]).collect(),
+            size,
+        })
+        .collect();
+    let (mut figure, mut samples) = (figure(&all[0])?, Vec::new());
+    for (reading, ran) in readings.iter().zip(&all) {
+        let of_reading = ran.all_samples()?;
+        samples.extend(of_reading.into_iter().map(|sample| match of.grid.is_empty() {
+            true => sample,
+            false => Sample {
+                series: format!("{}, {}", sample.series, reading.told(&of.grid)),
+                ..sample
+            },
+        }));
     }
-    Ok(samples)
+    if !of.grid.is_empty() {
+        compare(&mut figure, of, readings, &all)?;
+    }
+    Ok(Results { figure, samples })
 }
 
-/// The figure of an experiment at that size; an error names the table and what is missing.
-pub(super) fn figure(
+/// Replaces the charts and claims of the first reading by a table of all readings.
+fn compare(
+    figure: &mut Figure,
     of: &Experiment,
-    plan: &Plan<'_>,
-    size: Size,
-    reports: &[Vec<RunReport>],
-) -> Result<Figure, String> {
-    let ran = Ran {
-        of,
-        plan,
-        reports,
-        size,
+    readings: &[Reading],
+    all: &[Ran<'_>],
+) -> Result<(), String> {
+    let mut grid = Grid {
+        dials: of.grid.iter().map(|dial| dial.dial.clone()).collect(),
+        readings: Vec::new(),
     };
+    for (reading, ran) in readings.iter().zip(all) {
+        let series = ran.all_series()?;
+        let claims = ran.claims(&series)?;
+        if grid.readings.is_empty() {
+            figure.faults.extend(ran.drifts(&claims));
+        }
+        figure.faults.extend(ran.faults());
+        grid.readings.push(plot::Reading {
+            values: reading.values.clone(),
+            off: ran.off(&claims),
+            claims: claims.into_iter().map(|claim| ran.compared(claim)).collect(),
+        });
+    }
+    figure.faults.sort();
+    figure.faults.dedup();
+    figure.charts.clear();
+    figure.claims.clear();
+    grid.rank();
+    figure.grid = Some(grid);
+    Ok(())
+}
+
+/// The figure of an experiment with one reading.
+fn figure(ran: &Ran<'_>) -> Result<Figure, String> {
+    let (of, size) = (ran.of, ran.size);
     let place = of.place().map_err(|error: LabError| error.to_string())?;
     let seeds = of.seeds(size);
-    let series = (0..of.series.len()).map(|series| ran.series(series));
-    let series = series.collect::<Result<Vec<_>, _>>()?;
+    let series = ran.all_series()?;
     let claims = ran.claims(&series)?;
     let (claims, drifts) = match of.is_shrunk(size) {
         false => (claims, Vec::new()),
@@ -109,10 +144,59 @@ pub(super) fn figure(
         claims,
         faults: [ran.faults(), drifts].concat(),
         breakdown: ran.breakdown()?,
+        grid: None,
     })
 }
 
 impl Ran<'_> {
+    /// The values of all runs, series by series.
+    fn all_samples(&self) -> Result<Vec<Sample>, String> {
+        let mut samples = Vec::new();
+        for (table, points) in self.of.series.iter().zip(&self.plan.points) {
+            for point in points {
+                let of_point = self.samples(table, point);
+                samples.extend(in_table(of_point, "[[series]]", &table.id)?);
+            }
+        }
+        Ok(samples)
+    }
+
+    fn all_series(&self) -> Result<Vec<Series>, String> {
+        let series = (0..self.of.series.len()).map(|series| self.series(series));
+        series.collect()
+    }
+
+    /// The geometric mean of the distances from the paper's figures, less one.
+    fn off(&self, claims: &[Claim]) -> f64 {
+        let lines = self.of.lines.iter();
+        let has_distance = |claim: &&Claim| {
+            let line = lines.clone().find(|line| line.id == claim.id);
+            let is_figure = line.is_some_and(|line| line.is.is_none());
+            is_figure && !claim.at_least && !claim.at_most && claim.ratio() > 0.0
+        };
+        let exact = claims.iter().filter(has_distance);
+        let logarithms: Vec<f64> = exact.map(|claim| claim.ratio().ln().abs()).collect();
+        let count = logarithms.len().max(1) as f64;
+        (logarithms.iter().sum::<f64>() / count).exp() - 1.0
+    }
+
+    /// A claim as one of many readings has it: the misses are the result, and fail nothing.
+    fn compared(&self, claim: Claim) -> Claim {
+        let outcome = match claim.outcome {
+            _ if self.of.is_shrunk(self.size) => Outcome::Shown,
+            Outcome::Failed => Outcome::Missed,
+            outcome => outcome,
+        };
+        Claim {
+            outcome,
+            check: Check {
+                passed: true,
+                fault: None,
+            },
+            ..claim
+        }
+    }
+
     fn series(&self, series: usize) -> Result<Series, String> {
         let table = &self.of.series[series];
         let point = |place: &PlannedPoint<'_>| {
@@ -157,7 +241,7 @@ impl Ran<'_> {
     }
 
     fn read(&self, Read { job, taken }: Read<'_>) -> Result<Spread, String> {
-        taken.of(&self.reports[job], self.plan.jobs[job].place().tick_fs())
+        taken.of(self.reports[job], self.plan.jobs[job].place().tick_fs())
     }
 
     /// The charts in the order in which series name them.
@@ -259,13 +343,13 @@ impl Ran<'_> {
                 points.map(|point| point.read.job).collect()
             }
         };
-        let mut runs = jobs.into_iter().flat_map(|job| &self.reports[job]);
+        let mut runs = jobs.into_iter().flat_map(|job| self.reports[job]);
         runs.find_map(|run| run.verdict.fault.clone())
     }
 
     /// The first fault of each job, with its options and seed.
     fn faults(&self) -> Vec<String> {
-        let jobs = self.plan.jobs.iter().zip(self.reports);
+        let jobs = self.plan.jobs.iter().zip(&self.reports);
         let faults = jobs.filter_map(|(job, runs)| {
             let mut faults = runs.iter().map(|run| (run.seed, &run.verdict.fault));
             let (seed, fault) = faults.find_map(|(seed, fault)| Some((seed, fault.as_ref()?)))?;

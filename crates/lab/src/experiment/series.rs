@@ -14,6 +14,7 @@
 //!   x_of              places of the points if not at their values: a list, or a factor. Words are
 //!                     at 0, 1, 2 ... in the order of `over`
 //!   measure, stage    what is read from a run, and of which stage
+//!   runs              runs of each point at full size, over the experiment's
 //!   repeats           how often a run does what is measured: the result is of one
 //! ```
 
@@ -24,6 +25,7 @@ use super::mistake::Tell;
 use super::recipe::{self, Head, Recipe, Scalar, Values};
 use super::{Experiment, Size};
 use crate::changes::Changes;
+use crate::job::Seeds;
 
 /// The table of a series.
 #[derive(Clone, Debug, Deserialize)]
@@ -52,6 +54,8 @@ pub(crate) struct Series {
     pub measure: Measure,
     stage: Option<String>,
     repeats: Option<f64>,
+    /// Runs of each point, in place of the file's.
+    pub runs: Option<u64>,
 }
 
 /// Places of points that are not at their values.
@@ -74,6 +78,9 @@ impl Series {
         self.check_program(tell);
         self.check_values(tell);
         self.check_places().unwrap_or_else(&mut *tell);
+        if self.runs == Some(0) {
+            tell("runs 0: expected a number from 1".to_owned());
+        }
         if self.vary == STAGE && self.stage.is_some() {
             tell("stage: it is varied".to_owned());
         }
@@ -170,6 +177,15 @@ impl Series {
             Some(XOf::Each(places)) => places[place],
             Some(XOf::Factor(factor)) => number.unwrap_or_default() * factor,
             None => number.unwrap_or(place as f64),
+        }
+    }
+
+    /// The seeds of its points, in an experiment with these at that size.
+    pub(super) fn seeds(&self, of_all: Seeds, of: &Experiment, size: Size) -> Seeds {
+        let runs = self.runs.filter(|_| size == Size::Full && of.has_own_seeds());
+        Seeds {
+            runs: runs.unwrap_or(of_all.runs),
+            ..of_all
         }
     }
 

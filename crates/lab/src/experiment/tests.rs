@@ -259,14 +259,16 @@ fn given_seeds_count_at_both_sizes() {
 fn a_wrong_result_fails_at_both_sizes() {
     let experiment = parsed(ALL);
     for size in [Size::Smoke, Size::Full] {
-        let plan = Plan::new(&experiment, size, &mut Mistakes::default());
-        let mut reports = many::run(&plan.jobs, &Observer::default(), 2).unwrap();
+        let readings = Reading::all(&experiment, size);
+        let plans = experiment.plans(&readings, size).unwrap();
+        let mut reports = many::run(&plans.jobs, &Observer::default(), 2).unwrap();
         // Every claim is about incast 8.
-        let runs = &mut reports[plan.points[0][1].read.job];
+        let runs = &mut reports[plans.plans[0].points[0][1].read.job];
         let last = runs.last_mut().unwrap();
         last.verdict.fault = Some("wrong".to_owned());
         let seed = last.seed;
-        let figure = result::figure(&experiment, &plan, size, &reports).unwrap();
+        let results = result::of_all(&experiment, &readings, &plans, size, &reports);
+        let figure = results.unwrap().figure;
         let [fault] = &figure.faults[..] else {
             panic!("{:?}", figure.faults)
         };
@@ -318,7 +320,8 @@ fn an_experiment_can_change_its_machine() {
         experiment.changes.told().join(", "),
         "switch-ns 0, loss 0.01"
     );
-    let plan = Plan::new(&experiment, Size::Full, &mut Mistakes::default());
+    let readings = Reading::all(&experiment, Size::Full);
+    let plan = experiment.plans(&readings, Size::Full).unwrap();
     let told = plan.jobs[1].place().changes().told().join(", ");
     assert_eq!(told, "multicast off, switch-ns 263, loss 0");
     assert_eq!(plan.jobs[0].seeds(), experiment.seeds(Size::Full));
@@ -463,4 +466,80 @@ fn every_file_is_built_in() {
     let mut known: Vec<_> = Experiment::names().collect();
     known.sort_unstable();
     assert_eq!(found, known);
+}
+
+/// Two dials, of an option of all series and of options of one.
+const GRID: &str = r#"
+    [[grid]]
+    dial = "incast"
+    over = [8, 64]
+    smoke = [8]
+    [[grid]]
+    dial = "load"
+    of = ["busy"]
+    over = ["default", { keys-per-core = 256, reorder = "nic" }]
+    [[series]]
+    id = "busy"
+    program = "merge-min"
+    vary = "cores"
+    over = [64]
+    [[series]]
+    id = "plain"
+    program = "merge-min"
+    vary = "cores"
+    over = [16, 64]
+    runs = 2
+    [[line]]
+    id = "time"
+    claim = "it takes 1 us"
+    paper = 1
+    unit = "us"
+    tolerance = 0.05
+    series = "busy"
+    at = 64
+    [[line]]
+    id = "slower"
+    claim = "more cores take longer"
+    series = "plain"
+    is = "rising"
+"#;
+
+#[test]
+fn a_grid_judges_every_reading() {
+    let experiment = parsed(GRID);
+    // Of each incast: busy alone, plain with 16 cores, and plain with 64, which has two seeds.
+    let cost = |size| experiment.cost(size).unwrap().runs;
+    assert_eq!((cost(Size::Full), cost(Size::Smoke)), (2 * (2 + 2 * 2), 2 + 2));
+    let figure = run(&experiment, Size::Full);
+    assert!(figure.charts.is_empty() && figure.claims.is_empty() && figure.faults.is_empty());
+    let grid = figure.grid.unwrap();
+    assert_eq!(grid.dials, ["incast", "load"]);
+    let met: Vec<_> = grid.readings.iter().map(plot::Reading::met).collect();
+    assert!(met.is_sorted_by(|one, next| one >= next), "{met:?}");
+    let mut values: Vec<_> = grid.readings.iter().map(|it| it.values.join(" ")).collect();
+    assert_eq!(values[0], "8 default", "the paper's incast takes 1 us");
+    values.sort();
+    let more = "keys-per-core 256, reorder nic";
+    let all = [&format!("64 {more}"), "64 default", "8 default", &format!("8 {more}")];
+    let mut all = all.map(str::to_owned);
+    all.sort();
+    assert_eq!(values, all);
+    let [time, slower] = &grid.readings[0].claims[..] else {
+        panic!("two claims")
+    };
+    assert_eq!((time.outcome, slower.outcome), (Outcome::Met, Outcome::Met));
+    let off = (0.989_f64).ln().abs().exp() - 1.0;
+    assert!((grid.readings[0].off - off).abs() < 0.001, "shapes have no distance");
+}
+
+#[test]
+fn a_grid_keeps_the_figures_of_its_first_reading() {
+    let with = |today: f64| GRID.replace("tolerance = 0.05", &format!("today = {today}"));
+    let faults = |today| run(&parsed(&with(today)), Size::Full).faults;
+    assert!(faults(0.989).is_empty());
+    let faults = faults(0.9);
+    let [fault] = &faults[..] else {
+        panic!("{faults:?}")
+    };
+    assert!(fault.starts_with("claim 'time': "), "{fault}");
 }

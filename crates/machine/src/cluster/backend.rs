@@ -108,12 +108,17 @@ impl TaskBackend {
     fn write(&self, state: &mut BlockState, outgoing: &Outgoing<'_>) -> Ticks {
         let model = &self.shared.layout.profile.core;
         let task = &mut state.tasks[self.task as usize];
-        task.clock += if outgoing.forwarded {
+        let words = outgoing.words.len() as u32;
+        let ticks = if outgoing.forwarded {
             model.forward_cycles
         } else {
-            model.send_cycles + model.send_word_cycles * outgoing.words.len() as u64
+            model.send_cycles + model.send_word_cycles * u64::from(words)
         };
+        task.clock += ticks;
         task.waits = Waits::Nothing;
+        if let Some(log) = &mut state.fabric.log {
+            log.sent(self.task, task.clock, ticks, words);
+        }
         task.clock
     }
 
@@ -123,7 +128,12 @@ impl TaskBackend {
         let task = &mut state.tasks[self.task as usize];
         let rank = &mut state.ranks[self.local as usize];
         let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
-        if arrival > task.clock || polled {
+        let has_waited = arrival > task.clock || polled;
+        let begin = arrival.max(task.clock);
+        if has_waited {
+            if let Some(log) = &mut state.fabric.log {
+                log.wait(self.task, task, arrival);
+            }
             // A polling core notices the message a little later.
             task.wait_until(arrival);
             task.clock += model.notice_cycles;
@@ -135,6 +145,12 @@ impl TaskBackend {
         task.holding = true;
         let time = task.clock;
         let packet = rank.take(port.0, time, &mut state.fabric);
+        if let Some(log) = &mut state.fabric.log {
+            if has_waited {
+                log.waited_for(self.task, &packet);
+            }
+            log.received(self.task, time - begin);
+        }
         state.fabric.counts.received += 1;
         state.nic(self.local).0.made_room(time);
         Message {
@@ -146,6 +162,10 @@ impl TaskBackend {
     /// Ends a receive whose deadline has passed.
     fn give_up(&self, state: &mut BlockState, port: Port, deadline: Ticks) {
         let task = &mut state.tasks[self.task as usize];
+        if let Some(log) = &mut state.fabric.log {
+            log.wait(self.task, task, deadline);
+            log.received(self.task, self.shared.layout.profile.core.notice_cycles);
+        }
         task.wait_until(deadline);
         task.clock += self.shared.layout.profile.core.notice_cycles;
         task.waits = Waits::Nothing;
@@ -193,8 +213,17 @@ impl Backend for TaskBackend {
 
     fn stage(&self, name: &'static str) {
         self.with(|state| {
-            let BlockState { meter, tasks, .. } = state;
-            meter.enter(&mut tasks[self.task as usize], Some(name));
+            let BlockState {
+                meter,
+                tasks,
+                fabric,
+                ..
+            } = state;
+            let task = &mut tasks[self.task as usize];
+            if let Some(log) = &mut fabric.log {
+                log.stage(self.task, task.clock, name);
+            }
+            meter.enter(task, Some(name));
         });
     }
 
@@ -264,7 +293,7 @@ impl Backend for TaskBackend {
     fn multicasts(&self, words: usize) -> bool {
         // A multicast has one packet.
         let segment = self.shared.layout.profile.nic.segment_bytes as usize / 8;
-        self.shared.layout.setting.multicast && words <= segment
+        self.shared.layout.setting.multicast.is_on() && words <= segment
     }
 
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
@@ -309,7 +338,11 @@ impl Backend for TaskBackend {
             let now = state.fabric.scheduler.now;
             let task = &mut state.tasks[self.task as usize];
             if std::mem::take(&mut task.holding) {
-                task.clock += self.shared.layout.profile.core.receive_done_cycles;
+                let ticks = self.shared.layout.profile.core.receive_done_cycles;
+                task.clock += ticks;
+                if let Some(log) = &mut state.fabric.log {
+                    log.received(self.task, ticks);
+                }
             }
             let clock = task.clock;
             let rank = &mut state.ranks[self.local as usize];

@@ -33,10 +33,15 @@ use crate::disk::MemoryDisks;
 use crate::network::bins::Bins;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
+use crate::path::log::BlockLog;
 use crate::report::Report;
 use crate::schedule::{Mailbox, Ticks};
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
+
+/// The report of a block: its number, its part of the run's report, its waiting tasks, and its notes
+/// for the critical path.
+pub type BlockReport = (u32, Report, Vec<String>, Option<Box<BlockLog>>);
 
 pub struct Block {
     pub shared: Rc<Shared>,
@@ -65,15 +70,15 @@ impl Block {
         received - std::mem::replace(&mut self.reported, received)
     }
 
-    /// The number and report of the block, and its waiting tasks.
-    pub fn report(self, number: u32) -> (u32, Report, Vec<String>) {
+    /// The number and report of the block, its waiting tasks, and its notes for the critical path.
+    pub fn report(self, number: u32) -> BlockReport {
         let ranks = self.ranks().len();
         // Futures hold the state through their nodes.
         drop(self.running);
         let shared = Rc::into_inner(self.shared).expect("no task is left");
-        let state = shared.state.into_inner();
-        let waiting = state.waiting();
-        (number, state.report(ranks), waiting)
+        let mut state = shared.state.into_inner();
+        let (waiting, log) = (state.waiting(), state.fabric.log.take());
+        (number, state.report(ranks), waiting, log)
     }
 
     pub fn ranks(&self) -> Range<u32> {
@@ -194,7 +199,11 @@ impl Block {
             let Some(core) = state.assign_core(number, given, now) else {
                 return;
             };
-            state.tasks[number as usize].resume(now);
+            let task = &mut state.tasks[number as usize];
+            if let Some(log) = &mut state.fabric.log {
+                log.wait(number, task, now);
+            }
+            task.resume(now);
             core
         };
         let running = self.running[number as usize].as_mut().expect("it runs");

@@ -314,6 +314,9 @@ impl BlockState {
             let cores = self.fabric.layout.profile.core.cores_per_rank as usize;
             state.cores = vec![Ticks(0); cores];
         }
+        if let Some(log) = &mut self.fabric.log {
+            log.add_task(&task);
+        }
         self.tasks.push(task);
         number
     }
@@ -321,7 +324,14 @@ impl BlockState {
     pub fn end_task(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         if std::mem::take(&mut task.holding) {
-            task.clock += self.fabric.layout.profile.core.receive_done_cycles;
+            let ticks = self.fabric.layout.profile.core.receive_done_cycles;
+            task.clock += ticks;
+            if let Some(log) = &mut self.fabric.log {
+                log.received(number, ticks);
+            }
+        }
+        if let Some(log) = &mut self.fabric.log {
+            log.ended(number, task.clock);
         }
         self.meter.enter(task, None);
         task.waits = Waits::Ended;

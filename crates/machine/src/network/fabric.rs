@@ -10,6 +10,7 @@ use crate::network::port::{Departure, QueueStore};
 use crate::network::slab::{PacketId, Slab};
 use crate::network::switch::{ArrivalOrder, Location};
 use crate::network::topology::{Direction, End, Wire};
+use crate::path::log::BlockLog;
 use crate::profile::NicModel;
 use crate::report::Counts;
 use crate::schedule::{Scheduler, Ticks};
@@ -48,6 +49,8 @@ pub struct Fabric {
     pub outbox: Vec<Bins>,
     /// When the first of those arrives.
     pub first_out: Ticks,
+    /// Notes for the critical path, if it is asked for.
+    pub log: Option<Box<BlockLog>>,
     first_switch: u32,
     first_nic: u32,
     /// A copy, since every launch needs it.
@@ -79,6 +82,11 @@ impl Fabric {
             returned: Vec::new(),
             outbox: (0..links).map(|_| Bins::default()).collect(),
             first_out: Ticks::NEVER,
+            log: layout.setting.path.then(|| {
+                let each = topology.ranks_per_nic;
+                let (first, ranks) = (first_nic * each, nics * each as usize);
+                Box::new(BlockLog::new(first, ranks, first_nic, nics))
+            }),
             first_switch,
             first_nic,
             loss_parts: layout.setting.loss_parts,

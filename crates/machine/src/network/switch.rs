@@ -19,6 +19,7 @@
 
 mod arrival_order;
 mod bits;
+mod branches;
 mod multicast;
 
 use std::ops::Range;

@@ -68,6 +68,11 @@ impl Nic {
         self.arbitrate(core, &fabric[id], model, fabric.now());
         let ready = self.free_at + model.transmit_cycles;
         let late_at = ready + model.timeout_cycles;
+        if let Some(log) = &mut fabric.log {
+            let each = fabric.layout.topology.ranks_per_nic;
+            let nic = self.number - log.first_nic;
+            log.taken(nic as usize, nic * each + core as u32, ready);
+        }
         let (number, segments) = self.fill_buffer(id, late_at, fabric);
         for segment in 0..segments {
             self.send_segment(number, segment, ready, fabric);

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use crate::common::*;
-use machine::{Outcome, Profile, Queues, Setting, parts};
+use machine::{Multicast, Outcome, Profile, Queues, Setting, parts};
 use node::{Group, Node, Port, Rank, Time, Work};
 
 const SECOND: Port = Port(2);
@@ -111,7 +111,7 @@ pub fn settings() -> Vec<(&'static str, Setting)> {
         (
             "without multicast",
             Setting {
-                multicast: false,
+                multicast: Multicast::Off,
                 ..plain.clone()
             },
         ),

@@ -13,4 +13,5 @@ mod graphs;
 mod links;
 mod multicast;
 mod network;
+mod path;
 mod tasks;

@@ -1,7 +1,7 @@
 //! Multicast: each member receives each message once, with losses and trimming; and its cost.
 
 use crate::common::*;
-use machine::{Counts, Outcome, Profile, Setting, parts};
+use machine::{Counts, Multicast, Outcome, Profile, Setting, parts};
 use node::{Group, Node, Port, Rank};
 
 fn group(first: u32, count: u32, stride: u32) -> Group {
@@ -87,15 +87,31 @@ fn groups() -> Vec<Group> {
     ]
 }
 
+/// Layers of the network, and how its switches carry multicasts.
+const WAYS: [(u32, Multicast); 5] = [
+    (2, Multicast::PerPort),
+    (3, Multicast::PerPort),
+    (2, Multicast::FirstLeaf),
+    (2, Multicast::OneSpine),
+    (2, Multicast::DrawnSpines),
+];
+
+fn carried(multicast: Multicast) -> Setting {
+    Setting {
+        multicast,
+        ..Setting::new(48)
+    }
+}
+
 /// Catches switches that forget the sender's own leaf or NIC, send a copy back, ignore strides, or
 /// fan out twice.
 #[test]
 fn every_member_of_any_group_receives_once() {
-    for layers in [2, 3] {
+    for (layers, multicast) in WAYS {
         for group in groups() {
             for sender in [0, 1, 3, 5, 22, 47] {
                 for words in [1, 128] {
-                    let setting = Setting::new(48);
+                    let setting = carried(multicast);
                     all_hear(small(layers, &[]), setting, &[(sender, group, 3)], words);
                 }
             }
@@ -115,13 +131,13 @@ fn crowd() -> Vec<Sender> {
 /// Catches lost copies and duplicates.
 #[test]
 fn losses_are_made_good() {
-    for layers in [2, 3] {
+    for (layers, multicast) in WAYS {
         for (loss, seeds) in [(0.01, 0..3), (0.1, 0..3)] {
             for seed in seeds {
                 let setting = Setting {
                     seed,
                     loss_parts: parts(loss),
-                    ..Setting::new(48)
+                    ..carried(multicast)
                 };
                 let counts = all_hear(small(layers, &[]), setting, &crowd(), 3);
                 assert!(counts.lost > 0 && counts.resent > 0, "{counts:?}");
@@ -133,12 +149,12 @@ fn losses_are_made_good() {
 /// Catches copies that are never trimmed, or never sent again.
 #[test]
 fn trimmed_copies_are_sent_again() {
-    for layers in [2, 3] {
+    for (layers, multicast) in WAYS {
         for loss in [0.0, 0.05] {
             let setting = Setting {
                 seed: 3,
                 loss_parts: parts(loss),
-                ..Setting::new(48)
+                ..carried(multicast)
             };
             let profile = small(layers, &[("queue_bytes", "1_100")]);
             let counts = all_hear(profile, setting, &crowd(), 100);
@@ -154,9 +170,9 @@ fn trimmed_copies_are_sent_again() {
 /// receives an ACK, per member.
 #[test]
 fn a_multicast_leaves_once() {
-    for layers in [2, 3] {
+    for (layers, multicast) in WAYS {
         for group in groups().into_iter().filter(|group| group.count > 1) {
-            let counts = all_hear(small(layers, &[]), Setting::new(48), &[(5, group, 10)], 2);
+            let counts = all_hear(small(layers, &[]), carried(multicast), &[(5, group, 10)], 2);
             let heard = 10 * u64::from(group.count);
             assert_eq!((counts.messages, counts.received), (10, heard), "{group:?}");
             assert_eq!(counts.packets, 10 + heard, "{group:?}");
@@ -171,7 +187,7 @@ fn without_multicast_only_the_messages_differ() {
     for group in groups() {
         let on = Setting::new(48);
         let off = Setting {
-            multicast: false,
+            multicast: Multicast::Off,
             ..on.clone()
         };
         let with = all_hear(small(2, &[]), on, &[(5, group, 10)], 2);
@@ -283,4 +299,28 @@ fn a_third_is_lost() {
         };
         all_hear(small(2, &[]), setting, &senders, 2);
     }
+}
+
+/// With a copy for each member, a link from the spine carries all those of a leaf, and one that is
+/// full cuts some. Catches modes that make the same copies.
+#[test]
+fn copies_per_member_fill_the_links_below_a_spine() {
+    let all = group(0, 48, 1);
+    let senders: Vec<Sender> = (0..8).map(|sender| (sender, all, 4)).collect();
+    let events = |multicast| {
+        let counts = all_hear(small(2, &[]), carried(multicast), &senders, 64);
+        (counts.events, counts.trimmed)
+    };
+    let [(port, _), (one, trimmed)] = [Multicast::PerPort, Multicast::OneSpine].map(events);
+    assert!(one > port, "{one} events, per port {port}");
+    let narrow = small(2, &[("queue_bytes", "8_000")]);
+    let counts = all_hear(narrow, carried(Multicast::OneSpine), &senders, 64);
+    assert!(counts.trimmed > trimmed, "{counts:?}");
+}
+
+#[test]
+fn copies_per_member_need_two_layers() {
+    let setting = carried(Multicast::OneSpine);
+    let error = machine::Cluster::new(small(3, &[]), setting).err().unwrap();
+    assert!(error.0.contains("two layers"), "{error}");
 }

@@ -186,6 +186,14 @@ fn markup_in_figures_is_escaped() {
     figure.breakdown = Some(Breakdown {
         stages: vec![stage],
         picture,
+        path: Some(plot::Path {
+            kinds: vec![evil()],
+            stages: vec![plot::PathStage {
+                name: evil(),
+                us: vec![f64::NAN],
+            }],
+            points: vec![(f64::INFINITY, 3)],
+        }),
     });
     let text = page(
         &[figure],
@@ -292,6 +300,7 @@ fn a_picture_is_bounded() {
     let breakdown = Breakdown {
         stages: (0..35).map(stage).collect(),
         picture,
+        path: None,
     };
     let figure = Figure {
         breakdown: Some(breakdown),

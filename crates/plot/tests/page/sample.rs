@@ -38,6 +38,20 @@ pub fn figure(name: &str, title: &str, charts: Vec<Chart>) -> Figure {
         claims: Vec::new(),
         faults: Vec::new(),
         breakdown: None,
+        grid: None,
+    }
+}
+
+/// A path over three cores and two stages.
+fn path() -> plot::Path {
+    let stage = |name: &str, us: [f64; 2]| plot::PathStage {
+        name: name.to_owned(),
+        us: us.to_vec(),
+    };
+    plot::Path {
+        kinds: vec!["work".to_owned(), "hops".to_owned()],
+        stages: vec![stage("shuffle", [1.5, 2.0]), stage("level 0", [3.0, 0.5])],
+        points: vec![(0.0, 0), (1.5, 0), (3.5, 40_000), (6.5, 40_000), (7.0, 65_535)],
     }
 }
 
@@ -397,6 +411,7 @@ fn broken_down() -> Figure {
     let breakdown = Breakdown {
         stages,
         picture: picture(names.len(), 512, 256),
+        path: Some(path()),
     };
     Figure {
         breakdown: Some(breakdown),

@@ -10,6 +10,8 @@
 //!       <-  at once      <- when all leaves have    <- when all members have
 //! ```
 //!
+//! Other ways to place the copies are in [`branches`](super::branches).
+//!
 //! In a graph the branches are a tree of shortest ways: each switch has one link towards the sender,
 //! which a number of seven bits chooses. The first switch draws it, and the packets between switches
 //! have it in the byte of their slot.
@@ -25,9 +27,8 @@ use node::{Group, Rank};
 use super::Switch;
 use super::bits::Bits;
 use crate::network::fabric::Fabric;
-use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
-use crate::network::topology::{End, Layer, Rule, Tree};
+use crate::network::topology::{End, Rule};
 use crate::profile::GROUP_WORDS;
 use crate::schedule::Ticks;
 
@@ -37,7 +38,7 @@ pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
     [first, u64::from(group.stride)]
 }
 
-fn group_of(words: &[u64]) -> Group {
+pub(super) fn group_of(words: &[u64]) -> Group {
     Group {
         first: Rank(words[0] as u32),
         count: (words[0] >> 32) as u32,
@@ -46,10 +47,10 @@ fn group_of(words: &[u64]) -> Group {
 }
 
 /// A drawn number has as many bits of a slot as a transmit buffer.
-const DRAWN_SHIFT: u32 = u32::BITS - 7;
+pub(super) const DRAWN_SHIFT: u32 = u32::BITS - 7;
 
 /// The number that chooses the links of a multicast in a graph.
-fn drawn_of(packet: &Packet) -> u32 {
+pub(super) fn drawn_of(packet: &Packet) -> u32 {
     u32::from(packet.slot) << DRAWN_SHIFT
 }
 
@@ -72,15 +73,24 @@ impl Multicasts {
     }
 }
 
-struct Pending {
-    packet: Packet,
+/// A multicast that some branches have not acknowledged.
+pub(super) struct Pending {
+    pub packet: Packet,
     /// The link towards the sender; `None` at the first switch.
-    upstream: Option<u32>,
+    pub upstream: Option<u32>,
     /// Links to switches that have not acknowledged.
-    links: Bits,
-    /// Members that have not acknowledged, by their number among the ranks below.
+    pub links: Bits,
+    /// Members that have not acknowledged, counted from the switch's first one.
     members: Bits,
     sent: Ticks,
+}
+
+impl Pending {
+    /// Adds the members of a group, counted from a rank.
+    pub(super) fn add_members(&mut self, group: Group, first: u32) {
+        let members = group.members();
+        members.for_each(|rank| self.members.set(rank.0 - first));
+    }
 }
 
 /// Timeouts after which a multicast does not arrive again. Its sender retries at least once in 64
@@ -102,8 +112,13 @@ impl Switch {
             }
             Kind::MulticastAgain => self.store(packet, fabric),
             Kind::MulticastTrimmed => self.answer(Kind::MulticastNack, &packet, fabric),
-            Kind::CopyAck | Kind::MulticastAck => self.acknowledged(&packet, fabric),
-            Kind::CopyNack | Kind::MulticastNack => self.nacked(&packet, fabric),
+            Kind::CopyAck | Kind::CopyNack => match self.towards_keeper(&packet, fabric) {
+                Some(link) => self.emit(link, packet, fabric),
+                None if packet.kind == Kind::CopyAck => self.acknowledged(&packet, fabric),
+                None => self.nacked(&packet, fabric),
+            },
+            Kind::MulticastAck => self.acknowledged(&packet, fabric),
+            Kind::MulticastNack => self.nacked(&packet, fabric),
             other => unreachable!("{other:?} does not come to a switch"),
         }
     }
@@ -150,67 +165,8 @@ impl Switch {
     }
 
     /// The downlink that leads to a NIC below.
-    fn down_to(&self, nic: u32) -> u32 {
+    pub(super) fn down_to(&self, nic: u32) -> u32 {
         self.each.quotient(nic - self.below.start)
-    }
-
-    fn find_branches(&self, pending: &mut Pending, fabric: &Fabric) {
-        let topology = &fabric.layout.topology;
-        let group = group_of(&pending.packet.words);
-        let each = topology.ranks_per_nic;
-        let own = topology.own(self.number);
-        let members = group.within(own.start * each, own.end * each).members();
-        members.for_each(|rank| pending.members.set(rank.0 - own.start * each));
-        match &topology.rule {
-            Rule::Tree(tree) => self.find_branches_of_tree(tree, pending, group, fabric),
-            Rule::Routes(routes) => {
-                if pending.upstream.is_none() {
-                    let drawn = fabric
-                        .layout
-                        .draw(Purpose::Route, &pending.packet, fabric.now());
-                    pending.packet.slot = (drawn >> DRAWN_SHIFT) as u8;
-                }
-                let source = topology.leaf_of(topology.nic_of(pending.packet.from));
-                let has_members = |switch: &u32| {
-                    let own = topology.own(*switch);
-                    group.within(own.start * each, own.end * each).count > 0
-                };
-                let ends = (0..topology.switches).filter(has_members);
-                let (way, drawn) = ((self.number, source), drawn_of(&pending.packet));
-                let branches = routes.branches(topology, way, ends, drawn);
-                branches
-                    .into_iter()
-                    .for_each(|link| pending.links.set(link));
-            }
-        }
-    }
-
-    fn find_branches_of_tree(
-        &self,
-        tree: &Tree,
-        pending: &mut Pending,
-        group: Group,
-        fabric: &Fabric,
-    ) {
-        let topology = &fabric.layout.topology;
-        let each = topology.ranks_per_nic;
-        if tree.layer(self.number) != Layer::Leaf {
-            let links = 0..self.downlinks;
-            for link in links.filter(|&link| pending.upstream != Some(link)) {
-                let (first, until) = tree.behind(self.number, link);
-                if group.within(first * each, until * each).count > 0 {
-                    pending.links.set(link);
-                }
-            }
-        }
-        let from_below = self.below.contains(&topology.nic_of(pending.packet.from));
-        let below = group.within(self.below.start * each, self.below.end * each);
-        if from_below && below.count < group.count {
-            let drawn = fabric
-                .layout
-                .draw(Purpose::Route, &pending.packet, fabric.now());
-            pending.links.set(self.uplink(drawn));
-        }
     }
 
     /// Sends to every branch that has not acknowledged.
@@ -224,15 +180,10 @@ impl Switch {
     }
 
     fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, fabric: &mut Fabric) {
-        let topology = &fabric.layout.topology;
-        let direction = topology.link(self.number, link);
         // The switch below needs the number of its uplink to here.
-        let slot = match (&topology.rule, direction.end) {
-            (Rule::Tree(tree), End::Switch(below)) if link < self.downlinks => {
-                (direction.back - tree.downlinks(below)) as u8
-            }
-            (Rule::Tree(_), _) => 0,
-            (Rule::Routes(_), _) => packet.slot,
+        let slot = match &fabric.layout.topology.rule {
+            Rule::Tree(_) => self.uplink_below(link, fabric),
+            Rule::Routes(_) => packet.slot,
         };
         let kind = if again {
             Kind::MulticastAgain
@@ -251,27 +202,35 @@ impl Switch {
     }
 
     fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, fabric: &mut Fabric) {
+        let mut copy = Packet {
+            time: fabric.now(),
+            to: self.first_member(fabric) + member,
+            kind: if again { Kind::CopyAgain } else { Kind::Copy },
+            words: packet.words.skip(GROUP_WORDS),
+            ..*packet
+        };
+        let link = self.route(&copy, fabric);
+        copy.slot = self.uplink_below(link, fabric);
+        self.emit(link, copy, fabric);
+    }
+
+    /// The number of the uplink that leads from the switch below a link of a tree to this one; 0 of
+    /// other links.
+    fn uplink_below(&self, link: u32, fabric: &Fabric) -> u8 {
         let topology = &fabric.layout.topology;
-        let to = self.first_rank(fabric) + member;
-        let link = self.down_to(topology.nic_of(to));
-        let kind = if again { Kind::CopyAgain } else { Kind::Copy };
-        let words = packet.words.skip(GROUP_WORDS);
-        self.emit(
-            link,
-            Packet {
-                to,
-                kind,
-                words,
-                ..*packet
-            },
-            fabric,
-        );
+        let direction = topology.link(self.number, link);
+        match (&topology.rule, direction.end) {
+            (Rule::Tree(tree), End::Switch(below)) if link < self.downlinks => {
+                (direction.back - tree.downlinks(below)) as u8
+            }
+            _ => 0,
+        }
     }
 
     /// Handles the ACK of a branch.
     fn acknowledged(&mut self, ack: &Packet, fabric: &mut Fabric) {
         let key = (ack.from, ack.sequence);
-        let first = self.first_rank(fabric);
+        let first = self.first_member(fabric);
         let Some(pending) = self.multicasts.pending.get_mut(&key) else {
             return;
         };
@@ -293,17 +252,12 @@ impl Switch {
         };
         fabric.counts.resent += 1;
         if nack.kind == Kind::CopyNack {
-            let member = nack.to - self.first_rank(fabric);
+            let member = nack.to - self.first_member(fabric);
             self.send_copy(&pending.packet, member, true, fabric);
         } else {
             self.send_branch(&pending.packet, u32::from(nack.port), true, fabric);
         }
         self.multicasts.pending.insert(key, pending);
-    }
-
-    fn first_rank(&self, fabric: &Fabric) -> u32 {
-        let topology = &fabric.layout.topology;
-        topology.own(self.number).start * topology.ranks_per_nic
     }
 
     fn finish(&mut self, key: Key, pending: &Pending, fabric: &mut Fabric) {
