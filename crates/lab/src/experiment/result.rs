@@ -109,7 +109,10 @@ fn compare(
     figure.faults.dedup();
     figure.charts.clear();
     figure.claims.clear();
-    grid.rank();
+    // At a smaller size than the paper's, nothing is met.
+    if !of.is_shrunk(figure.size) {
+        grid.rank();
+    }
     figure.grid = Some(grid);
     Ok(())
 }
