@@ -190,9 +190,7 @@ impl Changes {
     pub(crate) fn setting(&self, profile: &Profile) -> Setting {
         let plain = Setting::new(1);
         Setting {
-            multicast: self
-                .multicast
-                .map_or(plain.multicast, Multicast::setting),
+            multicast: self.multicast.map_or(plain.multicast, Multicast::setting),
             threads: self.threads.unwrap_or(plain.threads),
             tail: profile.ticks(self.tail_ns.unwrap_or(0.0)),
             tail_parts: parts(self.tail_fraction.unwrap_or(0.0)),

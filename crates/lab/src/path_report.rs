@@ -115,5 +115,10 @@ fn stages(segments: &[Segment], us: impl Fn(u64) -> f64) -> Vec<PathStage> {
         all.map(|(kind, ticks)| (kind, us(ticks))).collect()
     };
     let stages = stages.into_iter();
-    stages.map(|(stage, ticks)| PathStage { stage, us: named(ticks) }).collect()
+    stages
+        .map(|(stage, ticks)| PathStage {
+            stage,
+            us: named(ticks),
+        })
+        .collect()
 }

@@ -82,7 +82,9 @@ pub(crate) fn grid(grid: &Grid) -> String {
 
 fn row(reading: &Reading) -> String {
     let values = reading.values.iter();
-    let values: String = values.map(|value| format!("<td>{}</td>", escaped(value))).collect();
+    let values: String = values
+        .map(|value| format!("<td>{}</td>", escaped(value)))
+        .collect();
     let cell = |claim: &Claim| {
         let (word, ours) = (claim.outcome.word(), number(claim.ours));
         format!("<td class=\"{word}\">{ours}</td>")
@@ -109,7 +111,11 @@ mod tests {
             deviation: ours / 10.0 - 1.0,
             set_by: SetBy::Predicted,
             note: None,
-            outcome: if is_met { Outcome::Met } else { Outcome::Missed },
+            outcome: if is_met {
+                Outcome::Met
+            } else {
+                Outcome::Missed
+            },
             known_miss: None,
             check: Check {
                 passed: true,
@@ -137,10 +143,17 @@ mod tests {
             ],
         };
         all.rank();
-        let order: Vec<_> = all.readings.iter().map(|reading| &reading.values[0]).collect();
+        let order: Vec<_> = all
+            .readings
+            .iter()
+            .map(|reading| &reading.values[0])
+            .collect();
         assert_eq!(order, ["met", "near", "far"]);
         let table = grid(&all);
         assert!(table.contains("<td class=\"met\">11</td>"), "{table}");
-        assert!(table.contains("x &lt; y") && table.contains("1 of 1"), "{table}");
+        assert!(
+            table.contains("x &lt; y") && table.contains("1 of 1"),
+            "{table}"
+        );
     }
 }

@@ -35,6 +35,6 @@ pub use figure::{
     SetBy, Size, Spread, StageSpread,
 };
 pub use grid::{Grid, Reading};
-pub use path::{Path, PathStage};
 pub use page::{About, page};
+pub use path::{Path, PathStage};
 pub use text::plain;

@@ -44,7 +44,10 @@ pub(crate) fn draw(path: &Path, plane: &mut Plane, cores: u32, end_us: f64) {
 
 /// The table: a row per stage, a column per kind.
 pub(crate) fn table(path: &Path) -> String {
-    let head = path.kinds.iter().map(|kind| format!("<th scope=\"col\">{}</th>", escaped(kind)));
+    let head = path
+        .kinds
+        .iter()
+        .map(|kind| format!("<th scope=\"col\">{}</th>", escaped(kind)));
     let head: String = head.collect();
     let row = |name: &str, us: &[f64]| {
         let all = [us.iter().sum()].into_iter().chain(us.iter().copied());
@@ -54,7 +57,12 @@ pub(crate) fn table(path: &Path) -> String {
     };
     let rows = path.stages.iter().map(|stage| row(&stage.name, &stage.us));
     let rows: String = rows.collect();
-    let sum = |kind: usize| path.stages.iter().filter_map(|stage| stage.us.get(kind)).sum();
+    let sum = |kind: usize| {
+        path.stages
+            .iter()
+            .filter_map(|stage| stage.us.get(kind))
+            .sum()
+    };
     let all: Vec<f64> = (0..path.kinds.len()).map(sum).collect();
     format!(
         "<h3>Critical path (us)</h3>\n<p class=\"soft\">The chain of work and messages that made the \

@@ -55,7 +55,12 @@ fn broken_down(breakdown: &Breakdown) -> String {
         path,
     } = breakdown;
     let cells = Cells::of(picture, stages.len());
-    let both = cells.map(|cells| format!("<div>\n{}</div>\n", picture::both(picture, &cells, path.as_ref())));
+    let both = cells.map(|cells| {
+        format!(
+            "<div>\n{}</div>\n",
+            picture::both(picture, &cells, path.as_ref())
+        )
+    });
     format!(
         "<h3>Stages of one run</h3>\n{}<div class=\"charts\">\n{}{}</div>\n{}",
         stages::legend(stages),

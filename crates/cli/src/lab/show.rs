@@ -1,8 +1,8 @@
 //! A figure for people, in 80 columns.
 
 use plot::{
-    Axis, Breakdown, Chart, Claim, Figure, Grid, Mark, Outcome, Point, Reading, Series, SetBy, Size,
-    counted,
+    Axis, Breakdown, Chart, Claim, Figure, Grid, Mark, Outcome, Point, Reading, Series, SetBy,
+    Size, counted,
 };
 
 use super::text;
@@ -183,7 +183,10 @@ const MOST_READINGS: usize = 12;
 /// Prints the best readings, and the claims of the best one.
 fn readings(grid: &Grid) -> Result<(), CliFailure> {
     let shown = grid.readings.len().min(MOST_READINGS);
-    say::out(format!("\nreadings, the best {shown} of {}", grid.readings.len()))?;
+    say::out(format!(
+        "\nreadings, the best {shown} of {}",
+        grid.readings.len()
+    ))?;
     let words = ["met", "of", "off"].map(str::to_owned);
     let head = words.into_iter().chain(grid.dials.iter().cloned());
     let row = |reading: &Reading| {

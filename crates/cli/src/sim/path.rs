@@ -34,7 +34,9 @@ pub(super) fn show(report: &SimReport) -> Result<(), CliFailure> {
 
 fn print(rows: &[Vec<String>]) -> Result<(), CliFailure> {
     let lines = text::table(rows);
-    lines.iter().try_for_each(|line| say::out(format!("  {line}")))
+    lines
+        .iter()
+        .try_for_each(|line| say::out(format!("  {line}")))
 }
 
 /// A row per stage and one for all, with a column per kind that is on the path.
@@ -58,7 +60,11 @@ fn by_stage(path: &PathReport, (_, scale): text::Unit) -> Vec<Vec<String>> {
     };
     let rows = path.stages.iter().map(row);
     let all = cells("all", path.time_us, &|kind| path.of(kind));
-    [head.collect()].into_iter().chain(rows).chain([all]).collect()
+    [head.collect()]
+        .into_iter()
+        .chain(rows)
+        .chain([all])
+        .collect()
 }
 
 fn longest(path: &PathReport, (_, scale): text::Unit) -> Vec<Vec<String>> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::mistake::{Mistakes, Table, meant, unknown};
 use super::grid::{Plans, Reading};
+use super::mistake::{Mistakes, Table, meant, unknown};
 use super::recipe::{MACHINE, Scalar, check_option};
 use super::{Experiment, RUNS, Size};
 use crate::changes::Changes;

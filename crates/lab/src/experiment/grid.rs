@@ -134,7 +134,9 @@ impl Dial {
         let turned = turned.map(|series| series.program.as_str());
         let of_lines = of.lines.iter().filter(|_| self.of.is_none());
         let turned = turned.chain(of_lines.filter_map(|line| line.program.as_deref()));
-        let programs: Vec<_> = turned.filter_map(|name| programs::named(name).ok()).collect();
+        let programs: Vec<_> = turned
+            .filter_map(|name| programs::named(name).ok())
+            .collect();
         let options = self.over.iter().flat_map(|choice| self.options(choice));
         for (option, value) in options {
             let known = programs.iter().find(|program| program.knows(&option));

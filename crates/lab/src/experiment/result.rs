@@ -67,13 +67,17 @@ pub(super) fn of_all(
     let (mut figure, mut samples) = (figure(&all[0])?, Vec::new());
     for (reading, ran) in readings.iter().zip(&all) {
         let of_reading = ran.all_samples()?;
-        samples.extend(of_reading.into_iter().map(|sample| match of.grid.is_empty() {
-            true => sample,
-            false => Sample {
-                series: format!("{}, {}", sample.series, reading.told(&of.grid)),
-                ..sample
-            },
-        }));
+        samples.extend(
+            of_reading
+                .into_iter()
+                .map(|sample| match of.grid.is_empty() {
+                    true => sample,
+                    false => Sample {
+                        series: format!("{}, {}", sample.series, reading.told(&of.grid)),
+                        ..sample
+                    },
+                }),
+        );
     }
     if !of.grid.is_empty() {
         compare(&mut figure, of, readings, &all)?;
@@ -102,7 +106,10 @@ fn compare(
         grid.readings.push(plot::Reading {
             values: reading.values.clone(),
             off: ran.off(&claims),
-            claims: claims.into_iter().map(|claim| ran.compared(claim)).collect(),
+            claims: claims
+                .into_iter()
+                .map(|claim| ran.compared(claim))
+                .collect(),
         });
     }
     figure.faults.sort();

@@ -182,7 +182,9 @@ impl Series {
 
     /// The seeds of its points, in an experiment with these at that size.
     pub(super) fn seeds(&self, of_all: Seeds, of: &Experiment, size: Size) -> Seeds {
-        let runs = self.runs.filter(|_| size == Size::Full && of.has_own_seeds());
+        let runs = self
+            .runs
+            .filter(|_| size == Size::Full && of.has_own_seeds());
         Seeds {
             runs: runs.unwrap_or(of_all.runs),
             ..of_all

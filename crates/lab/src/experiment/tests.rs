@@ -509,7 +509,10 @@ fn a_grid_judges_every_reading() {
     let experiment = parsed(GRID);
     // Of each incast: busy alone, plain with 16 cores, and plain with 64, which has two seeds.
     let cost = |size| experiment.cost(size).unwrap().runs;
-    assert_eq!((cost(Size::Full), cost(Size::Smoke)), (2 * (2 + 2 * 2), 2 + 2));
+    assert_eq!(
+        (cost(Size::Full), cost(Size::Smoke)),
+        (2 * (2 + 2 * 2), 2 + 2)
+    );
     let figure = run(&experiment, Size::Full);
     assert!(figure.charts.is_empty() && figure.claims.is_empty() && figure.faults.is_empty());
     let grid = figure.grid.unwrap();
@@ -520,7 +523,12 @@ fn a_grid_judges_every_reading() {
     assert_eq!(values[0], "8 default", "the paper's incast takes 1 us");
     values.sort();
     let more = "keys-per-core 256, reorder nic";
-    let all = [&format!("64 {more}"), "64 default", "8 default", &format!("8 {more}")];
+    let all = [
+        &format!("64 {more}"),
+        "64 default",
+        "8 default",
+        &format!("8 {more}"),
+    ];
     let mut all = all.map(str::to_owned);
     all.sort();
     assert_eq!(values, all);
@@ -529,7 +537,10 @@ fn a_grid_judges_every_reading() {
     };
     assert_eq!((time.outcome, slower.outcome), (Outcome::Met, Outcome::Met));
     let off = (0.989_f64).ln().abs().exp() - 1.0;
-    assert!((grid.readings[0].off - off).abs() < 0.001, "shapes have no distance");
+    assert!(
+        (grid.readings[0].off - off).abs() < 0.001,
+        "shapes have no distance"
+    );
 }
 
 #[test]

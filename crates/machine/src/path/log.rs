@@ -52,7 +52,10 @@ pub struct Wait {
 #[derive(Clone, Copy, Debug)]
 pub enum Cause {
     /// A message: its sender, and its number at the sender's NIC.
-    Message { from: u32, number: u32 },
+    Message {
+        from: u32,
+        number: u32,
+    },
     Room,
     Other,
 }

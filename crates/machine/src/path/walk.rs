@@ -121,7 +121,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the way of a message that arrived at a task; returns its sender when it was written.
-    fn add_message(&mut self, to: TaskId, arrival: Ticks, from: u32, number: u32) -> (TaskId, Mark) {
+    fn add_message(
+        &mut self,
+        to: TaskId,
+        arrival: Ticks,
+        from: u32,
+        number: u32,
+    ) -> (TaskId, Mark) {
         let topology = &self.layout.topology;
         let model = &self.layout.profile.nic;
         let (nic, to_rank) = (topology.nic_of(from), self.rank(to));
@@ -129,7 +135,9 @@ impl<'a> Walk<'a> {
         let log = &self.blocks[block];
         let Taken { rank, nth } = log.nics[(nic - log.first_nic) as usize][number as usize];
         let sent = log.ranks[rank as usize].sent[nth as usize];
-        let SentMark { task, mark, words, .. } = sent;
+        let SentMark {
+            task, mark, words, ..
+        } = sent;
         let ready = mark.at + Ticks(u64::from(sent.in_nic));
         let id = (block, task);
         let stage = stage_of(self.task(id), mark.at);
@@ -154,7 +162,9 @@ impl<'a> Walk<'a> {
         ] {
             let begin = end - ticks;
             self.add(kind, to_rank, stage, [begin, end]);
-            if begin < end && let Some(segment) = self.segments.last_mut() {
+            if begin < end
+                && let Some(segment) = self.segments.last_mut()
+            {
                 segment.from = from;
             }
             end = begin;

@@ -52,8 +52,14 @@ fn the_path_of_a_relay_is_the_relay() {
     let report = run(nanopu(), with_path(12), relay).report;
     let path = whole(&report);
     let cores: Vec<u32> = path.segments.iter().map(|part| part.rank).collect();
-    assert!(cores.is_sorted() && cores[0] == 0 && cores[cores.len() - 1] == 11, "{cores:?}");
-    let hops = path.segments.iter().filter(|part| part.kind == PathKind::Hops);
+    assert!(
+        cores.is_sorted() && cores[0] == 0 && cores[cores.len() - 1] == 11,
+        "{cores:?}"
+    );
+    let hops = path
+        .segments
+        .iter()
+        .filter(|part| part.kind == PathKind::Hops);
     assert_eq!(hops.count(), 11);
     let work = 4 * (12 * 100 + 1000);
     assert_eq!(ticks(path, PathKind::Work), work);
@@ -122,7 +128,11 @@ async fn storm(node: Node) {
 
 #[test]
 fn the_path_is_exact_whatever_happens_to_messages() {
-    for multicast in [Multicast::PerPort, Multicast::FirstLeaf, Multicast::OneSpine] {
+    for multicast in [
+        Multicast::PerPort,
+        Multicast::FirstLeaf,
+        Multicast::OneSpine,
+    ] {
         for (loss, queue) in [(0.0, "92_480"), (0.05, "92_480"), (0.0, "1_200")] {
             let profile = || small(2, &[("queue_bytes", queue)]);
             let setting = |threads, path| Setting {

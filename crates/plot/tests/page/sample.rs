@@ -51,7 +51,13 @@ fn path() -> plot::Path {
     plot::Path {
         kinds: vec!["work".to_owned(), "hops".to_owned()],
         stages: vec![stage("shuffle", [1.5, 2.0]), stage("level 0", [3.0, 0.5])],
-        points: vec![(0.0, 0), (1.5, 0), (3.5, 40_000), (6.5, 40_000), (7.0, 65_535)],
+        points: vec![
+            (0.0, 0),
+            (1.5, 0),
+            (3.5, 40_000),
+            (6.5, 40_000),
+            (7.0, 65_535),
+        ],
     }
 }
 

@@ -514,13 +514,25 @@ fn a_grid_that_turns_nothing() {
         let told = refused(GRID, from, to);
         assert!(told.contains(words), "{told}");
     };
-    tells("dial = \"incast\"", "dial = \"incats\"", "[[grid]] 'incats': dial: merge-min: ");
+    tells(
+        "dial = \"incast\"",
+        "dial = \"incats\"",
+        "[[grid]] 'incats': dial: merge-min: ",
+    );
     tells("over = [8, 64]", "over = []", "over: there is no value");
     tells("smoke = [8]", "smoke = [9]", "smoke: 9 is not in over");
     tells("of = [\"busy\"]", "of = [\"bsuy\"]", "did you mean busy?");
     tells("keys-per-core = 256", "keys = 256", "over: merge-min: ");
-    tells("tolerance = 0.05", "tolerance = 0.05\nknown_miss = 'so'", "known_miss: leave it out");
-    tells("[8, 64]\n    smoke = [8]", "[8, 0]", "[[grid]] 'incast': over: ");
+    tells(
+        "tolerance = 0.05",
+        "tolerance = 0.05\nknown_miss = 'so'",
+        "known_miss: leave it out",
+    );
+    tells(
+        "[8, 64]\n    smoke = [8]",
+        "[8, 0]",
+        "[[grid]] 'incast': over: ",
+    );
     let lines = GRID.split("[[line]]").next().unwrap();
     let told = Experiment::parse("it.toml", lines).unwrap_err().to_string();
     assert!(told.contains("add a [[line]]"), "{told}");

@@ -144,8 +144,9 @@ impl Switch {
                 Some(self.uplink(drawn))
             }
             // At the leaf of a member, which is not the first one.
-            Multicast::OneSpine | Multicast::DrawnSpines => (self.number == member)
-                .then(|| self.downlinks + u32::from(answer.slot)),
+            Multicast::OneSpine | Multicast::DrawnSpines => {
+                (self.number == member).then(|| self.downlinks + u32::from(answer.slot))
+            }
         }
     }
 }
