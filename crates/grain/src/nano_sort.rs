@@ -30,9 +30,11 @@ mod median_tree;
 mod options;
 mod program;
 mod sorter;
+mod suspects;
 mod values;
 
 pub use self::options::{Exchange, NanoSort, Reading};
+pub use self::suspects::Suspects;
 
 use node::{Node, Rank};
 
@@ -48,6 +50,7 @@ impl NanoSort {
     /// program must have no [`objection`](crate::Program::objection).
     pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
         let begin = node.now();
+        self.suspects.start(&node).await;
         let mut sorter = Sorter::new(&self, &node, keys);
         sorter.shuffle(&node).await;
         // The recursion of step 3 is a loop, since each node continues in one group.
@@ -74,7 +77,7 @@ impl Sorter {
             for (i, key) in (round * burst..).zip(sent) {
                 let permutation = Permutation::new(node.nodes(), self.seed, i as u64);
                 let to = Rank(permutation.of(node.rank().0));
-                self.steps.send(node, to, SHUFFLE, &key.words()).await;
+                self.send(node, to, SHUFFLE, &key.words()).await;
             }
             for _ in sent {
                 let message = self.steps.next(node, SHUFFLE).await;
@@ -108,7 +111,7 @@ impl Sorter {
             // A smaller bucket has no node of this index: an earlier one takes the pivot, too.
             let index = level.index % level.group.selecting(j, self.reading.rows);
             let (to, step) = (level.group.node(j, index), level.step(PIVOTS));
-            self.steps.send(node, to, step, pivot.as_slice()).await;
+            self.send(node, to, step, pivot.as_slice()).await;
         }
     }
 }

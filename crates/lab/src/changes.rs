@@ -23,6 +23,12 @@ pub struct Changes {
     /// Latency of a link in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub link_ns: Option<f64>,
+    /// Bytes of a switch's queue [default: the machine's]
+    #[arg(long, value_name = "B", value_parser = number)]
+    pub queue_bytes: Option<f64>,
+    /// Time of a cache miss in nanoseconds [default: the machine's]
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub miss_ns: Option<f64>,
     /// Latency in nanoseconds that is added to some messages [default: none]
     #[arg(long, value_name = "X", value_parser = number)]
     pub tail_ns: Option<f64>,
@@ -69,6 +75,9 @@ impl Multicast {
 /// A second: no cluster has a slower network.
 const MOST_NS: f64 = 1e9;
 
+/// Above all memory of this computer: a queue of these bytes never overflows.
+const MOST_BYTES: f64 = 1e12;
+
 /// A packet and its acknowledgement cross at least four links. If each link loses half of all
 /// packets, one try in 16 succeeds below a leaf and one in 256 over the spine, and every wait is
 /// twice the one before.
@@ -82,6 +91,8 @@ impl Changes {
             multicast: self.multicast.or(those.multicast),
             switch_ns: self.switch_ns.or(those.switch_ns),
             link_ns: self.link_ns.or(those.link_ns),
+            queue_bytes: self.queue_bytes.or(those.queue_bytes),
+            miss_ns: self.miss_ns.or(those.miss_ns),
             tail_ns: self.tail_ns.or(those.tail_ns),
             tail_fraction: self.tail_fraction.or(those.tail_fraction),
             loss: self.loss.or(those.loss),
@@ -107,6 +118,20 @@ impl Changes {
             ..serde_json::from_value(all.into()).map_err(told)?
         };
         Ok(true)
+    }
+
+    /// The result of setting a change; `None` if there is none of that name.
+    pub(crate) fn set_known(&mut self, name: &str, value: &impl Serialize) -> Option<Result<(), String>> {
+        match self.set(name, value) {
+            Ok(false) => None,
+            Ok(true) => Some(Ok(())),
+            Err(why) => Some(Err(why)),
+        }
+    }
+
+    /// Whether it sets the change of that name.
+    pub(crate) fn sets(&self, name: &str) -> bool {
+        self.named().any(|(known, _)| known == name)
     }
 
     /// Names of all changes.
@@ -160,8 +185,14 @@ impl Changes {
         asked.filter(|(_, asked, used)| asked != used).collect()
     }
 
-    fn latencies(&self) -> [(Option<f64>, &'static str); 3] {
+    /// Bytes of a switch's queue, if they are changed.
+    pub(crate) fn queue(&self) -> Option<u64> {
+        self.queue_bytes.map(|bytes| bytes as u64)
+    }
+
+    fn latencies(&self) -> [(Option<f64>, &'static str); 4] {
         [
+            (self.miss_ns, "miss-ns"),
             (self.switch_ns, "switch-ns"),
             (self.link_ns, "link-ns"),
             (self.tail_ns, "tail-ns"),
@@ -173,6 +204,8 @@ impl Changes {
         for (ns, name) in self.latencies() {
             within(ns, name, 0.0..=MOST_NS, latency)?;
         }
+        let queue = "a queue must have whole bytes, from 1 to 1,000,000,000,000";
+        within(self.queue_bytes, "queue-bytes", 1.0..=MOST_BYTES, queue)?;
         if self.tail_ns.is_some() != self.tail_fraction.is_some() {
             return Err(LabError::usage("tail-ns and tail-fraction need each other"));
         }
@@ -240,13 +273,15 @@ mod tests {
             multicast: Some(Multicast::Off),
             switch_ns: Some(100.0),
             link_ns: Some(0.5),
+            queue_bytes: Some(2000.0),
+            miss_ns: Some(7.5),
             tail_ns: Some(3000.0),
             tail_fraction: Some(0.01),
             loss: Some(1e-3),
             threads: Some(4),
         };
-        let told = "multicast off, switch-ns 100, link-ns 0.5, tail-ns 3000, tail-fraction 0.01, \
-                    loss 0.001";
+        let told = "multicast off, switch-ns 100, link-ns 0.5, queue-bytes 2000, miss-ns 7.5, tail-ns 3000, \
+                    tail-fraction 0.01, loss 0.001";
         assert_eq!(changes.told().join(", "), told);
     }
 

@@ -57,6 +57,7 @@ impl Place {
         }
         let profile = Profile::load(name)
             .and_then(|profile| profile.with_network(changes.link_ns, changes.switch_ns))
+            .and_then(|profile| profile.with_memory(changes.queue(), changes.miss_ns))
             .map_err(|error| LabError::Profile {
                 machine: name.into(),
                 error,

@@ -215,6 +215,27 @@ impl Profile {
         Ok(self)
     }
 
+    /// The machine with queues of these bytes in its switches, and with another time of a cache
+    /// miss; those without a value keep it. The hash is unchanged.
+    ///
+    /// # Errors
+    /// If a queue has no room for a packet, or the time is negative or longer than a second.
+    pub fn with_memory(
+        mut self,
+        queue_bytes: Option<u64>,
+        miss_ns: Option<f64>,
+    ) -> Result<Profile, ProfileError> {
+        if queue_bytes.is_some() {
+            self.network.queue_bytes = queue_bytes;
+            self.check()?;
+        }
+        if let Some(ns) = miss_ns {
+            let thousandths = latency("miss_ns", ns)?.value() * 1e9 / self.tick_fs as f64;
+            self.work.load = thousandths.round() as u64;
+        }
+        Ok(self)
+    }
+
     /// Nanoseconds as ticks, rounded.
     pub fn ticks(&self, ns: f64) -> u64 {
         (ns * 1e6 / self.tick_fs as f64).round() as u64

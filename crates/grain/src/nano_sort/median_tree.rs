@@ -33,7 +33,7 @@ impl Sorter {
         match tree.parent(own) {
             Some((parent, height)) => {
                 let to = level.group.node(bucket, parent.0);
-                self.steps.send(node, to, level.step(height), words).await;
+                self.send(node, to, level.step(height), words).await;
             }
             None => {
                 let (all, step) = (level.group.members(), level.step(SPLITTING_VALUES));

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::suspects::Suspects;
 use crate::described;
 use crate::distribution::Distribution;
 use crate::options::{ReorderBy, count, defaults, from_0};
@@ -24,6 +25,10 @@ pub struct NanoSort {
     #[command(flatten)]
     #[serde(flatten)]
     pub reading: Reading,
+    /// Costs that the model leaves out.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub suspects: Suspects,
     /// Distribution of the keys
     #[arg(long, value_enum, default_value_t)]
     pub distribution: Distribution,

@@ -1,9 +1,11 @@
 //! The state of one node, and the numbers of its steps.
 
+use std::collections::BTreeSet;
+
 use node::{Node, Port, Rank, Reorder};
 
 use super::group::NodeGroup;
-use super::{NanoSort, Reading};
+use super::{NanoSort, Reading, Suspects};
 use crate::program::Span;
 use crate::records::Part;
 use crate::work;
@@ -53,6 +55,9 @@ pub(super) fn keys_in(words: &[u64]) -> impl Iterator<Item = TaggedKey> {
 pub(super) struct Sorter {
     pub steps: Reorder,
     pub reading: Reading,
+    pub suspects: Suspects,
+    /// Lines of the table of addresses that were read.
+    pub touched: BTreeSet<u32>,
     buckets: u32,
     pub seed: u64,
     pub keys: Vec<TaggedKey>,
@@ -70,6 +75,8 @@ impl Sorter {
         Sorter {
             steps: Reorder::new(node, FIRST, program.reorder.matching()),
             reading: program.reading,
+            suspects: program.suspects,
+            touched: BTreeSet::new(),
             buckets: program.buckets,
             seed: program.seed,
             records: keys.len() as u32,

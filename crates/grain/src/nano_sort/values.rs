@@ -92,8 +92,8 @@ impl<'a> Values<'a> {
     }
 
     async fn send(&mut self, to: Rank) {
-        let steps = &mut self.sorter.steps;
-        steps.send(self.node, to, VALUES, &self.words).await;
+        let sorter = &mut *self.sorter;
+        sorter.send(self.node, to, VALUES, &self.words).await;
     }
 
     /// Requests the values of keys of one origin.

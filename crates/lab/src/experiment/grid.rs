@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   [[grid]]
-//!   dial    an option of programs, or a name for several options
+//!   dial    an option of programs, a change of the machine, or a name for several
 //!   over    its values: numbers or words, or tables of options; "default" sets nothing
 //!   smoke   some of them at smoke size (else all)
 //!   of      ids of the series that it turns; if left out, all series and lines whose program has
-//!           the option and that do not vary it themselves
+//!           the option. What a series varies or sets itself is not turned
 //! ```
 //!
 //! Each reading is the experiment with one value of each dial, so every claim is judged for every
@@ -25,6 +25,7 @@ use super::Experiment;
 use super::mistake::{Mistakes, Table, Tell, unknown};
 use super::plan::Plan;
 use super::recipe::{Scalar, Values, check_option};
+use crate::changes::Changes;
 use crate::job::Job;
 use crate::programs;
 
@@ -94,22 +95,28 @@ impl Dial {
     /// Sets a value in an experiment.
     fn turn(&self, choice: &Choice, experiment: &mut Experiment) {
         let options = self.options(choice);
-        let set = |program: &str, varied: &str, with: &mut Values| {
+        let set = |program: &str, varied: &str, with: &mut Values, changes: &mut Changes| {
             let Ok(program) = programs::named(program) else {
                 return;
             };
-            let fitting = options.iter().filter(|(name, _)| program.knows(name));
-            let fitting = fitting.filter(|(name, _)| *name != varied);
-            with.extend(fitting.map(|(name, value)| (name.clone(), value.clone())));
+            for (name, value) in options.iter().filter(|(name, _)| *name != varied) {
+                if program.knows(name) {
+                    with.entry(name.clone()).or_insert_with(|| value.clone());
+                } else if !changes.sets(name) {
+                    // The check has refused values that are none of this change.
+                    let _ = changes.set(name, value);
+                }
+            }
         };
         for series in &mut experiment.series {
             if self.turns(&series.id) {
-                set(&series.program, &series.vary, &mut series.with);
+                let vary = &series.vary;
+                set(&series.program, vary, &mut series.with, &mut series.changes);
             }
         }
         for line in &mut experiment.lines {
             if let Some(program) = line.program.as_ref().filter(|_| self.of.is_none()) {
-                set(program, "", &mut line.with);
+                set(program, "", &mut line.with, &mut line.changes);
             }
         }
     }
@@ -139,12 +146,18 @@ impl Dial {
             .collect();
         let options = self.over.iter().flat_map(|choice| self.options(choice));
         for (option, value) in options {
+            let key = if option == self.dial { "dial" } else { "over" };
+            if let Some(set) = Changes::default().set_known(&option, &value) {
+                if let Err(why) = set {
+                    return tell(format!("{key}: {option} {value}: {why}"));
+                }
+                continue;
+            }
             let known = programs.iter().find(|program| program.knows(&option));
             let Some(program) = known.or(programs.first()) else {
                 return;
             };
             if let Err(why) = check_option(program, &option, &value) {
-                let key = if option == self.dial { "dial" } else { "over" };
                 return tell(format!("{key}: {why}"));
             }
         }

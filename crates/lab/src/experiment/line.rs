@@ -69,7 +69,7 @@ pub(crate) struct Line {
     #[serde(default)]
     pub with: Values,
     #[serde(default)]
-    changes: Changes,
+    pub changes: Changes,
     pub series: Option<String>,
     pub at: Option<Scalar>,
     pub is: Option<Shape>,

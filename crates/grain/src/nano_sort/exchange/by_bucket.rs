@@ -29,7 +29,7 @@ impl Sorter {
             let to = group.node(bucket, level.index);
             let mut messages = BucketMessages::new(buckets.of(bucket), most);
             messages.next(&mut words);
-            self.steps.send(node, to, step, &words).await;
+            self.send(node, to, step, &words).await;
             if messages.left > 0 {
                 unsent.insert(to, messages);
             }
@@ -40,13 +40,13 @@ impl Sorter {
             let message = self.steps.next(node, step).await;
             if message.words[..] == CONTINUE {
                 next_message(&mut unsent, message.from, &mut words);
-                self.steps.send(node, message.from, step, &words).await;
+                self.send(node, message.from, step, &words).await;
                 self.by_keys += 1;
                 continue;
             }
             self.keys.extend(keys_in(&message.words));
             if incomplete.add(message.from, &message.words) {
-                self.steps.send(node, message.from, step, &CONTINUE).await;
+                self.send(node, message.from, step, &CONTINUE).await;
                 self.by_keys += 1;
             }
         }

@@ -65,7 +65,7 @@ impl Sorter {
             while progress.on_the_way < MOST_ON_THE_WAY
                 && let Some((to, key)) = unsent.next()
             {
-                self.steps.send(node, to, step, &key.words()).await;
+                self.send(node, to, step, &key.words()).await;
                 progress.on_the_way += 1;
                 self.by_keys += 1;
             }
@@ -76,7 +76,7 @@ impl Sorter {
             match message.words.len() {
                 2 => {
                     self.keys.extend(keys_in(&message.words));
-                    self.steps.send(node, message.from, step, &RECEIVED).await;
+                    self.send(node, message.from, step, &RECEIVED).await;
                     self.by_keys += 1;
                 }
                 0 => progress.on_the_way -= 1,
@@ -91,7 +91,7 @@ impl Sorter {
         match progress.tree.parent(progress.own) {
             Some((parent, _)) => {
                 let parent = Rank(group.first().0 + parent.0);
-                self.steps.send(node, parent, step, &DONE).await;
+                self.send(node, parent, step, &DONE).await;
             }
             None => {
                 self.steps

@@ -1,0 +1,68 @@
+//! Costs that the paper's system may have had and that the model leaves out. All are off.
+//!
+//! They exist to be judged by all published figures (`lab run suspects`), not to be adopted because
+//! one of them fits.
+
+use clap::Args;
+use node::{Node, Port, Rank};
+use serde::Serialize;
+
+use super::sorter::Sorter;
+use crate::options::{count, from_0};
+use crate::program::WORD_BYTES;
+use crate::work;
+
+/// Cores whose addresses share a cache line of the program of 2021: 8 bytes each.
+const CORES_OF_A_LINE: u32 = 8;
+
+/// A port that receives nothing.
+const UNUSED: Port = Port(0);
+
+/// Costs that the model leaves out.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Suspects {
+    /// Bytes for each core of the cluster in a table that every core walks once at its start
+    /// [default: 0]
+    #[arg(id = "walked-bytes", long, value_name = "B", value_parser = from_0)]
+    #[serde(rename = "walked-bytes")]
+    pub walked_bytes: Option<u32>,
+    /// Cache misses of the first message to each eight neighbouring cores, which share a line of the
+    /// table of addresses [default: 0]
+    #[arg(id = "touch-misses", long, value_name = "N", value_parser = from_0)]
+    #[serde(rename = "touch-misses")]
+    pub touch_misses: Option<u32>,
+    /// Ticks by which cores start late at most, drawn for each [default: 0]
+    #[arg(id = "start-skew", long, value_name = "TICKS", value_parser = count)]
+    #[serde(rename = "start-skew")]
+    pub start_skew: Option<u32>,
+}
+
+impl Suspects {
+    /// A core's costs before it sorts.
+    pub(super) async fn start(self, node: &Node) {
+        if self != Suspects::default() {
+            node.stage("start");
+        }
+        if let Some(most) = self.start_skew {
+            let late = node.random() % u64::from(most);
+            let until = node.now().after(late);
+            node.bind(UNUSED).next_until(node, until).await;
+        }
+        if let Some(bytes) = self.walked_bytes {
+            let all = u64::from(bytes) * u64::from(node.nodes());
+            work::load(node, all.div_ceil(WORD_BYTES) as usize);
+        }
+    }
+}
+
+impl Sorter {
+    /// Sends a message of a step.
+    pub(super) async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
+        if let Some(misses) = self.suspects.touch_misses
+            && self.touched.insert(to.0 / CORES_OF_A_LINE)
+        {
+            (0..misses).for_each(|_| work::load(node, CORES_OF_A_LINE as usize));
+        }
+        self.steps.send(node, to, step, words).await;
+    }
+}
