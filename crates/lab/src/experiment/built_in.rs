@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 22] = experiments![
+const BUILT_IN: [(&str, &str); 23] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -31,6 +31,7 @@ const BUILT_IN: [(&str, &str); 22] = experiments![
     "nanosort/figure-15",
     "nanosort/multicast",
     "nanosort/readings",
+    "nanosort/suspects",
     "nanosort/distributions",
     "nanosort/headline",
     "nanosort/figure-16",
