@@ -121,7 +121,11 @@ impl Changes {
     }
 
     /// The result of setting a change; `None` if there is none of that name.
-    pub(crate) fn set_known(&mut self, name: &str, value: &impl Serialize) -> Option<Result<(), String>> {
+    pub(crate) fn set_known(
+        &mut self,
+        name: &str,
+        value: &impl Serialize,
+    ) -> Option<Result<(), String>> {
         match self.set(name, value) {
             Ok(false) => None,
             Ok(true) => Some(Ok(())),

@@ -238,7 +238,16 @@ fn every_point_is_in_a_table() {
                 .count()
                 - 1
         });
-        assert_eq!(bodies.sum::<usize>(), rows);
+        // And rows of readings, and of the stages of a path with their sum.
+        let of_readings = figures.iter().filter_map(|figure| figure.grid.as_ref());
+        let of_readings = of_readings
+            .map(|grid| 1 + grid.readings.len())
+            .sum::<usize>();
+        let paths = figures
+            .iter()
+            .filter_map(|it| it.breakdown.as_ref()?.path.as_ref());
+        let of_paths = paths.map(|path| 1 + path.stages.len()).sum::<usize>();
+        assert_eq!(bodies.sum::<usize>(), rows + of_readings + of_paths);
     });
 }
 

@@ -15,6 +15,7 @@ pub fn figures() -> Vec<Figure> {
     figures.push(crowded());
     figures.push(extremes());
     figures.push(smoke());
+    figures.push(of_readings());
     figures.push(broken_down());
     figures
 }
@@ -115,6 +116,38 @@ pub fn claim(words: &str, (paper, ours): (f64, f64), outcome: Outcome, why: &str
             passed: fault.is_none(),
             fault,
         },
+    }
+}
+
+/// Many readings, some of whose claims are met.
+fn of_readings() -> Figure {
+    let reading = |at: u32| {
+        let outcome = |claim: u32| match (at + claim) % 3 {
+            0 => Outcome::Missed,
+            _ => Outcome::Met,
+        };
+        let ours = |claim: u32| 10.0 + f64::from(at * claim);
+        let claims = (0..17).map(|number| {
+            claim(
+                "it takes 10 us",
+                (10.0, ours(number)),
+                outcome(number),
+                "so",
+            )
+        });
+        plot::Reading {
+            values: vec![at.to_string(), "buckets <8>, keys 16".to_owned()],
+            claims: claims.collect(),
+            off: f64::from(at) / 10.0,
+        }
+    };
+    let grid = plot::Grid {
+        dials: vec!["burst".to_owned(), "run & pair".to_owned()],
+        readings: (0..40).map(reading).collect(),
+    };
+    Figure {
+        grid: Some(grid),
+        ..figure("sample/readings", "Every reading", Vec::new())
     }
 }
 
