@@ -19,7 +19,8 @@
 //!             on any number of threads
 //! ```
 //!
-//! [`path`](CriticalPath) notes waits and messages of a run, and finds its critical path in them.
+//! The parts write notes of waits and messages (log.rs) if a run is asked for its [`CriticalPath`],
+//! which path.rs finds in them.
 //!
 //! Results do not depend on the number of threads, and no memory is kept per pair of cores. A run
 //! that cannot continue ends with [`Stuck`], which says which core waits for what.
@@ -36,6 +37,7 @@ mod cluster;
 mod cores;
 mod disk;
 mod driver;
+mod log;
 mod network;
 mod nic;
 mod path;
@@ -50,11 +52,11 @@ mod tiny;
 pub use cluster::{Cluster, Outcome};
 pub use disk::{DiskModel, Durability, Fault, MemoryDisks};
 pub use driver::{Back, Cut, Driver, Passage, Strike};
-pub use path::{CriticalPath, PathKind, Segment};
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
     ProfileError, SwitchModel, Ways,
 };
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
+pub use report::{CriticalPath, PathKind, Segment};
 pub use schedule::Ticks;
 pub use setting::{Multicast, Queues, Sample, Setting, SetupError, parts};

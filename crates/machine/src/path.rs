@@ -1,113 +1,180 @@
-//! The critical path of a run: the chain of work, messages and waits that made the last core last.
-//!
-//! ```text
-//!   core 7   ======work======send.                      ====work====| end
-//!                                 `-NIC--hops--wire--queue-`
-//!   core 3                                  ..waits........receive
-//! ```
-//!
-//! From the end of the last core the path goes back in time: along the core's work to its last wait,
-//! from there along the message that ended the wait to the core that sent it, and so on to the
-//! start. Its segments meet without gaps, so their sum is the time of the run.
-//!
-//! A run that is asked for its path notes each wait and each sent message ([`log`]); the path is
-//! found in these notes afterwards ([`walk`]). Nothing of the simulation changes.
+//! From the notes of all blocks to the critical path.
 
-pub mod log;
-mod walk;
+use crate::log::{BlockLog, Cause, Mark, SentMark, Taken, TaskLog};
+use crate::network::layout::Layout;
+use crate::report::{CriticalPath, PathKind, Segment};
+use crate::schedule::Ticks;
 
-pub use walk::walk;
+/// A task: its block, and its number there.
+type TaskId = (usize, u32);
 
-/// The critical path of a run, in order of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CriticalPath {
-    /// Segments that follow each other without gaps, from 0 to the end of the run.
-    pub segments: Vec<Segment>,
+/// The path of a run from the notes of its blocks; `None` without tasks.
+pub fn walk(layout: &Layout, blocks: &[BlockLog]) -> Option<CriticalPath> {
+    let walk = Walk {
+        layout,
+        blocks,
+        segments: Vec::new(),
+    };
+    walk.run()
 }
 
-/// A part of a critical path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// What takes the time.
-    pub kind: PathKind,
-    /// The rank at which it happens; of a message on its way, the receiver.
-    pub rank: u32,
-    /// The sender of a message on its way, else the rank itself.
-    pub from: u32,
-    /// The stage of the rank's program, or of the sender's for a message on its way; empty outside
-    /// of stages.
-    pub stage: &'static str,
-    /// Start in ticks.
-    pub begin: u64,
-    /// End in ticks.
-    pub end: u64,
+struct Walk<'a> {
+    layout: &'a Layout,
+    blocks: &'a [BlockLog],
+    /// The latest first.
+    segments: Vec<Segment>,
 }
 
-/// What takes the time on a critical path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PathKind {
-    /// The program's own work on a core.
-    Work,
-    /// A core writes messages.
-    Send,
-    /// A core notices and reads messages.
-    Receive,
-    /// A message is in NICs: it waits for the arbiter or a transmit buffer, and passes the
-    /// pipelines.
-    Nic,
-    /// The latency of the links and switches on the way of a message.
-    Hops,
-    /// The message's flits on a link.
-    Wire,
-    /// The rest of a message's way: waiting in queues, and being sent again.
-    Queue,
-    /// A core waits for room to send.
-    Room,
-    /// A core waits for anything else: a deadline, another task, a disk.
-    Other,
-}
+impl<'a> Walk<'a> {
+    fn run(mut self) -> Option<CriticalPath> {
+        let mut place = self.last()?;
+        loop {
+            let (id, until) = place;
+            let log = self.task(id);
+            let before = log.waits.partition_point(|wait| wait.end <= until.at);
+            let Some(wait) = before.checked_sub(1).map(|at| log.waits[at]) else {
+                let start = Mark {
+                    at: log.start,
+                    ..Mark::default()
+                };
+                self.add_busy(id, start, until);
+                self.add(PathKind::Other, self.rank(id), "", [Ticks(0), log.start]);
+                break;
+            };
+            let resumed = Mark {
+                at: wait.end,
+                ..wait.begin
+            };
+            self.add_busy(id, resumed, until);
+            place = match wait.cause {
+                Cause::Message { from, number } => self.add_message(id, wait.end, from, number),
+                Cause::Room | Cause::Other => {
+                    let kind = match wait.cause {
+                        Cause::Room => PathKind::Room,
+                        _ => PathKind::Other,
+                    };
+                    let stage = stage_of(log, wait.begin.at);
+                    self.add(kind, self.rank(id), stage, [wait.begin.at, wait.end]);
+                    (id, wait.begin)
+                }
+            };
+        }
+        self.segments.reverse();
+        let segments = self.segments;
+        Some(CriticalPath { segments })
+    }
 
-impl PathKind {
-    /// All kinds, in the order of a table.
-    pub const ALL: [PathKind; 9] = [
-        PathKind::Work,
-        PathKind::Send,
-        PathKind::Receive,
-        PathKind::Nic,
-        PathKind::Hops,
-        PathKind::Wire,
-        PathKind::Queue,
-        PathKind::Room,
-        PathKind::Other,
-    ];
+    /// The task that ended last, and its end.
+    fn last(&self) -> Option<(TaskId, Mark)> {
+        let tasks = self.blocks.iter().enumerate().flat_map(|(block, log)| {
+            let tasks = (0..).zip(&log.tasks);
+            tasks.map(move |(number, task)| ((block, number), task.now))
+        });
+        // The first of several.
+        tasks.reduce(|last, task| if task.1.at > last.1.at { task } else { last })
+    }
 
-    /// A word for people and for JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            PathKind::Work => "work",
-            PathKind::Send => "send",
-            PathKind::Receive => "receive",
-            PathKind::Nic => "NIC",
-            PathKind::Hops => "hops",
-            PathKind::Wire => "wire",
-            PathKind::Queue => "queue",
-            PathKind::Room => "room",
-            PathKind::Other => "other",
+    fn task(&self, (block, number): TaskId) -> &'a TaskLog {
+        &self.blocks[block].tasks[number as usize]
+    }
+
+    fn rank(&self, id: TaskId) -> u32 {
+        self.blocks[id.0].first_rank + self.task(id).rank
+    }
+
+    fn add(&mut self, kind: PathKind, rank: u32, stage: &'static str, [begin, end]: [Ticks; 2]) {
+        if begin < end {
+            self.segments.push(Segment {
+                kind,
+                rank,
+                from: rank,
+                stage,
+                begin: begin.0,
+                end: end.0,
+            });
         }
     }
 
-    /// Whether it is a part of a message's way between two cores.
-    pub fn is_message(self) -> bool {
-        matches!(
-            self,
-            PathKind::Nic | PathKind::Hops | PathKind::Wire | PathKind::Queue
-        )
+    /// Adds the time of a busy task between two marks: for each stage what it spent on messages,
+    /// and its work.
+    fn add_busy(&mut self, id: TaskId, begin: Mark, end: Mark) {
+        let (log, rank) = (self.task(id), self.rank(id));
+        let mut until = end;
+        let inside = |mark: &Mark| mark.at > begin.at && mark.at < end.at;
+        let changes = log.stages.iter().rev().filter(|(mark, _)| inside(mark));
+        for (mark, stage) in changes {
+            self.add_spent(rank, stage, *mark, until);
+            until = *mark;
+        }
+        self.add_spent(rank, stage_of(log, begin.at), begin, until);
+    }
+
+    fn add_spent(&mut self, rank: u32, stage: &'static str, begin: Mark, end: Mark) {
+        let receiving = Ticks(u64::from(end.receiving - begin.receiving));
+        let sending = Ticks(u64::from(end.sending - begin.sending));
+        // Their order inside of the segment is not noted: it begins with receiving.
+        let sent_from = Ticks(end.at.0.saturating_sub(sending.0)).max(begin.at);
+        let received_until = (begin.at + receiving).min(sent_from);
+        self.add(PathKind::Send, rank, stage, [sent_from, end.at]);
+        self.add(PathKind::Work, rank, stage, [received_until, sent_from]);
+        self.add(PathKind::Receive, rank, stage, [begin.at, received_until]);
+    }
+
+    /// Adds the way of a message that arrived at a task; returns its sender when it was written.
+    fn add_message(
+        &mut self,
+        to: TaskId,
+        arrival: Ticks,
+        from: u32,
+        number: u32,
+    ) -> (TaskId, Mark) {
+        let topology = &self.layout.topology;
+        let model = &self.layout.profile.nic;
+        let (nic, to_rank) = (topology.nic_of(from), self.rank(to));
+        let block = self.layout.block_of(topology.leaf_of(nic)) as usize;
+        let log = &self.blocks[block];
+        let Taken { rank, nth } = log.nics[(nic - log.first_nic) as usize][number as usize];
+        let sent = log.ranks[rank as usize].sent[nth as usize];
+        let SentMark {
+            task, mark, words, ..
+        } = sent;
+        let ready = mark.at + Ticks(u64::from(sent.in_nic));
+        let id = (block, task);
+        let stage = stage_of(self.task(id), mark.at);
+        let (hops, pace) = topology.way(nic, topology.nic_of(to_rank));
+        let sizes = self.layout.sizes;
+        let flits = u64::from(sizes.header) + u64::from(words) * u64::from(sizes.word);
+        let mut left = arrival.since(ready);
+        let mut take = |most: Ticks| {
+            let part = most.min(left);
+            left = left.since(part);
+            part
+        };
+        let (hops, received) = (take(hops), take(model.receive_cycles));
+        let wire = take(pace.ticks(flits));
+        let in_nics = ready.since(mark.at) + received;
+        let mut end = arrival;
+        for (kind, ticks) in [
+            (PathKind::Queue, left),
+            (PathKind::Wire, wire),
+            (PathKind::Hops, hops),
+            (PathKind::Nic, in_nics),
+        ] {
+            let begin = end - ticks;
+            self.add(kind, to_rank, stage, [begin, end]);
+            if begin < end
+                && let Some(segment) = self.segments.last_mut()
+            {
+                segment.from = from;
+            }
+            end = begin;
+        }
+        (id, mark)
     }
 }
 
-impl Segment {
-    /// Its length in ticks.
-    pub fn ticks(&self) -> u64 {
-        self.end - self.begin
-    }
+/// The stage of a task at a moment.
+fn stage_of(log: &TaskLog, at: Ticks) -> &'static str {
+    let begun = log.stages.partition_point(|(mark, _)| mark.at <= at);
+    begun.checked_sub(1).map_or("", |last| log.stages[last].1)
 }

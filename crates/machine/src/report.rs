@@ -1,9 +1,11 @@
 //! The report of a run.
 
+mod critical_path;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::path::CriticalPath;
+pub use critical_path::{CriticalPath, PathKind, Segment};
 
 /// The progress of a run, for observers on other threads.
 #[derive(Debug, Default)]

@@ -19,6 +19,7 @@ use node::{
 use crate::cluster::bulk::{self, Parcel};
 use crate::cluster::state::{BlockState, Shared};
 use crate::cores::task::{Task, Waits};
+use crate::log::Cause;
 use crate::network::packet::{Kind, Packet};
 use crate::network::switch::group_words;
 use crate::profile::GROUP_WORDS;
@@ -132,7 +133,7 @@ impl TaskBackend {
         let begin = arrival.max(task.clock);
         if has_waited {
             if let Some(log) = &mut state.fabric.log {
-                log.wait(self.task, task, arrival);
+                log.wait(self.task, task.clock, arrival, task.waits.cause());
             }
             // A polling core notices the message a little later.
             task.wait_until(arrival);
@@ -147,7 +148,8 @@ impl TaskBackend {
         let packet = rank.take(port.0, time, &mut state.fabric);
         if let Some(log) = &mut state.fabric.log {
             if has_waited {
-                log.waited_for(self.task, &packet);
+                let (from, number) = (packet.from, packet.sequence >> 1);
+                log.ended_by(self.task, packet.time, Cause::Message { from, number });
             }
             log.received(self.task, time - begin);
         }
@@ -163,7 +165,7 @@ impl TaskBackend {
     fn give_up(&self, state: &mut BlockState, port: Port, deadline: Ticks) {
         let task = &mut state.tasks[self.task as usize];
         if let Some(log) = &mut state.fabric.log {
-            log.wait(self.task, task, deadline);
+            log.wait(self.task, task.clock, deadline, task.waits.cause());
             log.received(self.task, self.shared.layout.profile.core.notice_cycles);
         }
         task.wait_until(deadline);

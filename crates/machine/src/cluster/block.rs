@@ -30,10 +30,10 @@ use crate::cluster::bulk::Parcel;
 use crate::cluster::state::{BlockState, Shared, Upcall};
 use crate::cores::task::Task;
 use crate::disk::MemoryDisks;
+use crate::log::BlockLog;
 use crate::network::bins::Bins;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
-use crate::path::log::BlockLog;
 use crate::report::Report;
 use crate::schedule::{Mailbox, Ticks};
 
@@ -201,7 +201,7 @@ impl Block {
             };
             let task = &mut state.tasks[number as usize];
             if let Some(log) = &mut state.fabric.log {
-                log.wait(number, task, now);
+                log.wait(number, task.clock, now, task.waits.cause());
             }
             task.resume(now);
             core

@@ -315,7 +315,7 @@ impl BlockState {
             state.cores = vec![Ticks(0); cores];
         }
         if let Some(log) = &mut self.fabric.log {
-            log.add_task(&task);
+            log.add_task(task.rank, task.clock);
         }
         self.tasks.push(task);
         number

@@ -1,5 +1,6 @@
 //! Tasks of a block: their clocks, waits and idle times.
 
+use crate::log::Cause;
 use crate::schedule::{Ticks, Waiter};
 
 /// A task without its future, which is stored elsewhere.
@@ -41,6 +42,16 @@ pub enum Waits {
     Clock,
     Signal(&'static str),
     Ended,
+}
+
+impl Waits {
+    /// The cause of a wait, as far as it is known before it ends.
+    pub fn cause(self) -> Cause {
+        match self {
+            Waits::Room => Cause::Room,
+            _ => Cause::Other,
+        }
+    }
 }
 
 impl Task {

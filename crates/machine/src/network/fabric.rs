@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
+use crate::log::BlockLog;
 use crate::network::bins::{Bin, Bins};
 use crate::network::layout::{Layout, Purpose};
 use crate::network::packet::{List, Packet};
@@ -10,7 +11,6 @@ use crate::network::port::{Departure, QueueStore};
 use crate::network::slab::{PacketId, Slab};
 use crate::network::switch::{ArrivalOrder, Location};
 use crate::network::topology::{Direction, End, Wire};
-use crate::path::log::BlockLog;
 use crate::profile::NicModel;
 use crate::report::Counts;
 use crate::schedule::{Scheduler, Ticks};

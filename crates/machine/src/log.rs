@@ -4,8 +4,6 @@
 //! A message is known by its sender and its number at the sender's NIC, which every packet of it
 //! carries.
 
-use crate::cores::task::{Task, Waits};
-use crate::network::packet::Packet;
 use crate::schedule::Ticks;
 
 /// The notes of a block.
@@ -96,26 +94,23 @@ impl BlockLog {
         }
     }
 
-    pub fn add_task(&mut self, task: &Task) {
+    /// Adds a task of a rank of the block.
+    pub fn add_task(&mut self, rank: u32, start: Ticks) {
         self.tasks.push(TaskLog {
-            rank: task.rank,
-            start: task.clock,
+            rank,
+            start,
             ..TaskLog::default()
         });
     }
 
-    /// A task is idle until `until`, if that is later than its clock.
-    pub fn wait(&mut self, number: u32, task: &Task, until: Ticks) {
-        if until <= task.clock {
+    /// A task is idle from its clock until `until`, if that is later.
+    pub fn wait(&mut self, number: u32, clock: Ticks, until: Ticks, cause: Cause) {
+        if until <= clock {
             return;
         }
-        let cause = match task.waits {
-            Waits::Room => Cause::Room,
-            _ => Cause::Other,
-        };
         let log = &mut self.tasks[number as usize];
         let begin = Mark {
-            at: task.clock,
+            at: clock,
             ..log.now
         };
         log.waits.push(Wait {
@@ -125,14 +120,11 @@ impl BlockLog {
         });
     }
 
-    /// The message that a task waited for until its arrival.
-    pub fn waited_for(&mut self, number: u32, packet: &Packet) {
+    /// Notes the message that ended a task's wait at its arrival.
+    pub fn ended_by(&mut self, number: u32, arrival: Ticks, message: Cause) {
         let last = self.tasks[number as usize].waits.last_mut();
-        if let Some(wait) = last.filter(|wait| wait.end == packet.time) {
-            wait.cause = Cause::Message {
-                from: packet.from,
-                number: packet.sequence >> 1,
-            };
+        if let Some(wait) = last.filter(|wait| wait.end == arrival) {
+            wait.cause = message;
         }
     }
 
