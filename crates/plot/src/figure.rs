@@ -5,9 +5,6 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::grid::Grid;
-use crate::path::Path;
-
 /// The result of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -308,4 +305,45 @@ pub struct Picture {
     /// One base-36 digit per cell, row by row: the stage in which its cores spent most time, or the
     /// number of stages for none.
     pub cells: String,
+}
+
+/// The claims for every combination of open choices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grid {
+    /// Names of the open choices.
+    pub dials: Vec<String>,
+    /// The combinations, the best first.
+    pub readings: Vec<Reading>,
+}
+
+/// A combination of open choices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The value of each choice.
+    pub values: Vec<String>,
+    /// The same claims in every reading.
+    pub claims: Vec<Claim>,
+    /// Mean distance from the paper's figures, as a share: the geometric mean of the ratios, each
+    /// taken as above 1. Bounds and shapes of curves say no distance.
+    pub off: f64,
+}
+
+/// The chain of work and messages that made the last core last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Path {
+    /// What takes the time, in the order of the table's columns.
+    pub kinds: Vec<String>,
+    /// The stages in the order of the path.
+    pub stages: Vec<PathStage>,
+    /// Where the path is: time in microseconds, and core.
+    pub points: Vec<(f64, u32)>,
+}
+
+/// The part of a path in a stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathStage {
+    /// The program's name for the stage.
+    pub name: String,
+    /// Time of each kind, in microseconds.
+    pub us: Vec<f64>,
 }

@@ -3,32 +3,9 @@
 //! A paper leaves choices open. Here each combination of them is judged by all claims, so that a
 //! reading is chosen by what it meets and misses altogether.
 
-use serde::{Deserialize, Serialize};
-
 use crate::claims::terms;
-use crate::figure::{Claim, Outcome};
+use crate::figure::{Claim, Grid, Outcome, Reading};
 use crate::text::{escaped, number};
-
-/// The claims for every combination of open choices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Grid {
-    /// Names of the open choices.
-    pub dials: Vec<String>,
-    /// The combinations, the best first.
-    pub readings: Vec<Reading>,
-}
-
-/// A combination of open choices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
-    /// The value of each choice.
-    pub values: Vec<String>,
-    /// The same claims in every reading.
-    pub claims: Vec<Claim>,
-    /// Mean distance from the paper's figures, as a share: the geometric mean of the ratios, each
-    /// taken as above 1. Bounds and shapes of curves say no distance.
-    pub off: f64,
-}
 
 impl Reading {
     /// Number of claims that it meets.

@@ -31,10 +31,8 @@ mod text;
 
 pub use claims::counted;
 pub use figure::{
-    Axis, Breakdown, Chart, Check, Claim, Figure, Mark, Outcome, Picture, Point, Scale, Series,
-    SetBy, Size, Spread, StageSpread,
+    Axis, Breakdown, Chart, Check, Claim, Figure, Grid, Mark, Outcome, Path, PathStage, Picture,
+    Point, Reading, Scale, Series, SetBy, Size, Spread, StageSpread,
 };
-pub use grid::{Grid, Reading};
 pub use page::{About, page};
-pub use path::{Path, PathStage};
 pub use text::plain;

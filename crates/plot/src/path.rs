@@ -1,29 +1,8 @@
 //! The critical path of a run: a line over the picture of all cores, and a table by stage and kind.
 
-use serde::{Deserialize, Serialize};
-
+use crate::figure::Path;
 use crate::plane::Plane;
 use crate::text::{escaped, number};
-
-/// The chain of work and messages that made the last core last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Path {
-    /// What takes the time, in the order of the table's columns.
-    pub kinds: Vec<String>,
-    /// The stages in the order of the path.
-    pub stages: Vec<PathStage>,
-    /// Where the path is: time in microseconds, and core.
-    pub points: Vec<(f64, u32)>,
-}
-
-/// The part of a path in a stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PathStage {
-    /// The program's name for the stage.
-    pub name: String,
-    /// Time of each kind, in microseconds.
-    pub us: Vec<f64>,
-}
 
 /// Draws the path over a raster of `cores` cores that ends at `end_us`.
 pub(crate) fn draw(path: &Path, plane: &mut Plane, cores: u32, end_us: f64) {

@@ -15,8 +15,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::axis::{Span, Tick, quarters};
-use crate::figure::Picture;
-use crate::path::{self, Path};
+use crate::figure::{Path, Picture};
+use crate::path;
 use crate::plane::{Plane, Scaled};
 use crate::stages::{colour, told};
 

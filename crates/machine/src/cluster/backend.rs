@@ -4,6 +4,8 @@
 //! an event. A message that has arrived can be received at once, since later arrivals do not change
 //! which is the oldest.
 
+mod messages;
+
 use std::any::Any;
 use std::cell::RefCell;
 use std::io;
@@ -11,18 +13,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use node::backend::{Backend, Contents, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
-use node::{
-    Address, Buffer, Filled, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work,
-};
+use node::backend::{Backend, Contents, Disks, Letter, Outgoing, PortInbox, Signal, Start};
+use node::{Address, Buffer, Filled, Message, Port, Random, Rank, Time, Work};
 
 use crate::cluster::bulk::{self, Parcel};
 use crate::cluster::state::{BlockState, Shared};
 use crate::cores::task::{Task, Waits};
-use crate::log::Cause;
-use crate::network::packet::{Kind, Packet};
-use crate::network::switch::group_words;
-use crate::profile::GROUP_WORDS;
+use crate::network::packet::Packet;
 use crate::report::Sent;
 use crate::schedule::{BlockSignal, Ticks};
 
@@ -88,109 +85,6 @@ impl TaskBackend {
     }
 }
 
-/// Receiving and sending, in the parts of [`Backend::poll_next`] and [`Backend::poll_send`].
-impl TaskBackend {
-    /// Whether a message with this many words fits the transmit words; if not, the task waits.
-    fn has_room(&self, state: &mut BlockState, words: u32) -> bool {
-        let task = &mut state.tasks[self.task as usize];
-        let rank = &mut state.ranks[self.local as usize];
-        if rank.outgoing.words + words <= self.shared.layout.profile.core.transmit_words {
-            return true;
-        }
-        // It may also wait for a message.
-        if !matches!(task.waits, Waits::Message(_)) {
-            task.waits = Waits::Room;
-        }
-        rank.wait_to_send(task.waiter(self.task));
-        false
-    }
-
-    /// Charges a message, and returns the time at which it is written.
-    fn write(&self, state: &mut BlockState, outgoing: &Outgoing<'_>) -> Ticks {
-        let model = &self.shared.layout.profile.core;
-        let task = &mut state.tasks[self.task as usize];
-        let words = outgoing.words.len() as u32;
-        let ticks = if outgoing.forwarded {
-            model.forward_cycles
-        } else {
-            model.send_cycles + model.send_word_cycles * u64::from(words)
-        };
-        task.clock += ticks;
-        task.waits = Waits::Nothing;
-        if let Some(log) = &mut state.fabric.log {
-            log.sent(self.task, task.clock, ticks, words);
-        }
-        task.clock
-    }
-
-    /// Receives the oldest message of a port, which arrived or will arrive at `arrival`.
-    fn receive(&self, state: &mut BlockState, port: Port, arrival: Ticks) -> Message {
-        let model = &self.shared.layout.profile.core;
-        let task = &mut state.tasks[self.task as usize];
-        let rank = &mut state.ranks[self.local as usize];
-        let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
-        let has_waited = arrival > task.clock || polled;
-        let begin = arrival.max(task.clock);
-        if has_waited {
-            if let Some(log) = &mut state.fabric.log {
-                log.wait(self.task, task.clock, arrival, task.waits.cause());
-            }
-            // A polling core notices the message a little later.
-            task.wait_until(arrival);
-            task.clock += model.notice_cycles;
-        }
-        task.waits = Waits::Nothing;
-        let front = rank.front(port.0, &state.fabric).expect("it has arrived");
-        let words = front.words.len() as u64;
-        task.clock += model.receive_cycles + model.receive_word_cycles * words;
-        task.holding = true;
-        let time = task.clock;
-        let packet = rank.take(port.0, time, &mut state.fabric);
-        if let Some(log) = &mut state.fabric.log {
-            if has_waited {
-                let (from, number) = (packet.from, packet.sequence >> 1);
-                log.ended_by(self.task, packet.time, Cause::Message { from, number });
-            }
-            log.received(self.task, time - begin);
-        }
-        state.fabric.counts.received += 1;
-        state.nic(self.local).0.made_room(time);
-        Message {
-            from: Rank(packet.from),
-            words: packet.words,
-        }
-    }
-
-    /// Ends a receive whose deadline has passed.
-    fn give_up(&self, state: &mut BlockState, port: Port, deadline: Ticks) {
-        let task = &mut state.tasks[self.task as usize];
-        if let Some(log) = &mut state.fabric.log {
-            log.wait(self.task, task.clock, deadline, task.waits.cause());
-            log.received(self.task, self.shared.layout.profile.core.notice_cycles);
-        }
-        task.wait_until(deadline);
-        task.clock += self.shared.layout.profile.core.notice_cycles;
-        task.waits = Waits::Nothing;
-        let rank = &mut state.ranks[self.local as usize];
-        rank.forget(port.0, self.task, &mut state.fabric);
-    }
-}
-
-/// The kind, receiver, port and words of a message.
-fn addressed(outgoing: &Outgoing<'_>) -> (Kind, Rank, Port, Words) {
-    match outgoing.to {
-        Target::One(to) => (Kind::Data, to.rank, to.port, outgoing.words.clone()),
-        Target::Group(group, port) => {
-            let mut words = [0; MESSAGE_WORDS + GROUP_WORDS];
-            let until = GROUP_WORDS + outgoing.words.len();
-            words[..GROUP_WORDS].copy_from_slice(&group_words(group));
-            words[GROUP_WORDS..until].copy_from_slice(&outgoing.words[..]);
-            let words = Words::from(&words[..until]);
-            (Kind::Multicast, group.last(), port, words)
-        }
-    }
-}
-
 impl Backend for TaskBackend {
     fn rank(&self) -> Rank {
         self.rank
@@ -222,9 +116,7 @@ impl Backend for TaskBackend {
                 ..
             } = state;
             let task = &mut tasks[self.task as usize];
-            if let Some(log) = &mut fabric.log {
-                log.stage(self.task, task.clock, name);
-            }
+            fabric.note(|log| log.stage(self.task, task.clock, name));
             meter.enter(task, Some(name));
         });
     }
@@ -300,7 +192,7 @@ impl Backend for TaskBackend {
 
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
         self.with(|state| {
-            let (kind, to, port, words) = addressed(outgoing);
+            let (kind, to, port, words) = messages::addressed(outgoing);
             let setting = &self.shared.layout.setting;
             assert!(to.0 < setting.ranks, "there is no node {to}");
             let count = words.len() as u32;
@@ -342,9 +234,7 @@ impl Backend for TaskBackend {
             if std::mem::take(&mut task.holding) {
                 let ticks = self.shared.layout.profile.core.receive_done_cycles;
                 task.clock += ticks;
-                if let Some(log) = &mut state.fabric.log {
-                    log.received(self.task, ticks);
-                }
+                state.fabric.note(|log| log.received(self.task, ticks));
             }
             let clock = task.clock;
             let rank = &mut state.ranks[self.local as usize];

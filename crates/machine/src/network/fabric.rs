@@ -98,6 +98,14 @@ impl Fabric {
         self.scheduler.now
     }
 
+    /// Writes notes for the critical path, if it is asked for.
+    #[inline]
+    pub fn note(&mut self, write: impl FnOnce(&mut BlockLog)) {
+        if let Some(log) = &mut self.log {
+            write(log);
+        }
+    }
+
     #[inline]
     pub fn nic_model(&self) -> &NicModel {
         &self.layout.profile.nic
