@@ -1,0 +1,179 @@
+//! Records arrive in their group while its row splitters are found.
+
+use node::{Message, Node};
+
+use super::counting::Counting;
+use super::item::{Item, unpack};
+use super::select::select;
+use super::sorter::{Lists, Record, Sorter, step};
+use crate::work;
+use node::{Group, Rank};
+
+/// The share of one core in finding the row splitters of its group.
+pub struct RowSplitting {
+    has_sampled: bool,
+    /// Samples to come, if this core leads its row.
+    samples_missing: u32,
+    samples: Vec<Item>,
+    /// Lists to come, if this core selects a splitter.
+    lists: Lists,
+    missing: u32,
+    splitters: Vec<Option<Item>>,
+}
+
+impl RowSplitting {
+    fn is_known(&self) -> bool {
+        self.missing == 0
+    }
+    fn is_at_rest(&self) -> bool {
+        self.samples_missing == 0 && self.lists.missing == 0
+    }
+}
+
+impl Sorter {
+    /// Sends the records to their groups.
+    pub async fn push_to_groups(&mut self, node: &Node, splitters: &[Item]) {
+        let records = std::mem::take(&mut self.held);
+        let groups = self.shape.groups.parts as usize;
+        let levels = (groups.ilog2() as usize).div_ceil(4);
+        work_classify(node, records.len() * levels);
+        let group = |record: &Record| splitters.partition_point(|item| *item <= record.item) as u32;
+        let mut counts: Vec<(u32, u64)> = Vec::new();
+        for record in &records {
+            let group = group(record);
+            match counts.last_mut() {
+                Some((last, count)) if *last == group => *count += 1,
+                _ => counts.push((group, 1)),
+            }
+        }
+        self.send_counts(node, &counts).await;
+        // Not all cores begin with the first group.
+        let begin = node.random() as usize % records.len();
+        for record in records[begin..].iter().chain(&records[..begin]) {
+            let to = self.receiver(group(record));
+            self.push(node, to, step::TO_GROUP, record).await;
+        }
+    }
+
+    /// Receives this core's records, and returns the row splitters.
+    pub async fn gather(&mut self, node: &Node, from_groups: bool) -> Vec<Option<Item>> {
+        let mut rows = self.row_splitting();
+        let mut counting = from_groups.then(|| self.counting());
+        if let Some(counting) = &counting {
+            self.share_counts_of_none(node, counting).await;
+        } else {
+            self.sample_row(node, &mut rows).await;
+            self.sort_held(node);
+        }
+        let mut is_sorted = !from_groups;
+        loop {
+            let is_complete = counting.as_ref().is_none_or(|counting| {
+                counting.is_known() && counting.expected == self.held.len() as u64
+            });
+            if is_complete {
+                if !rows.has_sampled {
+                    self.sample_row(node, &mut rows).await;
+                }
+                if !is_sorted && (rows.is_at_rest() || rows.is_known()) {
+                    self.sort_held(node);
+                    is_sorted = true;
+                }
+                if rows.is_known() && rows.is_at_rest() && is_sorted {
+                    return rows.splitters;
+                }
+            }
+            let (of, message) = self.steps.next_of(node, |of| (step::COUNTS_OF_CORE..=step::ROW_SPLITTER).contains(&of)).await;
+            match (of, &mut counting) {
+                (step::COUNTS_OF_CORE, Some(counting)) => self.counts_of_core(node, counting, &message).await,
+                (step::COUNTS_OF_ROW, Some(counting)) => self.counts_of_row(node, counting, &message).await,
+                (step::COUNT, Some(counting)) => self.count(node, counting, &message),
+                (step::TO_GROUP, _) => {
+                    self.store(node);
+                    self.held.push(Record::of(&message));
+                    if !rows.has_sampled {
+                        self.sample_row(node, &mut rows).await;
+                    }
+                }
+                (step::ROW_SAMPLE, _) => self.row_sample(node, &mut rows, &message).await,
+                (step::ROW_LIST, _) => self.row_list(node, &mut rows, &message).await,
+                _ => {
+                    rows.splitters[message.words[0] as usize] = unpack(&message.words[1..]).next();
+                    rows.missing -= 1;
+                }
+            }
+        }
+    }
+
+    fn row_splitting(&self) -> RowSplitting {
+        let rows = self.shape.rows;
+        let leads = rows.parts > 1 && self.shape.column == 0;
+        let selects = self.selector().is_some();
+        RowSplitting {
+            has_sampled: rows.parts == 1,
+            samples_missing: if leads { rows.size(self.shape.row) } else { 0 },
+            samples: Vec::new(),
+            lists: Lists::of(if selects { rows.parts } else { 0 }),
+            missing: rows.parts - 1,
+            splitters: vec![None; rows.parts as usize - 1],
+        }
+    }
+
+    /// The splitter that this core selects.
+    fn selector(&self) -> Option<u32> {
+        let rows = self.shape.rows;
+        let stride = rows.least();
+        let splitter = self.shape.index / stride;
+        (self.shape.index.is_multiple_of(stride) && (1..rows.parts).contains(&splitter))
+            .then_some(splitter)
+    }
+
+    async fn sample_row(&mut self, node: &Node, rows: &mut RowSplitting) {
+        rows.has_sampled = true;
+        if self.shape.rows.parts == 1 {
+            return;
+        }
+        let mut words = Vec::with_capacity(2);
+        if !self.held.is_empty() {
+            let item = self.held[node.random() as usize % self.held.len()].item;
+            words.extend([item.key, item.number.into()]);
+        }
+        let leader = self.shape.rows.core(self.shape.row, 0);
+        self.send(node, leader, step::ROW_SAMPLE, &words).await;
+    }
+
+    async fn row_sample(&mut self, node: &Node, rows: &mut RowSplitting, message: &Message) {
+        rows.samples.extend(unpack(&message.words));
+        rows.samples_missing -= 1;
+        if rows.samples_missing == 0 {
+            rows.samples.sort_unstable();
+            work::sort(node, rows.samples.len());
+            let all = self.shape.rows;
+            let stride = all.least();
+            let selectors = Group {
+                first: Rank(all.first + stride),
+                count: all.parts - 1,
+                stride,
+            };
+            self.multicast_list(node, selectors, step::ROW_LIST, &rows.samples).await;
+        }
+    }
+
+    async fn row_list(&mut self, node: &Node, rows: &mut RowSplitting, message: &Message) {
+        rows.lists.take(message);
+        if rows.lists.missing > 0 {
+            return;
+        }
+        let splitter = self.selector().expect("lists come to selectors");
+        let all = self.shape.rows;
+        let target = rows.lists.items() as u64 * u64::from(all.before(splitter)) / u64::from(all.cores);
+        let item = select(node, &rows.lists.whole, target as usize);
+        let mut words = vec![u64::from(splitter) - 1];
+        words.extend(item.iter().flat_map(|item| [item.key, item.number.into()]));
+        self.multicast(node, all.all(), step::ROW_SPLITTER, &words).await;
+    }
+}
+
+pub fn work_classify(node: &Node, records: usize) {
+    let records = records as u64;
+    node.work(node::Work::Classify { records });
+}
