@@ -37,9 +37,6 @@ impl PushSort {
             node.stage("groups");
         }
         let rows = sorter.gather(&node, has_groups).await;
-        node.stage("rows");
-        let items = sorter.push_to_rows(&node, &rows).await;
-        node.stage("cores");
-        sorter.push_to_cores(&node, begin, &items).await
+        sorter.push_to_cores(&node, begin, &rows).await
     }
 }

@@ -138,9 +138,7 @@ impl Reorder {
     /// Receives the next message of `step`.
     pub async fn next(&mut self, node: &Node, step: u32) -> Message {
         match &mut self.by {
-            By::Software { port, early } => {
-                early.next(node, port, |of| of == step).await.1
-            }
+            By::Software { port, early } => early.next(node, port, |of| of == step).await.1,
             By::Ports { bound } => {
                 let bind = || node.bind(port_of(self.first, step));
                 bound.entry(step).or_insert_with(bind).next(node).await

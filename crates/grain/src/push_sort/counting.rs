@@ -23,6 +23,20 @@ impl Counting {
     pub fn is_known(&self) -> bool {
         self.shares == 0
     }
+
+    /// Whether other cores still wait for this one.
+    pub fn is_owed(&self) -> bool {
+        self.rows > 0 || self.blocks.iter().any(|(_, missing, _)| *missing > 0)
+    }
+}
+
+/// The column that receives the records of a column of another group, in a row of that many
+/// cores. The first column finds the row splitters meanwhile.
+fn receiving(column: u32, cores: u32) -> u32 {
+    match cores {
+        1 => 0,
+        _ => 1 + column % (cores - 1),
+    }
 }
 
 fn blocks(groups: u32) -> u32 {
@@ -54,7 +68,7 @@ impl Sorter {
         let shape = self.shape;
         let rows = shape.rows_of(group);
         let row = self.keeper(group) % shape.rows_each;
-        rows.core(row, shape.column % rows.size(row))
+        rows.core(row, receiving(shape.column, rows.size(row)))
     }
 
     /// The index of the core in another group that keeps the books of this core's row.
@@ -73,7 +87,10 @@ impl Sorter {
             let (now, later) = rest.split_at(until);
             rest = later;
             let mut words = vec![block.into()];
-            words.extend(now.iter().map(|(group, count)| u64::from(*group) << 32 | count));
+            words.extend(
+                now.iter()
+                    .map(|(group, count)| u64::from(*group) << 32 | count),
+            );
             let to = shape.rows.core(shape.row, block % len);
             self.send(node, to, step::COUNTS_OF_CORE, &words).await;
         }
@@ -81,7 +98,12 @@ impl Sorter {
     }
 
     /// A clerk hears of the records of a core in its row, and passes on to each group how many come from its row.
-    pub async fn counts_of_core(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
+    pub async fn counts_of_core(
+        &mut self,
+        node: &Node,
+        counting: &mut Counting,
+        message: &Message,
+    ) {
         let shape = self.shape;
         let block = message.words[0] as u32;
         let at = counting.blocks.iter().position(|known| known.0 == block);
@@ -89,7 +111,10 @@ impl Sorter {
         let (_, missing, counts) = &mut counting.blocks[at];
         let column = shape.rows.place(message.from).1;
         for word in &message.words[1..] {
-            counts.push(((word >> 32) as u32, u64::from(column) << 32 | word & u64::from(u32::MAX)));
+            counts.push((
+                (word >> 32) as u32,
+                u64::from(column) << 32 | word & u64::from(u32::MAX),
+            ));
         }
         work::account(node, message.words.len());
         *missing -= 1;
@@ -109,8 +134,8 @@ impl Sorter {
     /// The keeper of some rows' books adds, and tells each core that receives from them.
     pub async fn counts_of_row(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
         for word in message.words.iter() {
-            let column = (word >> 32) as usize % counting.columns.len();
-            counting.columns[column] += word & u64::from(u32::MAX);
+            let column = receiving((word >> 32) as u32, counting.columns.len() as u32);
+            counting.columns[column as usize] += word & u64::from(u32::MAX);
         }
         work::account(node, message.words.len());
         counting.rows -= 1;
@@ -130,7 +155,8 @@ impl Sorter {
         let rows = self.shape.rows;
         let row = self.shape.index % self.shape.rows_each;
         for (column, count) in (0..).zip(&counting.columns) {
-            self.send(node, rows.core(row, column), step::COUNT, &[*count]).await;
+            self.send(node, rows.core(row, column), step::COUNT, &[*count])
+                .await;
         }
     }
 

@@ -124,9 +124,13 @@ mod tests {
 
     #[test]
     fn groups_have_their_members_in_each_part() {
-        for (cores, parts, count, stride) in
-            [(64, 4, 4, 4), (65, 4, 4, 4), (65, 4, 1, 1), (67, 4, 3, 5), (64, 4, 16, 1)]
-        {
+        for (cores, parts, count, stride) in [
+            (64, 4, 4, 4),
+            (65, 4, 4, 4),
+            (65, 4, 1, 1),
+            (67, 4, 3, 5),
+            (64, 4, 16, 1),
+        ] {
             let division = Division {
                 first: 3,
                 cores,
@@ -135,8 +139,7 @@ mod tests {
             let groups = division.in_each(0, count, stride);
             let mut found: Vec<_> = groups.into_iter().flat_map(Group::members).collect();
             found.sort_unstable();
-            let of_part =
-                |part| (0..count).map(move |at| division.core(part, at * stride));
+            let of_part = |part| (0..count).map(move |at| division.core(part, at * stride));
             assert_eq!(found, (0..parts).flat_map(of_part).collect::<Vec<_>>());
         }
     }

@@ -23,6 +23,10 @@ pub struct PushSort {
     /// Samples of each group for the splitters between groups
     #[arg(long, value_name = "S", default_value_t = 16, value_parser = count)]
     pub samples: u32,
+    /// Samples of each core for the splitters between rows
+    #[arg(id = "row-samples", long, value_name = "S", default_value_t = 3, value_parser = count)]
+    #[serde(rename = "row-samples")]
+    pub row_samples: u32,
     /// Distribution of the keys
     #[arg(long, value_enum, default_value_t)]
     pub distribution: Distribution,

@@ -97,7 +97,8 @@ impl Sorter {
         } else {
             Group::row(first, plan.per_group * plan.stride)
         };
-        self.multicast_list(node, rankers, step::OWN_LIST, &list).await;
+        self.multicast_list(node, rankers, step::OWN_LIST, &list)
+            .await;
     }
 
     async fn rank_sample(&mut self, node: &Node, plan: &Sampling, sample: u32, class: u32) {
@@ -108,7 +109,12 @@ impl Sorter {
         while own.missing + lists.missing > 0 {
             let either = |of| of == step::OWN_LIST || of == step::LIST;
             let (of, message) = self.steps.next_of(node, either).await;
-            if of == step::LIST { &mut lists } else { &mut own }.take(&message);
+            if of == step::LIST {
+                &mut lists
+            } else {
+                &mut own
+            }
+            .take(&message);
         }
         let item = own.whole[0][sample as usize];
         let mut below = rank(node, &lists.whole, item) as u64;
@@ -128,7 +134,8 @@ impl Sorter {
         for splitter in (1..groups).filter(|splitter| target(*splitter) == below) {
             let words = [(splitter - 1).into(), item.key, item.number.into()];
             if plan.is_direct() {
-                self.multicast(node, shape.groups.all(), step::SPLITTER, &words).await;
+                self.multicast(node, shape.groups.all(), step::SPLITTER, &words)
+                    .await;
                 continue;
             }
             let block = plan.block_of(splitter - 1, groups - 1);
@@ -158,9 +165,17 @@ impl Sorter {
     async fn all_splitters(&mut self, node: &Node, plan: &Sampling) -> Vec<Item> {
         let count = self.shape.groups.parts as usize - 1;
         let mut splitters = vec![Item::default(); count];
-        let messages = if plan.is_direct() { count } else { plan.blocks as usize };
+        let messages = if plan.is_direct() {
+            count
+        } else {
+            plan.blocks as usize
+        };
         for _ in 0..messages {
-            let of = if plan.is_direct() { step::SPLITTER } else { step::SPLITTERS };
+            let of = if plan.is_direct() {
+                step::SPLITTER
+            } else {
+                step::SPLITTERS
+            };
             let words = self.steps.next(node, of).await.words;
             if plan.is_direct() {
                 let (key, number) = (words[1], words[2] as u32);

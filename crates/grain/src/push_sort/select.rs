@@ -45,7 +45,10 @@ pub fn select(node: &Node, lists: &[Vec<Item>], rank: usize) -> Option<Item> {
             .iter()
             .map(|window| window.partition_point(|item| *item < pivot))
             .collect();
-        spent += windows.iter().map(|window| probes(window.len())).sum::<u64>();
+        spent += windows
+            .iter()
+            .map(|window| probes(window.len()))
+            .sum::<u64>();
         node.work(Work::Account {
             units: windows.len() as u64,
         });
@@ -62,7 +65,10 @@ pub fn select(node: &Node, lists: &[Vec<Item>], rank: usize) -> Option<Item> {
         }
         if rank >= below {
             // The pivot itself is below the item.
-            for window in windows.iter_mut().filter(|window| window.first() == Some(&pivot)) {
+            for window in windows
+                .iter_mut()
+                .filter(|window| window.first() == Some(&pivot))
+            {
                 *window = &window[1..];
             }
             rank -= below + 1;

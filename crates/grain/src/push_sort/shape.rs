@@ -38,7 +38,11 @@ impl Shape {
             parts: cores.div_ceil(most_of_group),
         };
         let most = groups.most();
-        let rows_each = if most <= FEW { 1 } else { most.isqrt().min(groups.least()) };
+        let rows_each = if most <= FEW {
+            1
+        } else {
+            most.isqrt().min(groups.least())
+        };
         let (group, index) = groups.place(rank);
         let rows = groups.part(group, rows_each);
         let (row, column) = rows.place(rank);

@@ -28,10 +28,16 @@ pub mod step {
     pub const ROW_LIST: u32 = 11;
     pub const ROW_SPLITTER: u32 = 12;
     pub const KEYS: u32 = 13;
-    pub const TO_ROW: u32 = 14;
-    pub const CORE_LIST: u32 = 15;
-    pub const CORE_SPLITTER: u32 = 16;
+    pub const CORE_LIST: u32 = 14;
+    pub const CORE_SPLITTER: u32 = 15;
+    pub const CORE_SPLITTERS: u32 = 16;
     pub const TO_CORE: u32 = 17;
+    pub const COMPLETE: u32 = 18;
+
+    /// Samples after the first ones, and notes to a leader that has enough: read and dropped.
+    pub fn is_late(of: u32) -> bool {
+        of == ROW_SAMPLE || of == COMPLETE
+    }
 }
 
 /// A key with its value.
@@ -67,6 +73,8 @@ pub struct Sorter {
     pub shape: Shape,
     /// Samples of a group.
     pub samples: u32,
+    /// Samples of each core for the row splitters.
+    pub row_samples: u32,
     /// Records that each core begins with.
     pub each: u32,
     /// Records that are here, in no order.
@@ -89,6 +97,7 @@ impl Sorter {
             steps: Reorder::new(node, FIRST, node::Matching::Software),
             shape: Shape::new(node.rank(), node.nodes(), program.group),
             samples: program.samples,
+            row_samples: program.row_samples,
             each,
             held: (first..).zip(keys).map(record).collect(),
             free: 0,
@@ -104,6 +113,17 @@ impl Sorter {
     pub async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
         self.sent += 1;
         self.steps.send(node, to, step, words).await;
+    }
+
+    /// The next message of a step that is wanted now. Late samples are dropped.
+    pub async fn next_of(&mut self, node: &Node, wanted: impl Fn(u32) -> bool) -> (u32, Message) {
+        loop {
+            let either = |of| wanted(of) || step::is_late(of);
+            let (of, message) = self.steps.next_of(node, either).await;
+            if wanted(of) {
+                return (of, message);
+            }
+        }
     }
 
     pub async fn multicast(&mut self, node: &Node, to: Group, step: u32, words: &[u64]) {
@@ -174,7 +194,10 @@ impl Lists {
 
     pub fn take(&mut self, message: &Message) {
         let (all, packed) = (message.words[0] as usize, &message.words[1..]);
-        let place = self.partial.iter().position(|(from, _)| *from == message.from);
+        let place = self
+            .partial
+            .iter()
+            .position(|(from, _)| *from == message.from);
         let mut list = match place {
             Some(place) => self.partial.swap_remove(place).1,
             None => Vec::with_capacity(all),
@@ -188,6 +211,14 @@ impl Lists {
         list.sort_unstable();
         self.whole.push(list);
         self.missing -= 1;
+    }
+
+    /// All items in order.
+    pub fn sorted(&self, node: &Node) -> Vec<Item> {
+        let mut items = self.whole.concat();
+        items.sort_unstable();
+        work::sort(node, items.len());
+        items
     }
 
     pub fn items(&self) -> usize {
