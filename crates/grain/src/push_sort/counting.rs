@@ -1,4 +1,14 @@
-//! How many records a core will receive from other groups.
+//! How many records a core will receive in its group: known as soon as they are here, and without
+//! an answer to anyone.
+//!
+//! ```text
+//!   core of a row --counts of 16 groups--> clerk of the row for these groups
+//!   clerk ---------counts by column------> keeper in each of the groups
+//!   keeper: adds some rows' counts ------> each core of the row that receives from them
+//! ```
+//!
+//! A row of any group sends its records for a group to one row there, column by column; so sorted
+//! input, where a group keeps all its records, is spread as evenly as random input.
 
 use node::{Message, Node, Rank};
 

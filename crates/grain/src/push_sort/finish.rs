@@ -1,4 +1,12 @@
 //! From the rows to the cores.
+//!
+//! ```text
+//!   core of a group --keys of a row--> a core of the row: sorts them, and tells the row
+//!   core c of a row: selects the key where core c begins --> collector of the row --> the group
+//!   core of a group --record--> its core
+//! ```
+//!
+//! A core of a row knows the ranks of its first and last key, so it knows how many records come.
 
 use std::ops::Range;
 

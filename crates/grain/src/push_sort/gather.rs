@@ -1,4 +1,12 @@
 //! Records arrive in their group while its row splitters are found.
+//!
+//! ```text
+//!   samples --> leader of a row: the first ones, sorted --list--> selectors
+//!   selector j: the key of the rank where row j begins  --------> the group
+//! ```
+//!
+//! How many samples come to a leader is not known. It takes as many as nearly always come, or what
+//! it has when all cores of its row have all their records.
 
 use node::{Group, Message, Node, Rank};
 

@@ -1,4 +1,15 @@
 //! Splitters between groups: samples of all groups, ranked exactly by all cores at once.
+//!
+//! ```text
+//!   16 cores of a group --sample--> leader: sorts 16, multicasts the list
+//!   ranker (sample, class) of each group: below = rank of its sample in the lists of the class
+//!   ranker (sample, 0):    rank of the sample = the sum over the classes
+//!                          if it is a splitter's rank: --> a collector in each group
+//!   collector: 16 splitters in one message --> its group
+//! ```
+//!
+//! Rank r of S samples stands for rank r / S of all records. With s samples a group, the records of
+//! a group have a standard deviation of about 1 / sqrt(s) of their mean.
 
 use node::{Group, Node};
 
@@ -8,11 +19,17 @@ use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
 use crate::work;
 
+/// Who does what; the same in all groups.
 struct Sampling {
+    /// Samples of a group.
     per_group: u32,
+    /// Distance of the cores that give samples.
     stride: u32,
+    /// Classes of groups, whose lists go to different rankers.
     classes: u32,
+    /// Collectors of a group.
     blocks: u32,
+    /// Distance of the collectors.
     block_stride: u32,
 }
 
@@ -31,19 +48,23 @@ impl Sampling {
         }
     }
 
+    /// The sample that a core ranks, and the class of the lists that it ranks it in.
     fn sample_and_class(&self, index: u32) -> Option<(u32, u32)> {
         let (sample, class) = (index / self.stride, index % self.stride);
         (sample < self.per_group && class < self.classes).then_some((sample, class))
     }
 
+    /// Whether splitters go to all cores one by one, since there are few.
     fn is_direct(&self) -> bool {
         self.blocks == 1
     }
 
+    /// The collector of a splitter.
     fn block_of(&self, splitter: u32, splitters: u32) -> u32 {
         (u64::from(splitter) * u64::from(self.blocks) / u64::from(splitters)) as u32
     }
 
+    /// The block that a core collects.
     fn collects(&self, index: u32) -> Option<u32> {
         let block = index / self.block_stride;
         (!self.is_direct() && index.is_multiple_of(self.block_stride) && block < self.blocks)

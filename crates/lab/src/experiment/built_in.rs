@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 21] = experiments![
+const BUILT_IN: [(&str, &str); 22] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -35,6 +35,7 @@ const BUILT_IN: [(&str, &str); 21] = experiments![
     "nanosort/figure-16",
     "nanosort/table-2",
     "nanosort/thesis",
+    "nanosort/faster",
 ];
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
