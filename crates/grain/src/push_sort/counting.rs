@@ -18,8 +18,8 @@ use crate::work;
 
 /// The share of one core in counting.
 pub struct Counting {
-    /// Blocks of groups that this core is clerk of: number, cores to come, (group, column, count).
-    blocks: Vec<(u32, u32, Vec<(u32, u64)>)>,
+    /// The blocks of groups that this core is clerk of.
+    blocks: Vec<Block>,
     /// Rows whose counts come to this core.
     rows: u32,
     /// Records for each column of the row that this core keeps the books of.
@@ -29,6 +29,15 @@ pub struct Counting {
     pub expected: u64,
 }
 
+/// Neighbouring groups, for whose records a clerk keeps the counts of its row.
+struct Block {
+    number: u32,
+    /// Cores of the row that have not told their counts.
+    missing: u32,
+    /// A group, and a column and its count in one word.
+    counts: Vec<(u32, u64)>,
+}
+
 impl Counting {
     pub fn is_known(&self) -> bool {
         self.shares == 0
@@ -36,7 +45,7 @@ impl Counting {
 
     /// Whether other cores still wait for this one.
     pub fn is_owed(&self) -> bool {
-        self.rows > 0 || self.blocks.iter().any(|(_, missing, _)| *missing > 0)
+        self.rows > 0 || self.blocks.iter().any(|block| block.missing > 0)
     }
 }
 
@@ -65,7 +74,13 @@ impl Sorter {
         let keeps_for = shape.index % shape.rows_each;
         let keepers = (group + shape.rows_each - 1 - shape.row) / shape.rows_each;
         Counting {
-            blocks: of_clerk.map(|block| (block, len, Vec::new())).collect(),
+            blocks: of_clerk
+                .map(|number| Block {
+                    number,
+                    missing: len,
+                    counts: Vec::new(),
+                })
+                .collect(),
             rows: kept,
             columns: vec![0; shape.rows.size(keeps_for) as usize],
             shares: keepers,
@@ -116,22 +131,25 @@ impl Sorter {
     ) {
         let shape = self.shape;
         let block = message.words[0] as u32;
-        let at = counting.blocks.iter().position(|known| known.0 == block);
+        let at = counting
+            .blocks
+            .iter()
+            .position(|known| known.number == block);
         let at = at.expect("counts come to the clerk of their block");
-        let (_, missing, counts) = &mut counting.blocks[at];
+        let known = &mut counting.blocks[at];
         let column = shape.rows.place(message.from).1;
         for word in &message.words[1..] {
-            counts.push((
+            known.counts.push((
                 (word >> 32) as u32,
                 u64::from(column) << 32 | word & u64::from(u32::MAX),
             ));
         }
         work::account(node, message.words.len());
-        *missing -= 1;
-        if *missing > 0 {
+        known.missing -= 1;
+        if known.missing > 0 {
             return;
         }
-        let counts = std::mem::take(counts);
+        let counts = std::mem::take(&mut known.counts);
         work::account(node, counts.len());
         for group in block * FEW..((block + 1) * FEW).min(shape.groups.parts) {
             let of_group = counts.iter().filter(|(to, _)| *to == group);
