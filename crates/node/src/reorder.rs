@@ -56,13 +56,39 @@ impl Early {
         }
     }
 
-    fn take(&mut self, step: u32) -> Option<Message> {
-        let at = self.steps.iter().position(|(of, _)| *of == step)?;
-        let message = self.steps[at].1.pop_front();
-        if self.steps[at].1.is_empty() {
+    /// A message of one of the steps that are `wanted`.
+    fn take(&mut self, wanted: impl Fn(u32) -> bool) -> Option<(u32, Message)> {
+        let at = self.steps.iter().position(|(of, _)| wanted(*of))?;
+        let (step, queue) = &mut self.steps[at];
+        let taken = queue.pop_front().map(|message| (*step, message));
+        if queue.is_empty() {
             self.steps.swap_remove(at);
         }
-        message
+        taken
+    }
+}
+
+impl Early {
+    /// The next message that is wanted: one that was set aside, or the first to arrive.
+    async fn next(
+        &mut self,
+        node: &Node,
+        port: &MessagePort,
+        wanted: impl Fn(u32) -> bool,
+    ) -> (u32, Message) {
+        if let Some((step, message)) = self.take(&wanted) {
+            let bytes = message.words.len() as u64 * 8;
+            node.work(Work::Copy { bytes });
+            return (step, message);
+        }
+        loop {
+            let framed = port.next(node).await;
+            let (step, message) = unframe(&framed);
+            if wanted(step) {
+                return (step, message);
+            }
+            self.keep(node, step, message);
+        }
     }
 }
 
@@ -112,25 +138,22 @@ impl Reorder {
     /// Receives the next message of `step`.
     pub async fn next(&mut self, node: &Node, step: u32) -> Message {
         match &mut self.by {
-            By::Software { port, early } => {
-                if let Some(message) = early.take(step) {
-                    let bytes = message.words.len() as u64 * 8;
-                    node.work(Work::Copy { bytes });
-                    return message;
-                }
-                loop {
-                    let framed = port.next(node).await;
-                    let (of, message) = unframe(&framed);
-                    if of == step {
-                        return message;
-                    }
-                    early.keep(node, of, message);
-                }
-            }
+            By::Software { port, early } => early.next(node, port, |of| of == step).await.1,
             By::Ports { bound } => {
                 let bind = || node.bind(port_of(self.first, step));
                 bound.entry(step).or_insert_with(bind).next(node).await
             }
+        }
+    }
+
+    /// Receives the next message of any of the steps that are `wanted`, and tells which.
+    ///
+    /// # Panics
+    /// With [`Matching::Ports`]: a task waits for one port at a time.
+    pub async fn next_of(&mut self, node: &Node, wanted: impl Fn(u32) -> bool) -> (u32, Message) {
+        match &mut self.by {
+            By::Software { port, early } => early.next(node, port, wanted).await,
+            By::Ports { .. } => panic!("steps with ports of their own are awaited one by one"),
         }
     }
 

@@ -1,6 +1,6 @@
-//! The suite's tests of NanoSort and MilliSort.
+//! The suite's tests of the sorts.
 
-use grain::{Exchange, MilliSort, NanoSort, Program, Reading, ReorderBy};
+use grain::{Distribution, Exchange, MilliSort, NanoSort, Program, PushSort, Reading, ReorderBy};
 
 use crate::programs::{Harness, RANKS, REORDERS, is_right, refused, verdicts, with};
 
@@ -52,6 +52,37 @@ pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     let reading = with!(Reading; exchange = Exchange::Keys);
     let program = with!(NanoSort; reading = reading, reorder = ReorderBy::Port);
     refused(harness, 2, &program);
+}
+
+/// One group and several, of one row and of several, with a sample from each core or from few.
+pub fn push_sort(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (group, keys, samples) in [(256, 16, 16), (20, 16, 3), (5, 5, 2), (3, 1, 16), (1, 7, 1)]
+        {
+            for distribution in [Distribution::Uniform, Distribution::Sorted] {
+                let seed = u64::from(ranks + keys);
+                let program = with!(PushSort; keys = keys, group = group, samples = samples, row_samples = samples, distribution = distribution, seed = seed);
+                is_right(harness, ranks, &program);
+                for verdict in verdicts(harness, ranks, &program) {
+                    assert_eq!(verdict.sorted, Some(true));
+                }
+            }
+        }
+    }
+}
+
+/// No keys, one, and so many that a list needs several messages.
+pub fn push_sort_of_few_and_many(harness: &impl Harness) {
+    for (ranks, group, keys) in [
+        (1, 256, 0),
+        (5, 2, 0),
+        (64, 20, 1),
+        (2, 1, 600),
+        (40, 20, 64),
+    ] {
+        is_right(harness, ranks, &with!(PushSort; keys = keys, group = group));
+    }
+    refused(harness, 2, &with!(PushSort; keys = u32::MAX));
 }
 
 /// As many sorters as cores, one, and a last one with fewer cores; fewer keys than cores and more.

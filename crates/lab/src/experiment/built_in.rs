@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 23] = experiments![
+const BUILT_IN: [(&str, &str); 24] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -37,6 +37,7 @@ const BUILT_IN: [(&str, &str); 23] = experiments![
     "nanosort/figure-16",
     "nanosort/table-2",
     "nanosort/thesis",
+    "nanosort/faster",
 ];
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,219 @@
+//! Records arrive in their group while its row splitters are found.
+//!
+//! ```text
+//!   samples --> leader of a row: the first ones, sorted --list--> selectors
+//!   selector j: the key of the rank where row j begins  --------> the group
+//! ```
+//!
+//! How many samples come to a leader is not known. It takes as many as nearly always come, or what
+//! it has when all cores of its row have all their records.
+
+use node::{Group, Message, Node, Rank};
+
+use super::counting::Counting;
+use super::item::{Item, unpack};
+use super::select::select;
+use super::sorter::{Lists, Record, Sorter, step};
+use crate::work;
+
+/// The share of one core in finding the row splitters of its group.
+pub struct RowSplitting {
+    has_told: bool,
+    /// Samples to come, if this core leads its row.
+    samples_missing: u32,
+    /// Cores of the row that are not complete.
+    incomplete: u32,
+    samples: Vec<Item>,
+    /// Lists to come, if this core selects a splitter.
+    lists: Lists,
+    missing: u32,
+    splitters: Vec<Option<Item>>,
+}
+
+impl RowSplitting {
+    fn is_at_rest(&self) -> bool {
+        self.samples_missing == 0 && self.lists.missing == 0
+    }
+}
+
+impl Sorter {
+    /// Sends the records to their groups.
+    pub async fn push_to_groups(&mut self, node: &Node, splitters: &[Item]) {
+        let records = std::mem::take(&mut self.held);
+        let group = |item: Item| splitters.partition_point(|splitter| *splitter <= item) as u32;
+        let levels = (splitters.len() as u64).ilog2() as usize / 4 + 1;
+        // Samples go first, as so much depends on them.
+        let (samples, begin) = (
+            self.row_samples.min(self.each),
+            node.random() as u32 % self.each,
+        );
+        for sample in 0..samples {
+            let place = (begin + sample * self.each / samples) % self.each;
+            let item = records[place as usize].item;
+            classify(node, levels);
+            let rows = self.shape.rows_of(group(item));
+            let row = (self.shape.index + sample) % rows.parts;
+            let words = [item.key, item.number.into()];
+            self.send(node, rows.core(row, 0), step::ROW_SAMPLE, &words)
+                .await;
+        }
+        classify(node, records.len() * levels);
+        let mut counts: Vec<(u32, u64)> = Vec::new();
+        for record in &records {
+            let group = group(record.item);
+            match counts.last_mut() {
+                Some((last, count)) if *last == group => *count += 1,
+                _ => counts.push((group, 1)),
+            }
+        }
+        self.send_counts(node, &counts).await;
+        // Not all cores begin with the first group.
+        let begin = node.random() as usize % records.len();
+        for record in records[begin..].iter().chain(&records[..begin]) {
+            let to = self.receiver(group(record.item));
+            self.push(node, to, step::TO_GROUP, record).await;
+        }
+    }
+
+    /// Receives this core's records, and returns the row splitters.
+    pub async fn gather(&mut self, node: &Node, from_groups: bool) -> Vec<Option<Item>> {
+        let mut rows = self.row_splitting(from_groups);
+        let mut counting = from_groups.then(|| self.counting());
+        match &counting {
+            Some(counting) => self.share_counts_of_none(node, counting).await,
+            None => self.sample_row(node).await,
+        }
+        loop {
+            let is_complete = counting.as_ref().is_none_or(|counting| {
+                counting.is_known() && counting.expected == self.held.len() as u64
+            });
+            if is_complete {
+                if !rows.has_told {
+                    rows.has_told = true;
+                    let leader = self.shape.rows.core(self.shape.row, 0);
+                    self.send(node, leader, step::COMPLETE, &[]).await;
+                }
+                let is_owed = counting.as_ref().is_some_and(Counting::is_owed);
+                if rows.missing == 0 && rows.is_at_rest() && !is_owed {
+                    return rows.splitters;
+                }
+            }
+            let wanted = |of| {
+                (step::COUNTS_OF_CORE..=step::ROW_SPLITTER).contains(&of) || of == step::COMPLETE
+            };
+            let (of, message) = self.steps.next_of(node, wanted).await;
+            match (of, &mut counting) {
+                (step::COUNTS_OF_CORE, Some(counting)) => {
+                    self.counts_of_core(node, counting, &message).await;
+                }
+                (step::COUNTS_OF_ROW, Some(counting)) => {
+                    self.counts_of_row(node, counting, &message).await;
+                }
+                (step::COUNT, Some(counting)) => self.count(node, counting, &message),
+                (step::TO_GROUP, _) => {
+                    self.store(node);
+                    self.held.push(Record::of(&message));
+                }
+                (step::ROW_SAMPLE, _) if rows.samples_missing > 0 => {
+                    rows.samples.extend(unpack(&message.words));
+                    rows.samples_missing -= 1;
+                    if rows.samples_missing == 0 {
+                        self.send_row_list(node, &mut rows).await;
+                    }
+                }
+                (step::COMPLETE, _) => {
+                    rows.incomplete -= 1;
+                    if rows.incomplete == 0 && rows.samples_missing > 0 {
+                        rows.samples_missing = 0;
+                        self.send_row_list(node, &mut rows).await;
+                    }
+                }
+                (step::ROW_SAMPLE, _) => {}
+                (step::ROW_LIST, _) => self.row_list(node, &mut rows, &message).await,
+                _ => {
+                    rows.splitters[message.words[0] as usize] = unpack(&message.words[1..]).next();
+                    rows.missing -= 1;
+                }
+            }
+        }
+    }
+
+    fn row_splitting(&self, from_groups: bool) -> RowSplitting {
+        let rows = self.shape.rows;
+        let leads = rows.parts > 1 && self.shape.column == 0;
+        let cores = rows.size(self.shape.row);
+        // Half of those that are to be expected: some groups have fewer records.
+        let samples = if from_groups {
+            (cores * self.row_samples.min(self.each) / 3).max(1)
+        } else {
+            cores
+        };
+        RowSplitting {
+            has_told: !from_groups || rows.parts == 1,
+            samples_missing: if leads { samples } else { 0 },
+            incomplete: if leads && from_groups { cores } else { 0 },
+            samples: Vec::new(),
+            lists: Lists::of(if self.selector().is_some() {
+                rows.parts
+            } else {
+                0
+            }),
+            missing: rows.parts - 1,
+            splitters: vec![None; rows.parts as usize - 1],
+        }
+    }
+
+    /// The splitter that this core selects.
+    fn selector(&self) -> Option<u32> {
+        let rows = self.shape.rows;
+        let stride = rows.least();
+        let splitter = self.shape.index / stride;
+        (self.shape.index.is_multiple_of(stride) && (1..rows.parts).contains(&splitter))
+            .then_some(splitter)
+    }
+
+    async fn sample_row(&mut self, node: &Node) {
+        if self.shape.rows.parts == 1 {
+            return;
+        }
+        let item = self.held[node.random() as usize % self.held.len()].item;
+        let words = [item.key, item.number.into()];
+        let leader = self.shape.rows.core(self.shape.row, 0);
+        self.send(node, leader, step::ROW_SAMPLE, &words).await;
+    }
+
+    async fn send_row_list(&mut self, node: &Node, rows: &mut RowSplitting) {
+        rows.samples.sort_unstable();
+        work::sort(node, rows.samples.len());
+        let all = self.shape.rows;
+        let stride = all.least();
+        let selectors = Group {
+            first: Rank(all.first + stride),
+            count: all.parts - 1,
+            stride,
+        };
+        self.multicast_list(node, selectors, step::ROW_LIST, &rows.samples)
+            .await;
+    }
+
+    async fn row_list(&mut self, node: &Node, rows: &mut RowSplitting, message: &Message) {
+        rows.lists.take(message);
+        if rows.lists.missing > 0 {
+            return;
+        }
+        let splitter = self.selector().expect("lists come to selectors");
+        let all = self.shape.rows;
+        let target =
+            rows.lists.items() as u64 * u64::from(all.before(splitter)) / u64::from(all.cores);
+        let item = select(node, &rows.lists.whole, target as usize);
+        let mut words = vec![u64::from(splitter) - 1];
+        words.extend(item.iter().flat_map(|item| [item.key, item.number.into()]));
+        self.multicast(node, all.all(), step::ROW_SPLITTER, &words)
+            .await;
+    }
+}
+
+pub fn classify(node: &Node, records: usize) {
+    let records = records as u64;
+    node.work(node::Work::Classify { records });
+}

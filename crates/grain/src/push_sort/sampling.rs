@@ -1,0 +1,213 @@
+//! Splitters between groups: samples of all groups, ranked exactly by all cores at once.
+//!
+//! ```text
+//!   16 cores of a group --sample--> leader: sorts 16, multicasts the list
+//!   ranker (sample, class) of each group: below = rank of its sample in the lists of the class
+//!   ranker (sample, 0):    rank of the sample = the sum over the classes
+//!                          if it is a splitter's rank: --> a collector in each group
+//!   collector: 16 splitters in one message --> its group
+//! ```
+//!
+//! Rank r of S samples stands for rank r / S of all records. With s samples a group, the records of
+//! a group have a standard deviation of about 1 / sqrt(s) of their mean.
+
+use node::{Group, Node};
+
+use super::item::{Item, pack, unpack};
+use super::select::rank;
+use super::shape::{FEW, Shape};
+use super::sorter::{Lists, Sorter, step};
+use crate::work;
+
+/// Who does what; the same in all groups.
+struct Sampling {
+    /// Samples of a group.
+    per_group: u32,
+    /// Distance of the cores that give samples.
+    stride: u32,
+    /// Classes of groups, whose lists go to different rankers.
+    classes: u32,
+    /// Collectors of a group.
+    blocks: u32,
+    /// Distance of the collectors.
+    block_stride: u32,
+}
+
+impl Sampling {
+    fn new(shape: &Shape, samples: u32) -> Sampling {
+        let (groups, least) = (shape.groups.parts, shape.groups.least());
+        let per_group = samples.min(least);
+        let stride = least / per_group;
+        let blocks = (groups - 1).div_ceil(FEW).min(least);
+        Sampling {
+            per_group,
+            stride,
+            classes: if groups <= FEW { 1 } else { stride },
+            blocks,
+            block_stride: least / blocks,
+        }
+    }
+
+    /// The sample that a core ranks, and the class of the lists that it ranks it in.
+    fn sample_and_class(&self, index: u32) -> Option<(u32, u32)> {
+        let (sample, class) = (index / self.stride, index % self.stride);
+        (sample < self.per_group && class < self.classes).then_some((sample, class))
+    }
+
+    /// Whether splitters go to all cores one by one, since there are few.
+    fn is_direct(&self) -> bool {
+        self.blocks == 1
+    }
+
+    /// The collector of a splitter.
+    fn block_of(&self, splitter: u32, splitters: u32) -> u32 {
+        (u64::from(splitter) * u64::from(self.blocks) / u64::from(splitters)) as u32
+    }
+
+    /// The block that a core collects.
+    fn collects(&self, index: u32) -> Option<u32> {
+        let block = index / self.block_stride;
+        (!self.is_direct() && index.is_multiple_of(self.block_stride) && block < self.blocks)
+            .then_some(block)
+    }
+}
+
+impl Sorter {
+    /// The splitters between groups; sorts the own records on the way.
+    pub async fn group_splitters(&mut self, node: &Node) -> Vec<Item> {
+        let shape = self.shape;
+        let plan = Sampling::new(&shape, self.samples);
+        let leader = shape.groups.core(shape.group, 0);
+        if shape.index.is_multiple_of(plan.stride) && shape.index / plan.stride < plan.per_group {
+            let item = self.held[node.random() as usize % self.held.len()].item;
+            let words = [item.key, item.number.into()];
+            self.send(node, leader, step::SAMPLE, &words).await;
+        }
+        self.sort_held(node);
+        if shape.index == 0 {
+            self.send_list(node, &plan).await;
+        }
+        if let Some((sample, class)) = plan.sample_and_class(shape.index) {
+            self.rank_sample(node, &plan, sample, class).await;
+        }
+        if let Some(block) = plan.collects(shape.index) {
+            self.collect(node, &plan, block).await;
+        }
+        self.all_splitters(node, &plan).await
+    }
+
+    async fn send_list(&mut self, node: &Node, plan: &Sampling) {
+        let mut list = Vec::with_capacity(plan.per_group as usize);
+        for _ in 0..plan.per_group {
+            list.extend(unpack(&self.steps.next(node, step::SAMPLE).await.words));
+        }
+        list.sort_unstable();
+        work::sort(node, list.len());
+        let shape = self.shape;
+        let class = shape.group % plan.classes;
+        for to in shape.groups.in_each(class, plan.per_group, plan.stride) {
+            self.multicast_list(node, to, step::LIST, &list).await;
+        }
+        let first = shape.groups.core(shape.group, 0);
+        let rankers = if plan.classes == 1 {
+            Group {
+                first,
+                count: plan.per_group,
+                stride: plan.stride,
+            }
+        } else {
+            Group::row(first, plan.per_group * plan.stride)
+        };
+        self.multicast_list(node, rankers, step::OWN_LIST, &list)
+            .await;
+    }
+
+    async fn rank_sample(&mut self, node: &Node, plan: &Sampling, sample: u32, class: u32) {
+        let shape = self.shape;
+        let groups = shape.groups.parts;
+        let mut own = Lists::of(1);
+        let mut lists = Lists::of((groups + plan.classes - 1 - class) / plan.classes);
+        while own.missing + lists.missing > 0 {
+            let either = |of| of == step::OWN_LIST || of == step::LIST;
+            let (of, message) = self.steps.next_of(node, either).await;
+            if of == step::LIST {
+                &mut lists
+            } else {
+                &mut own
+            }
+            .take(&message);
+        }
+        let item = own.whole[0][sample as usize];
+        let mut below = rank(node, &lists.whole, item) as u64;
+        if class > 0 {
+            let to = shape.groups.core(shape.group, sample * plan.stride);
+            self.send(node, to, step::RANK, &[below]).await;
+            return;
+        }
+        for _ in 1..plan.classes {
+            below += self.steps.next(node, step::RANK).await.words[0];
+        }
+        work::account(node, plan.classes as usize);
+        let all = u64::from(plan.per_group) * u64::from(groups);
+        let target = |splitter: u32| {
+            all * u64::from(shape.groups.before(splitter)) / u64::from(shape.groups.cores)
+        };
+        for splitter in (1..groups).filter(|splitter| target(*splitter) == below) {
+            let words = [(splitter - 1).into(), item.key, item.number.into()];
+            if plan.is_direct() {
+                self.multicast(node, shape.groups.all(), step::SPLITTER, &words)
+                    .await;
+                continue;
+            }
+            let block = plan.block_of(splitter - 1, groups - 1);
+            for to in shape.groups.in_each(block * plan.block_stride, 1, 1) {
+                self.multicast(node, to, step::SPLITTER, &words).await;
+            }
+        }
+    }
+
+    async fn collect(&mut self, node: &Node, plan: &Sampling, block: u32) {
+        let splitters = self.shape.groups.parts - 1;
+        let count = (0..splitters).filter(|splitter| plan.block_of(*splitter, splitters) == block);
+        let mut found = Vec::new();
+        for _ in count {
+            let words = self.steps.next(node, step::SPLITTER).await.words;
+            let (key, number) = (words[1], words[2] as u32);
+            found.push((words[0], Item { key, number }));
+        }
+        found.sort_unstable();
+        let mut words = vec![found[0].0];
+        let items: Vec<_> = found.into_iter().map(|(_, item)| item).collect();
+        pack(&items, &mut words);
+        let group = self.shape.rows.all();
+        self.multicast(node, group, step::SPLITTERS, &words).await;
+    }
+
+    async fn all_splitters(&mut self, node: &Node, plan: &Sampling) -> Vec<Item> {
+        let count = self.shape.groups.parts as usize - 1;
+        let mut splitters = vec![Item::default(); count];
+        let messages = if plan.is_direct() {
+            count
+        } else {
+            plan.blocks as usize
+        };
+        for _ in 0..messages {
+            let of = if plan.is_direct() {
+                step::SPLITTER
+            } else {
+                step::SPLITTERS
+            };
+            let words = self.steps.next(node, of).await.words;
+            if plan.is_direct() {
+                let (key, number) = (words[1], words[2] as u32);
+                splitters[words[0] as usize] = Item { key, number };
+            } else {
+                let first = words[0] as usize;
+                for (at, item) in unpack(&words[1..]).enumerate() {
+                    splitters[first + at] = item;
+                }
+            }
+        }
+        splitters
+    }
+}

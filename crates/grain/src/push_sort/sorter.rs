@@ -1,0 +1,227 @@
+//! The state of one core, and its messages.
+
+use node::{Group, Message, Node, Port, Rank, Reorder};
+
+use super::PushSort;
+use super::item::{Item, MOST_ITEMS, pack, unpack};
+use super::shape::Shape;
+use crate::records::{VALUE_WORDS, value_of};
+use crate::work;
+
+/// The port of all messages. A core takes messages of several steps as they come, which ports of
+/// their own would not allow.
+const FIRST: Port = Port(1);
+
+/// What a message is, in the order of a key's way.
+pub mod step {
+    pub const SAMPLE: u32 = 0;
+    pub const OWN_LIST: u32 = 1;
+    pub const LIST: u32 = 2;
+    pub const RANK: u32 = 3;
+    pub const SPLITTER: u32 = 4;
+    pub const SPLITTERS: u32 = 5;
+    pub const COUNTS_OF_CORE: u32 = 6;
+    pub const COUNTS_OF_ROW: u32 = 7;
+    pub const COUNT: u32 = 8;
+    pub const TO_GROUP: u32 = 9;
+    pub const ROW_SAMPLE: u32 = 10;
+    pub const ROW_LIST: u32 = 11;
+    pub const ROW_SPLITTER: u32 = 12;
+    pub const KEYS: u32 = 13;
+    pub const CORE_LIST: u32 = 14;
+    pub const CORE_SPLITTER: u32 = 15;
+    pub const CORE_SPLITTERS: u32 = 16;
+    pub const TO_CORE: u32 = 17;
+    pub const COMPLETE: u32 = 18;
+
+    /// Samples after the first ones, and notes to a leader that has enough: read and dropped.
+    pub fn is_late(of: u32) -> bool {
+        of == ROW_SAMPLE || of == COMPLETE
+    }
+}
+
+/// A key with its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    pub item: Item,
+    pub value: [u64; VALUE_WORDS],
+}
+
+impl Record {
+    pub fn words(&self) -> [u64; 2 + VALUE_WORDS] {
+        let mut words = [0; 2 + VALUE_WORDS];
+        words[0] = self.item.key;
+        words[1] = self.item.number.into();
+        words[2..].copy_from_slice(&self.value);
+        words
+    }
+
+    pub fn of(message: &Message) -> Record {
+        let mut value = [0; VALUE_WORDS];
+        value.copy_from_slice(&message.words[2..]);
+        let (key, number) = (message.words[0], message.words[1] as u32);
+        Record {
+            item: Item { key, number },
+            value,
+        }
+    }
+}
+
+/// One core with its records.
+pub struct Sorter {
+    pub steps: Reorder,
+    pub shape: Shape,
+    /// Samples of a group.
+    pub samples: u32,
+    /// Samples of each core for the row splitters.
+    pub row_samples: u32,
+    /// Records that each core begins with.
+    pub each: u32,
+    /// Records that are here, in no order.
+    pub held: Vec<Record>,
+    /// Places of records that have left, in the cache since they were read for that.
+    free: usize,
+    /// Messages sent.
+    pub sent: u64,
+}
+
+impl Sorter {
+    pub fn new(program: &PushSort, node: &Node, keys: &[u64]) -> Sorter {
+        let each = keys.len() as u32;
+        let first = node.rank().0 * each;
+        let record = |(number, key): (u32, &u64)| Record {
+            item: Item { key: *key, number },
+            value: value_of(*key, node.rank()),
+        };
+        Sorter {
+            steps: Reorder::new(node, FIRST, node::Matching::Software),
+            shape: Shape::new(node.rank(), node.nodes(), program.group),
+            samples: program.samples,
+            row_samples: program.row_samples,
+            each,
+            held: (first..).zip(keys).map(record).collect(),
+            free: 0,
+            sent: 0,
+        }
+    }
+
+    /// The core where a record began.
+    pub fn origin(&self, item: Item) -> Rank {
+        Rank(item.number / self.each)
+    }
+
+    pub async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
+        self.sent += 1;
+        self.steps.send(node, to, step, words).await;
+    }
+
+    /// The next message of a step that is wanted now. Late samples are dropped.
+    pub async fn next_of(&mut self, node: &Node, wanted: impl Fn(u32) -> bool) -> (u32, Message) {
+        loop {
+            let either = |of| wanted(of) || step::is_late(of);
+            let (of, message) = self.steps.next_of(node, either).await;
+            if wanted(of) {
+                return (of, message);
+            }
+        }
+    }
+
+    pub async fn multicast(&mut self, node: &Node, to: Group, step: u32, words: &[u64]) {
+        self.sent += 1;
+        self.steps.multicast(node, to, step, words).await;
+    }
+
+    /// Sends a list of any length to a group: every message tells the length of the whole.
+    pub async fn multicast_list(&mut self, node: &Node, to: Group, step: u32, list: &[Item]) {
+        let mut words = Vec::with_capacity(2 + 2 * list.len().min(MOST_ITEMS));
+        let mut rest = list;
+        loop {
+            let (now, later) = rest.split_at(rest.len().min(MOST_ITEMS));
+            words.clear();
+            words.push(list.len() as u64);
+            pack(now, &mut words);
+            if to.count == 1 {
+                self.send(node, to.first, step, &words).await;
+            } else {
+                self.multicast(node, to, step, &words).await;
+            }
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Sorts the records that are here by their keys.
+    pub fn sort_held(&mut self, node: &Node) {
+        self.held.sort_unstable_by_key(|record| record.item);
+        work::sort(node, self.held.len());
+    }
+
+    /// Sends a record on, which leaves its place free.
+    pub async fn push(&mut self, node: &Node, to: Rank, step: u32, record: &Record) {
+        self.free += 1;
+        self.send(node, to, step, &record.words()).await;
+    }
+
+    /// Charges storing a value: in the place of a record that has left, or in memory that nothing
+    /// was written to before.
+    pub fn store(&mut self, node: &Node) {
+        match self.free.checked_sub(1) {
+            Some(free) => self.free = free,
+            None => work::load(node, VALUE_WORDS),
+        }
+        work::copy(node, VALUE_WORDS);
+    }
+}
+
+/// Lists that arrive in one message or several.
+#[derive(Default)]
+pub struct Lists {
+    /// Lists that have not arrived whole.
+    pub missing: u32,
+    partial: Vec<(Rank, Vec<Item>)>,
+    pub whole: Vec<Vec<Item>>,
+}
+
+impl Lists {
+    pub fn of(count: u32) -> Lists {
+        Lists {
+            missing: count,
+            ..Lists::default()
+        }
+    }
+
+    pub fn take(&mut self, message: &Message) {
+        let (all, packed) = (message.words[0] as usize, &message.words[1..]);
+        let place = self
+            .partial
+            .iter()
+            .position(|(from, _)| *from == message.from);
+        let mut list = match place {
+            Some(place) => self.partial.swap_remove(place).1,
+            None => Vec::with_capacity(all),
+        };
+        list.extend(unpack(packed));
+        if list.len() < all {
+            self.partial.push((message.from, list));
+            return;
+        }
+        // Messages may overtake each other; each is a run of the list.
+        list.sort_unstable();
+        self.whole.push(list);
+        self.missing -= 1;
+    }
+
+    /// All items in order.
+    pub fn sorted(&self, node: &Node) -> Vec<Item> {
+        let mut items = self.whole.concat();
+        items.sort_unstable();
+        work::sort(node, items.len());
+        items
+    }
+
+    pub fn items(&self) -> usize {
+        self.whole.iter().map(Vec::len).sum()
+    }
+}
