@@ -480,12 +480,38 @@ fn impossible_machines_are_refused() {
 #[test]
 fn options_without_a_feature_are_unknown() {
     let place = Place::new();
-    for option in ["--core rocket", "--critical-path"] {
+    for option in ["--core rocket", "--fidelity high"] {
         let ran = place.run(&format!("sim merge-min {option}"));
         assert_eq!(ran.code, 2, "{option}");
         assert!(ran.err.contains("unexpected argument"), "{}", ran.err);
     }
     assert_eq!(place.run("sim merge-min --tail-ns 5").code, 2);
+}
+
+#[test]
+fn the_critical_path_is_the_time_of_the_run() {
+    let place = Place::new();
+    let json = |line: &str| place.run(line).succeeded().json();
+    let line = "sim nano-sort --cores 64 --critical-path";
+    let value = json(&format!("{line} --json"));
+    let run = &value["runs"][0];
+    let path = &run["critical_path"];
+    assert_eq!(path["time_us"], run["time_us"]);
+    let parts = path["segments"].as_array().unwrap();
+    let of = |part: &Value, key: &str| part[key].as_f64().unwrap();
+    let lengths = parts
+        .iter()
+        .map(|part| of(part, "end_us") - of(part, "begin_us"));
+    let sum: f64 = lengths.sum();
+    assert!((sum - of(run, "time_us")).abs() < 1e-6, "{sum}");
+    let plain = json("sim nano-sort --cores 64 --json");
+    assert_eq!(plain["time_us"], value["time_us"], "nothing changes");
+    assert!(plain["runs"][0].get("critical_path").is_none());
+    let shown = place.run(line).succeeded();
+    let shown = String::from_utf8_lossy(&shown.out).into_owned();
+    assert!(shown.contains("critical path in us: "), "{shown}");
+    let refused = place.run("sim merge-min --cores 4 --machine threads --critical-path");
+    assert_eq!(refused.code, 2, "{}", refused.err);
 }
 
 #[test]
