@@ -522,7 +522,7 @@ fn a_grid_that_turns_nothing() {
     tells("over = [8, 64]", "over = []", "over: there is no value");
     tells("smoke = [8]", "smoke = [9]", "smoke: 9 is not in over");
     tells("of = [\"busy\"]", "of = [\"bsuy\"]", "did you mean busy?");
-    tells("keys-per-core = 256", "keys = 256", "over: merge-min: ");
+    tells("keys-per-core = 256", "quux = 256", "over: merge-min: ");
     tells(
         "tolerance = 0.05",
         "tolerance = 0.05\nknown_miss = 'so'",
