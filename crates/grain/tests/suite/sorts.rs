@@ -61,7 +61,14 @@ pub fn push_sort(harness: &impl Harness) {
         {
             for distribution in [Distribution::Uniform, Distribution::Sorted] {
                 let seed = u64::from(ranks + keys);
-                let program = with!(PushSort; keys = keys, group = group, samples = samples, row_samples = samples, distribution = distribution, seed = seed);
+                let program = PushSort {
+                    keys,
+                    group,
+                    samples,
+                    row_samples: samples,
+                    distribution,
+                    seed,
+                };
                 is_right(harness, ranks, &program);
                 for verdict in verdicts(harness, ranks, &program) {
                     assert_eq!(verdict.sorted, Some(true));
