@@ -231,9 +231,10 @@ impl<'a> Plans<'a> {
             jobs: Vec::new(),
             places: Vec::new(),
         };
+        let before = mistakes.count();
         for reading in readings {
             let plan = Plan::new(&reading.experiment, size, mistakes);
-            if !mistakes.is_empty() {
+            if mistakes.count() > before {
                 if !of.grid.is_empty() {
                     let why = format!("with {}", reading.told(&of.grid));
                     of.tell(mistakes, &Table::Grid(0), why);

@@ -100,6 +100,10 @@ impl Mistakes {
         self.found.iter().all(|(known, _)| known != table)
     }
 
+    pub fn count(&self) -> usize {
+        self.found.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

@@ -519,7 +519,7 @@ fn a_grid_that_turns_nothing() {
         "dial = \"incats\"",
         "[[grid]] 'incats': dial: merge-min: ",
     );
-    tells("over = [8, 64]", "over = []", "over: there is no value");
+    tells("over = [8, 2]", "over = []", "over: there is no value");
     tells("smoke = [8]", "smoke = [9]", "smoke: 9 is not in over");
     tells("of = [\"busy\"]", "of = [\"bsuy\"]", "did you mean busy?");
     tells("keys-per-core = 256", "quux = 256", "over: merge-min: ");
@@ -529,9 +529,9 @@ fn a_grid_that_turns_nothing() {
         "known_miss: leave it out",
     );
     tells(
-        "[8, 64]\n    smoke = [8]",
+        "[8, 2]\n    smoke = [8]",
         "[8, 0]",
-        "[[grid]] 'incast': over: ",
+        "[[grid]] 'incast': dial: invalid value '0'",
     );
     let lines = GRID.split("[[line]]").next().unwrap();
     let told = Experiment::parse("it.toml", lines).unwrap_err().to_string();
