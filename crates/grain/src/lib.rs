@@ -9,6 +9,7 @@
 //!   messages      receive  send  flood                NanoSort, Figures 6 and 7
 //!   a tree        merge_min                           NanoSort, section 3.1, Figures 3 and 4
 //!   sorting       nano_sort  pivot_trial              NanoSort, section 4, Figure 5
+//!                 push_sort                           ours: docs/papers/faster.md
 //!                 milli_sort                          NanoSort, section 6.2.2, Figures 9 and 10
 //!   applications  kv  set_algebra  map_reduce         NanoSort, section 3.2, Figure 1
 //! ```

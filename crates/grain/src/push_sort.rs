@@ -9,17 +9,17 @@
 //!               records --------------------> their core
 //! ```
 //!
-//! What makes it faster than NanoSort, and why:
+//! It is faster than NanoSort for these reasons:
 //!
 //! * No shuffle. The samples of a group come from all of it, so records need not be mixed first.
 //! * Splitters of all groups at once. Each core ranks one sample in 16 lists, by binary search, and
 //!   16 ranks are added: so all samples of all groups are ranked exactly without a sort of more
 //!   than 16 keys anywhere.
-//! * Nobody waits for empty messages. Counts travel beside the records, summed by row, and tell
+//! * No core waits for empty messages. Counts travel beside the records, summed by row, and tell
 //!   each core how many to expect ([`counting`]). At the end the ranks tell it.
 //! * Keys run ahead of their records: a row's splitters are found from all keys of the row, so its
 //!   cores get equally many records, while the records wait in their group.
-//! * Values are pushed with their keys. Nobody asks for one.
+//! * Values are pushed with their keys. No core asks for one.
 //! * All traffic but samples, splitters, counts and one trip of each record stays in a group.
 //!
 //! A core takes messages as they come, whatever their step: a later step's message waits in the

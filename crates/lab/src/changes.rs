@@ -120,19 +120,6 @@ impl Changes {
         Ok(true)
     }
 
-    /// The result of setting a change; `None` if there is none of that name.
-    pub(crate) fn set_known(
-        &mut self,
-        name: &str,
-        value: &impl Serialize,
-    ) -> Option<Result<(), String>> {
-        match self.set(name, value) {
-            Ok(false) => None,
-            Ok(true) => Some(Ok(())),
-            Err(why) => Some(Err(why)),
-        }
-    }
-
     /// Whether it sets the change of that name.
     pub(crate) fn sets(&self, name: &str) -> bool {
         self.named().any(|(known, _)| known == name)

@@ -33,7 +33,7 @@ pub struct PathStage {
 /// A part of a critical path.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PathSegment {
-    /// What takes the time.
+    /// The kind of time.
     #[serde(serialize_with = "word")]
     pub kind: PathKind,
     /// Stage of the core, or of a message's sender.

@@ -66,9 +66,7 @@ impl Early {
         }
         taken
     }
-}
 
-impl Early {
     /// The next message that is wanted: one that was set aside, or the first to arrive.
     async fn next(
         &mut self,

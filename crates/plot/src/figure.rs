@@ -331,7 +331,7 @@ pub struct Reading {
 /// The chain of work and messages that made the last core last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Path {
-    /// What takes the time, in the order of the table's columns.
+    /// The kinds of time, in the order of the table's columns.
     pub kinds: Vec<String>,
     /// The stages in the order of the path.
     pub stages: Vec<PathStage>,

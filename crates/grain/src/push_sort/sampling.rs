@@ -19,7 +19,7 @@ use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
 use crate::work;
 
-/// Who does what; the same in all groups.
+/// The parts of the cores, the same in all groups.
 struct Sampling {
     /// Samples of a group.
     per_group: u32,

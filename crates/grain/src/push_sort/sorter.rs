@@ -12,7 +12,7 @@ use crate::work;
 /// their own would not allow.
 const FIRST: Port = Port(1);
 
-/// What a message is, in the order of a key's way.
+/// The kinds of messages, in the order of a key's way.
 pub mod step {
     pub const SAMPLE: u32 = 0;
     pub const OWN_LIST: u32 = 1;

@@ -147,11 +147,10 @@ impl Dial {
         let options = self.over.iter().flat_map(|choice| self.options(choice));
         for (option, value) in options {
             let key = if option == self.dial { "dial" } else { "over" };
-            if let Some(set) = Changes::default().set_known(&option, &value) {
-                if let Err(why) = set {
-                    return tell(format!("{key}: {option} {value}: {why}"));
-                }
-                continue;
+            match Changes::default().set(&option, &value) {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(why) => return tell(format!("{key}: {option} {value}: {why}")),
             }
             let known = programs.iter().find(|program| program.knows(&option));
             let Some(program) = known.or(programs.first()) else {

@@ -200,9 +200,10 @@ impl Block {
                 return;
             };
             let task = &mut state.tasks[number as usize];
-            if let Some(log) = &mut state.fabric.log {
-                log.wait(number, task.clock, now, task.waits.cause());
-            }
+            let cause = task.waits.cause();
+            state
+                .fabric
+                .note(|log| log.wait(number, task.clock, now, cause));
             task.resume(now);
             core
         };

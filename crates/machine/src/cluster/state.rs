@@ -314,9 +314,7 @@ impl BlockState {
             let cores = self.fabric.layout.profile.core.cores_per_rank as usize;
             state.cores = vec![Ticks(0); cores];
         }
-        if let Some(log) = &mut self.fabric.log {
-            log.add_task(task.rank, task.clock);
-        }
+        self.fabric.note(|log| log.add_task(task.rank, task.clock));
         self.tasks.push(task);
         number
     }
@@ -326,13 +324,9 @@ impl BlockState {
         if std::mem::take(&mut task.holding) {
             let ticks = self.fabric.layout.profile.core.receive_done_cycles;
             task.clock += ticks;
-            if let Some(log) = &mut self.fabric.log {
-                log.received(number, ticks);
-            }
+            self.fabric.note(|log| log.received(number, ticks));
         }
-        if let Some(log) = &mut self.fabric.log {
-            log.ended(number, task.clock);
-        }
+        self.fabric.note(|log| log.ended(number, task.clock));
         self.meter.enter(task, None);
         task.waits = Waits::Ended;
         let state = &mut self.ranks[task.rank as usize];

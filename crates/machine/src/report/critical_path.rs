@@ -23,7 +23,7 @@ pub struct CriticalPath {
 /// A part of a critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// What takes the time.
+    /// The kind of time.
     pub kind: PathKind,
     /// The rank at which it happens; of a message on its way, the receiver.
     pub rank: u32,
@@ -38,7 +38,7 @@ pub struct Segment {
     pub end: u64,
 }
 
-/// What takes the time on a critical path.
+/// The kinds of time on a critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathKind {
     /// The program's own work on a core.
