@@ -22,6 +22,8 @@ pub enum Distribution {
     Clustered,
     /// Uniform and already in order, the first core's keys being the least.
     Sorted,
+    /// Sixteen different keys, each of them many times.
+    Repeated,
 }
 
 impl Distribution {
@@ -49,6 +51,7 @@ impl Distribution {
             }
             Distribution::Clustered => top << TOP_SHIFT | rest >> 16,
             Distribution::Sorted => position * each + drawn % each.max(1),
+            Distribution::Repeated => top << TOP_SHIFT,
         }
     }
 }
@@ -69,10 +72,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_distinct_under_each_distribution() {
+    fn keys_are_distinct_unless_repeated() {
         for distribution in Distribution::value_variants().iter().copied() {
             let mut keys = all_keys(distribution);
             keys.sort_unstable();
+            if distribution == Distribution::Repeated {
+                keys.dedup();
+                assert_eq!(keys.len(), 16);
+                continue;
+            }
             assert!(
                 keys.windows(2).all(|pair| pair[0] < pair[1]),
                 "{distribution:?}"

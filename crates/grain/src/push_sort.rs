@@ -3,10 +3,10 @@
 //! ```text
 //!   splitters   16 samples of each group --list--> all groups: rank --> splitters to all cores
 //!   groups      records --------------------> their group, any core
-//!               samples of them first ------> row leaders --list--> selectors --> row splitters
-//!   rows        keys alone -----------------> their row, sorted there
-//!   cores       the row's keys ---list------> select the splitters of cores --> the group
-//!               records --------------------> their core
+//!               samples of them first ------> row leaders --list--> rankers --> row splitters
+//!   rows        keys alone -----------------> their row, merged there
+//!   cores       merged keys --list----------> half of the row: ranks --> places of the records
+//!               records --------------------> their place
 //! ```
 //!
 //! It is faster than NanoSort for these reasons:
@@ -17,8 +17,9 @@
 //!   than 16 keys anywhere.
 //! * No core waits for empty messages. Counts travel beside the records, summed by row, and tell
 //!   each core how many to expect ([`counting`]). At the end the ranks tell it.
-//! * Keys run ahead of their records: a row's splitters are found from all keys of the row, so its
-//!   cores get equally many records, while the records wait in their group.
+//! * Keys run ahead of their records. Each key of a group is ranked exactly while the records wait,
+//!   two lists merged by one of their two cores ([`ranking`]). So the cores of a group end with
+//!   equally many records, and each record arrives at its place in the order.
 //! * Values are pushed with their keys. No core asks for one.
 //! * All traffic but samples, splitters, counts and one trip of each record stays in a group.
 //!
@@ -33,8 +34,10 @@ mod gather;
 mod item;
 mod options;
 mod program;
+mod ranking;
+mod ranks;
+mod rows;
 mod sampling;
-mod select;
 mod shape;
 mod sorter;
 
@@ -63,6 +66,8 @@ impl PushSort {
             node.stage("groups");
         }
         let rows = sorter.gather(&node, has_groups).await;
-        sorter.push_to_cores(&node, begin, &rows).await
+        node.stage("rows");
+        let ranges = sorter.cut(&node, &rows);
+        sorter.push_to_cores(&node, begin, ranges).await
     }
 }

@@ -49,13 +49,19 @@ impl Counting {
     }
 }
 
-/// The column that receives the records of a column of another group, in a row of that many
-/// cores. The first column finds the row splitters meanwhile.
-fn receiving(column: u32, cores: u32) -> u32 {
+/// The column that receives the records of a core of another row, in a row of that many cores. The
+/// first column finds the row splitters meanwhile; another one gets the records of two cores, which
+/// differs by row.
+fn receiving(column: u32, turn: u32, cores: u32) -> u32 {
     match cores {
         1 => 0,
-        _ => 1 + column % (cores - 1),
+        _ => 1 + (column + turn) % (cores - 1),
     }
+}
+
+/// The column of the clerk for a block of groups.
+fn clerk(block: u32, cores: u32) -> u32 {
+    receiving(block, 0, cores)
 }
 
 fn blocks(groups: u32) -> u32 {
@@ -67,7 +73,7 @@ impl Sorter {
         let shape = self.shape;
         let (groups, group) = (shape.groups.parts, shape.rows.cores);
         let len = shape.rows.size(shape.row);
-        let of_clerk = (0..blocks(groups)).filter(|block| block % len == shape.column);
+        let of_clerk = (0..blocks(groups)).filter(|block| clerk(*block, len) == shape.column);
         // Row q of all has its books kept at index q % group in each group.
         let all_rows = groups * shape.rows_each;
         let kept = (all_rows + group - 1 - shape.index) / group;
@@ -93,7 +99,8 @@ impl Sorter {
         let shape = self.shape;
         let rows = shape.rows_of(group);
         let row = self.keeper(group) % shape.rows_each;
-        rows.core(row, receiving(shape.column, rows.size(row)))
+        let turn = shape.group + shape.row;
+        rows.core(row, receiving(shape.column, turn, rows.size(row)))
     }
 
     /// The index of the core in another group that keeps the books of this core's row.
@@ -116,7 +123,7 @@ impl Sorter {
                 now.iter()
                     .map(|(group, count)| u64::from(*group) << 32 | count),
             );
-            let to = shape.rows.core(shape.row, block % len);
+            let to = shape.rows.core(shape.row, clerk(block, len));
             self.send(node, to, step::COUNTS_OF_CORE, &words).await;
         }
         work::account(node, counts.len());
@@ -161,8 +168,12 @@ impl Sorter {
 
     /// The keeper of some rows' books adds, and tells each core that receives from them.
     pub async fn counts_of_row(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
+        // The clerk is of the row that the counts are of.
+        let group = self.shape.groups.place(message.from).0;
+        let turn = group + self.shape.rows_of(group).place(message.from).0;
+        let cores = counting.columns.len() as u32;
         for word in message.words.iter() {
-            let column = receiving((word >> 32) as u32, counting.columns.len() as u32);
+            let column = receiving((word >> 32) as u32, turn, cores);
             counting.columns[column as usize] += word & u64::from(u32::MAX);
         }
         work::account(node, message.words.len());

@@ -1,189 +1,245 @@
 //! From the rows to the cores.
 //!
 //! ```text
-//!   core of a group --keys of a row--> a core of the row: sorts them, and tells the row
-//!   core c of a row: selects the key where core c begins --> collector of the row --> the group
-//!   core of a group --record--> its core
+//!   core of a row --merged keys--> half of the row: merges them with its own --ranks--> back
+//!   column 0 of a row --number of its keys--> the group
+//!   core of a row --places of the keys it was sent--> core of the group --record, place--> its core
 //! ```
 //!
-//! A core of a row knows the ranks of its first and last key, so it knows how many records come.
+//! The ranks of a key in its row and of its row in the group tell its core, and its place there: so
+//! cores get equally many records, and nothing is sorted at the end.
 
 use std::ops::Range;
 
-use node::{Group, Node, Time, Work};
+use node::{Message, Node, Rank, Time};
 
-use super::gather::classify;
-use super::item::{Item, unpack};
-use super::select::select;
-use super::sorter::{Lists, Record, Sorter, step};
+use super::ranking::Ranking;
+use super::rows::merged;
+use super::sorter::{Record, Sorter, step};
 use crate::program::Span;
 use crate::records::{Part, sum_of, value_of};
 use crate::work;
 
+/// Most places in a message, which fit in a segment.
+const MOST_PLACES: usize = 120;
+
+/// The share of one core in placing the records of its group.
+struct Finish {
+    /// The ranks of the keys that came to this core.
+    ranking: Ranking,
+    /// The cores that sent them.
+    senders: Vec<Rank>,
+    /// The sender of each, as an index.
+    sources: Vec<usize>,
+    counts: RowCounts,
+    /// The records that wait here, and those of each row among them.
+    records: Vec<Record>,
+    ranges: Vec<Range<usize>>,
+    /// Records that wait here without a place.
+    unplaced: usize,
+    /// Records of this core in the end, when that is known.
+    expected: Option<u64>,
+    received: u64,
+    part: Part,
+}
+
+/// The keys of each row of a group.
+struct RowCounts {
+    /// By row, as far as known.
+    of_rows: Vec<u64>,
+    missing: usize,
+    /// Keys of this core's row that its first core has heard of.
+    own_row: u64,
+    /// Cores that it has not heard of.
+    uncounted: u32,
+}
+
 impl Sorter {
-    /// Groups the records here by their rows; returns those of each row.
-    fn cut(&mut self, node: &Node, splitters: &[Option<Item>]) -> Vec<Range<usize>> {
-        let known: Vec<Item> = splitters.iter().copied().flatten().collect();
-        let row = |record: &Record| known.partition_point(|splitter| *splitter <= record.item);
-        if !splitters.is_empty() {
-            classify(node, self.held.len());
-            // Count the records of each row, and note their places.
-            work::account(node, 2 * self.held.len());
-        }
-        self.held.sort_by_key(row);
-        let mut begin = 0;
-        let mut ranges = Vec::with_capacity(splitters.len() + 1);
-        for this in 0..=splitters.len() {
-            let end = begin + self.held[begin..].partition_point(|record| row(record) <= this);
-            ranges.push(begin..end);
-            begin = end;
-        }
-        ranges
-    }
-
-    /// Sends the keys to their rows; returns those of this core.
-    async fn keys(&mut self, node: &Node, ranges: &[Range<usize>]) -> Vec<Item> {
-        let shape = self.shape;
-        let rows = shape.rows.parts;
-        let mut items: Vec<_> = self.held.iter().map(|record| record.item).collect();
-        if rows == 1 {
-            items.sort_unstable();
-            work::sort(node, items.len());
-            return items;
-        }
-        // Not all cores begin with the first row.
-        let turn = |row: u32| (row + shape.row + shape.column) % rows;
-        for row in (0..rows).map(turn) {
-            let to = Group::row(shape.in_row(row), 1);
-            let items = &items[ranges[row as usize].clone()];
-            self.multicast_list(node, to, step::KEYS, items).await;
-        }
-        let cores = shape.rows.size(shape.row);
-        let senders = |row| (shape.rows.size(row) + cores - 1 - shape.column) / cores;
-        let mut lists = Lists::of((0..rows).map(senders).sum());
-        while lists.missing > 0 {
-            lists.take(&self.next_of(node, |of| of == step::KEYS).await.1);
-        }
-        lists.sorted(node)
-    }
-
     /// Sends the records to their cores, and receives those of this core.
     pub async fn push_to_cores(
         mut self,
         node: &Node,
         begin: Time,
-        splitters: &[Option<Item>],
+        ranges: Vec<Range<usize>>,
     ) -> Part {
-        let shape = self.shape;
-        node.stage("rows");
-        let ranges = self.cut(node, splitters);
-        let items = self.keys(node, &ranges).await;
-        node.stage("cores");
-        let row = shape.rows.part(shape.row, shape.rows.size(shape.row));
-        self.multicast_list(node, row.all(), step::CORE_LIST, &items)
-            .await;
-        let mut lists = Lists::of(row.cores);
-        let collects = shape.column + 1 == row.cores;
-        let mut collected = vec![None; row.cores as usize - 1];
-        let mut uncollected = if collects { row.cores - 1 } else { 0 };
-        let mut blocks = shape.rows.parts;
-        let records = std::mem::take(&mut self.held);
-        let mut own = None;
-        let mut received = 0;
-        let (mut wrong, mut values) = (0, 0_u64);
-        if collects && row.cores == 1 {
-            self.multicast(node, shape.rows.all(), step::CORE_SPLITTERS, &[])
-                .await;
-        }
-        while lists.missing > 0
-            || uncollected > 0
-            || blocks > 0
-            || own
-                .as_ref()
-                .is_none_or(|own: &Vec<Item>| own.len() > received)
-        {
-            let wanted = |of| (step::CORE_LIST..=step::TO_CORE).contains(&of);
+        let mut finish = self.begin_finish(node, ranges).await;
+        loop {
+            if finish.expected.is_none() && finish.is_ranked() {
+                self.place_keys(node, &mut finish).await;
+            }
+            if finish.unplaced == 0 && finish.expected == Some(finish.received) {
+                break;
+            }
+            let wanted = |of| (step::KEYS_OF_CORE..=step::TO_CORE).contains(&of);
             let (of, message) = self.next_of(node, wanted).await;
             match of {
+                step::KEYS_OF_CORE => self.keys_of_core(node, &mut finish.counts, &message).await,
+                step::KEYS_OF_ROW => {
+                    let row = self.shape.rows.place(message.from).0;
+                    finish.counts.of_rows[row as usize] = message.words[0];
+                    finish.counts.missing -= 1;
+                }
                 step::CORE_LIST => {
-                    lists.take(&message);
-                    if lists.missing == 0 {
-                        own = Some(self.select_own(node, &lists).await);
-                    }
+                    let ranks = finish.ranking.merge(node, &message);
+                    self.send(node, message.from, step::RANKS, &ranks).await;
                 }
-                step::CORE_SPLITTER => {
-                    let column = row.place(message.from).0;
-                    collected[column as usize - 1] = unpack(&message.words).next();
-                    uncollected -= 1;
-                    if uncollected == 0 {
-                        let items: Vec<Item> = collected.iter().copied().flatten().collect();
-                        let mut words = Vec::new();
-                        super::item::pack(&items, &mut words);
-                        self.multicast(node, shape.rows.all(), step::CORE_SPLITTERS, &words)
-                            .await;
-                    }
+                step::RANKS => finish.ranking.told(node, &message),
+                step::PLACES => {
+                    let row = self.shape.rows.place(message.from).0;
+                    let (first, places) = (message.words[0] as usize, &message.words[1..]);
+                    self.push_places(node, &mut finish, row, first, places)
+                        .await;
                 }
-                step::CORE_SPLITTERS => {
-                    let row = shape.rows.place(message.from).0;
-                    let splitters: Vec<Item> = unpack(&message.words).collect();
-                    let records = &records[ranges[row as usize].clone()];
-                    classify(node, records.len());
-                    // Not all cores begin with the first core.
-                    let begin = (shape.index as usize / 16) % records.len().max(1);
-                    for record in records[begin..].iter().chain(&records[..begin]) {
-                        let column = splitters.partition_point(|splitter| *splitter <= record.item);
-                        let to = shape.rows.core(row, column as u32);
-                        self.push(node, to, step::TO_CORE, record).await;
-                    }
-                    blocks -= 1;
-                }
-                _ => {
-                    let record = Record::of(&message);
-                    work::hash(node, 1);
-                    self.store(node);
-                    let value = value_of(record.item.key, self.origin(record.item));
-                    wrong += u32::from(record.value != value);
-                    values = values.wrapping_add(sum_of(&record.value));
-                    received += 1;
-                }
+                _ => self.receive(node, &mut finish, &message),
             }
         }
         Part {
-            keys: own
-                .unwrap_or_default()
-                .into_iter()
-                .map(|item| item.key)
-                .collect(),
-            wrong,
-            values,
             by_keys: self.sent,
             span: Span::since(begin, node),
+            ..finish.part
         }
     }
 
-    /// Selects the splitter before this core, and returns the core's own items.
-    async fn select_own(&mut self, node: &Node, lists: &Lists) -> Vec<Item> {
+    /// Collects the keys of this core, and tells the row.
+    async fn begin_finish(&mut self, node: &Node, ranges: Vec<Range<usize>>) -> Finish {
         let shape = self.shape;
+        let given = self.keys(node, &ranges).await;
+        let keys = given.iter().map(|list| list.items.len() as u64).sum();
+        let counter = shape.rows.core(shape.row, 0);
+        self.send(node, counter, step::KEYS_OF_CORE, &[keys]).await;
+        let (items, sources) = merged(node, &given);
+        node.stage("cores");
         let cores = shape.rows.size(shape.row);
-        let all = lists.items() as u64;
-        let target = |column: u32| (all * u64::from(column) / u64::from(cores)) as usize;
-        if shape.column > 0 {
-            let item = select(node, &lists.whole, target(shape.column));
-            let words: Vec<_> = item
-                .iter()
-                .flat_map(|item| [item.key, item.number.into()])
-                .collect();
-            let to = shape.rows.core(shape.row, cores - 1);
-            self.send(node, to, step::CORE_SPLITTER, &words).await;
+        let ranking = Ranking::new(items, counter, shape.column, cores);
+        for to in ranking.mergers(shape.column) {
+            self.multicast_list(node, to, step::CORE_LIST, &ranking.items)
+                .await;
         }
-        // From the places where the search ended the lists are merged as far as they are own.
-        let mut items = lists.whole.concat();
-        items.sort_unstable();
-        let own = items[target(shape.column)..target(shape.column + 1)].to_vec();
-        node.work(Work::Merge {
-            records: own.len() as u64,
-            sources: lists.whole.len() as u64,
-        });
-        own
+        let records = std::mem::take(&mut self.held);
+        let rows = shape.rows.parts as usize;
+        Finish {
+            ranking,
+            senders: given.iter().map(|list| list.from).collect(),
+            sources,
+            counts: RowCounts {
+                of_rows: vec![0; rows],
+                missing: rows,
+                own_row: 0,
+                uncounted: cores,
+            },
+            unplaced: records.len(),
+            records,
+            ranges,
+            expected: None,
+            received: 0,
+            part: Part::default(),
+        }
+    }
+
+    /// The first core of a row adds, and tells the group.
+    async fn keys_of_core(&mut self, node: &Node, counts: &mut RowCounts, message: &Message) {
+        counts.own_row += message.words[0];
+        counts.uncounted -= 1;
+        if counts.uncounted == 0 {
+            let group = self.shape.rows.all();
+            self.multicast(node, group, step::KEYS_OF_ROW, &[counts.own_row])
+                .await;
+        }
+    }
+
+    /// Tells the places of all keys of this core to the cores that hold their records.
+    async fn place_keys(&mut self, node: &Node, finish: &mut Finish) {
+        let shape = self.shape;
+        let of_rows = &finish.counts.of_rows;
+        let before: u64 = of_rows[..shape.row as usize].iter().sum();
+        let division = KeyDivision {
+            keys: of_rows.iter().sum(),
+            cores: shape.rows.cores.into(),
+        };
+        finish.expected = Some(division.share(shape.index.into()));
+        let mut places = vec![Vec::new(); finish.senders.len()];
+        for (source, rank) in finish.sources.iter().zip(finish.ranking.ranks()) {
+            places[*source].push(division.place(before + rank));
+        }
+        // The sums, and for each key, in their order, the step to its core.
+        work::account(node, of_rows.len() + 2 * finish.sources.len());
+        let senders = std::mem::take(&mut finish.senders);
+        for (sender, places) in senders.into_iter().zip(&places) {
+            if sender == node.rank() {
+                self.push_places(node, finish, shape.row, 0, places).await;
+                continue;
+            }
+            for (part, places) in (0..).zip(places.chunks(MOST_PLACES)) {
+                let mut words = vec![part * MOST_PLACES as u64];
+                words.extend(places);
+                self.send(node, sender, step::PLACES, &words).await;
+            }
+        }
+    }
+
+    /// Pushes the records of a row to their places, from a first one on.
+    async fn push_places(
+        &mut self,
+        node: &Node,
+        finish: &mut Finish,
+        row: u32,
+        first: usize,
+        places: &[u64],
+    ) {
+        let records = &finish.records[finish.ranges[row as usize].clone()];
+        for (record, place) in records[first..].iter().zip(places) {
+            let record = Record {
+                place: *place as u32,
+                ..*record
+            };
+            let to = Rank(self.shape.rows.first + (place >> 32) as u32);
+            self.push(node, to, step::TO_CORE, &record).await;
+        }
+        work::account(node, places.len());
+        finish.unplaced -= places.len();
+    }
+
+    fn receive(&mut self, node: &Node, finish: &mut Finish, message: &Message) {
+        let record = Record::of(message);
+        self.store(node);
+        let part = &mut finish.part;
+        let value = value_of(record.item.key, self.origin(record.item));
+        part.wrong += u32::from(record.value != value);
+        part.values = part.values.wrapping_add(sum_of(&record.value));
+        // A record may come before this core knows how many it gets.
+        let place = record.place as usize;
+        part.keys.resize(part.keys.len().max(place + 1), 0);
+        part.keys[place] = record.item.key;
+        finish.received += 1;
+    }
+}
+
+impl Finish {
+    /// Whether the ranks of this core's keys in the group are known.
+    fn is_ranked(&self) -> bool {
+        self.counts.missing == 0 && self.ranking.is_known()
+    }
+}
+
+/// The keys of a group, divided among its cores.
+struct KeyDivision {
+    keys: u64,
+    cores: u64,
+}
+
+impl KeyDivision {
+    /// The rank of the first key of a core.
+    fn first(&self, core: u64) -> u64 {
+        self.keys * core / self.cores
+    }
+
+    fn share(&self, core: u64) -> u64 {
+        self.first(core + 1) - self.first(core)
+    }
+
+    /// The index of the core of a key, and the key's place there, in one word.
+    fn place(&self, rank: u64) -> u64 {
+        let core = ((rank + 1) * self.cores - 1) / self.keys;
+        core << 32 | (rank - self.first(core))
     }
 }

@@ -1,8 +1,8 @@
 //! Records arrive in their group while its row splitters are found.
 //!
 //! ```text
-//!   samples --> leader of a row: the first ones, sorted --list--> selectors
-//!   selector j: the key of the rank where row j begins  --------> the group
+//!   samples --> leader of a row: the first ones, sorted --list--> rankers: every other core
+//!   ranker: ranks two samples in all lists; one where a row begins --------> the group
 //! ```
 //!
 //! How many samples come to a leader is not known. It takes as many as nearly always come, or what
@@ -12,9 +12,13 @@ use node::{Group, Message, Node, Rank};
 
 use super::counting::Counting;
 use super::item::{Item, unpack};
-use super::select::select;
+use super::ranks::ranks;
 use super::sorter::{Lists, Record, Sorter, step};
 use crate::work;
+
+/// Distance of the cores that rank samples: half of the cores take half of the time to hear of all
+/// lists, since cores share a NIC, and twice the time to rank.
+const RANKER_STRIDE: u32 = 2;
 
 /// The share of one core in finding the row splitters of its group.
 pub struct RowSplitting {
@@ -24,7 +28,7 @@ pub struct RowSplitting {
     /// Cores of the row that are not complete.
     incomplete: u32,
     samples: Vec<Item>,
-    /// Lists to come, if this core selects a splitter.
+    /// The lists of all rows, if this core ranks samples.
     lists: Lists,
     missing: u32,
     splitters: Vec<Option<Item>>,
@@ -40,6 +44,7 @@ impl Sorter {
     /// Sends the records to their groups.
     pub async fn push_to_groups(&mut self, node: &Node, splitters: &[Item]) {
         let records = std::mem::take(&mut self.held);
+        self.is_sorted = false;
         let group = |item: Item| splitters.partition_point(|splitter| *splitter <= item) as u32;
         let levels = (splitters.len() as u64).ilog2() as usize / 4 + 1;
         // Samples go first, as so much depends on them.
@@ -81,7 +86,10 @@ impl Sorter {
         let mut counting = from_groups.then(|| self.counting());
         match &counting {
             Some(counting) => self.share_counts_of_none(node, counting).await,
-            None => self.sample_row(node).await,
+            None => {
+                self.sample_row(node).await;
+                self.sort_held(node);
+            }
         }
         loop {
             let is_complete = counting.as_ref().is_none_or(|counting| {
@@ -142,34 +150,33 @@ impl Sorter {
         let rows = self.shape.rows;
         let leads = rows.parts > 1 && self.shape.column == 0;
         let cores = rows.size(self.shape.row);
-        // Half of those that are to be expected: some groups have fewer records.
+        // A third of those that are to be expected: some groups have fewer records, and rows are
+        // even enough.
         let samples = if from_groups {
             (cores * self.row_samples.min(self.each) / 3).max(1)
         } else {
             cores
         };
+        let is_ranker = rows.parts > 1 && self.shape.index.is_multiple_of(RANKER_STRIDE);
         RowSplitting {
             has_told: !from_groups || rows.parts == 1,
             samples_missing: if leads { samples } else { 0 },
             incomplete: if leads && from_groups { cores } else { 0 },
             samples: Vec::new(),
-            lists: Lists::of(if self.selector().is_some() {
-                rows.parts
-            } else {
-                0
-            }),
+            lists: Lists::of(if is_ranker { rows.parts } else { 0 }),
             missing: rows.parts - 1,
             splitters: vec![None; rows.parts as usize - 1],
         }
     }
 
-    /// The splitter that this core selects.
-    fn selector(&self) -> Option<u32> {
-        let rows = self.shape.rows;
-        let stride = rows.least();
-        let splitter = self.shape.index / stride;
-        (self.shape.index.is_multiple_of(stride) && (1..rows.parts).contains(&splitter))
-            .then_some(splitter)
+    /// The cores that rank the samples of rows.
+    fn rankers(&self) -> Group {
+        let group = self.shape.rows;
+        Group {
+            first: Rank(group.first),
+            count: group.cores.div_ceil(RANKER_STRIDE),
+            stride: RANKER_STRIDE,
+        }
     }
 
     async fn sample_row(&mut self, node: &Node) {
@@ -185,31 +192,50 @@ impl Sorter {
     async fn send_row_list(&mut self, node: &Node, rows: &mut RowSplitting) {
         rows.samples.sort_unstable();
         work::sort(node, rows.samples.len());
-        let all = self.shape.rows;
-        let stride = all.least();
-        let selectors = Group {
-            first: Rank(all.first + stride),
-            count: all.parts - 1,
-            stride,
-        };
-        self.multicast_list(node, selectors, step::ROW_LIST, &rows.samples)
+        let rankers = self.rankers();
+        self.multicast_list(node, rankers, step::ROW_LIST, &rows.samples)
             .await;
     }
 
+    /// Ranks this core's samples when all lists are here: one that begins a row goes to the group.
     async fn row_list(&mut self, node: &Node, rows: &mut RowSplitting, message: &Message) {
         rows.lists.take(message);
         if rows.lists.missing > 0 {
             return;
         }
-        let splitter = self.selector().expect("lists come to selectors");
         let all = self.shape.rows;
-        let target =
-            rows.lists.items() as u64 * u64::from(all.before(splitter)) / u64::from(all.cores);
-        let item = select(node, &rows.lists.whole, target as usize);
-        let mut words = vec![u64::from(splitter) - 1];
-        words.extend(item.iter().flat_map(|item| [item.key, item.number.into()]));
-        self.multicast(node, all.all(), step::ROW_SPLITTER, &words)
-            .await;
+        let samples = rows.lists.items() as u64;
+        if samples == 0 {
+            // A group without records has no splitters; it still has to say so.
+            if self.shape.index == 0 {
+                for row in 1..all.parts {
+                    let words = [u64::from(row) - 1];
+                    self.multicast(node, all.all(), step::ROW_SPLITTER, &words)
+                        .await;
+                }
+            }
+            return;
+        }
+        let rankers = self.rankers().count as usize;
+        let ranker = (self.shape.index / RANKER_STRIDE) as usize;
+        let target = |row: u32| samples * u64::from(all.before(row)) / u64::from(all.cores);
+        let lists = &rows.lists.whole;
+        let own = lists.iter().flat_map(|list| {
+            let row = all.place(list.from).0 as usize;
+            let runs = list.items.chunks(RANKER_STRIDE as usize).enumerate();
+            let is_own = move |run| (run * all.parts as usize + row) % rankers == ranker;
+            runs.filter(move |(run, _)| is_own(*run))
+                .map(|(_, run)| run)
+        });
+        let own: Vec<&[Item]> = own.collect();
+        for (item, below) in own.into_iter().flat_map(|run| ranks(node, lists, run)) {
+            let below = below as u64;
+            for row in (1..all.parts).filter(|row| target(*row) == below) {
+                let words = [u64::from(row) - 1, item.key, item.number.into()];
+                self.multicast(node, all.all(), step::ROW_SPLITTER, &words)
+                    .await;
+            }
+        }
     }
 }
 

@@ -11,13 +11,18 @@
 //! Rank r of S samples stands for rank r / S of all records. With s samples a group, the records of
 //! a group have a standard deviation of about 1 / sqrt(s) of their mean.
 
+use std::cmp::Ordering;
+
 use node::{Group, Node};
 
 use super::item::{Item, pack, unpack};
-use super::select::rank;
+use super::ranks::{charge, probes};
 use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
 use crate::work;
+
+/// Most keys of a list in one message, which fit in a segment.
+const MOST_KEYS: usize = 120;
 
 /// The parts of the cores, the same in all groups.
 struct Sampling {
@@ -105,8 +110,11 @@ impl Sorter {
         work::sort(node, list.len());
         let shape = self.shape;
         let class = shape.group % plan.classes;
+        let keys: Vec<u64> = list.iter().map(|item| item.key).collect();
         for to in shape.groups.in_each(class, plan.per_group, plan.stride) {
-            self.multicast_list(node, to, step::LIST, &list).await;
+            for keys in keys.chunks(MOST_KEYS) {
+                self.multicast(node, to, step::LIST, keys).await;
+            }
         }
         let first = shape.groups.core(shape.group, 0);
         let rankers = if plan.classes == 1 {
@@ -126,19 +134,32 @@ impl Sorter {
         let shape = self.shape;
         let groups = shape.groups.parts;
         let mut own = Lists::of(1);
-        let mut lists = Lists::of((groups + plan.classes - 1 - class) / plan.classes);
-        while own.missing + lists.missing > 0 {
+        let mut missing = (groups + plan.classes - 1 - class) / plan.classes * plan.per_group;
+        let mut lists = Vec::new();
+        while own.missing + missing > 0 {
             let either = |of| of == step::OWN_LIST || of == step::LIST;
             let (of, message) = self.steps.next_of(node, either).await;
-            if of == step::LIST {
-                &mut lists
+            if of == step::OWN_LIST {
+                own.take(&message);
             } else {
-                &mut own
+                missing -= message.words.len() as u32;
+                lists.push((shape.groups.place(message.from).0, message.words));
             }
-            .take(&message);
         }
-        let item = own.whole[0][sample as usize];
-        let mut below = rank(node, &lists.whole, item) as u64;
+        let item = own.whole[0].items[sample as usize];
+        charge(node, lists.iter().map(|(_, keys)| probes(keys.len())).sum());
+        let ranks = lists
+            .iter()
+            .map(|(group, keys)| match group.cmp(&shape.group) {
+                // Records are numbered group by group, which orders equal keys.
+                Ordering::Less => keys.partition_point(|key| *key <= item.key),
+                Ordering::Greater => keys.partition_point(|key| *key < item.key),
+                Ordering::Equal => 0,
+            });
+        let mut below = ranks.sum::<usize>() as u64;
+        if shape.group % plan.classes == class {
+            below += u64::from(sample);
+        }
         if class > 0 {
             let to = shape.groups.core(shape.group, sample * plan.stride);
             self.send(node, to, step::RANK, &[below]).await;

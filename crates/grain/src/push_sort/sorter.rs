@@ -28,11 +28,13 @@ pub mod step {
     pub const ROW_LIST: u32 = 11;
     pub const ROW_SPLITTER: u32 = 12;
     pub const KEYS: u32 = 13;
-    pub const CORE_LIST: u32 = 14;
-    pub const CORE_SPLITTER: u32 = 15;
-    pub const CORE_SPLITTERS: u32 = 16;
-    pub const TO_CORE: u32 = 17;
-    pub const COMPLETE: u32 = 18;
+    pub const KEYS_OF_CORE: u32 = 14;
+    pub const KEYS_OF_ROW: u32 = 15;
+    pub const CORE_LIST: u32 = 16;
+    pub const RANKS: u32 = 17;
+    pub const PLACES: u32 = 18;
+    pub const TO_CORE: u32 = 19;
+    pub const COMPLETE: u32 = 20;
 
     /// Samples after the first ones, and notes to a leader that has enough: read and dropped.
     pub fn is_late(of: u32) -> bool {
@@ -44,6 +46,8 @@ pub mod step {
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     pub item: Item,
+    /// Its place on the core where it ends, when that is known.
+    pub place: u32,
     pub value: [u64; VALUE_WORDS],
 }
 
@@ -51,7 +55,7 @@ impl Record {
     pub fn words(&self) -> [u64; 2 + VALUE_WORDS] {
         let mut words = [0; 2 + VALUE_WORDS];
         words[0] = self.item.key;
-        words[1] = self.item.number.into();
+        words[1] = u64::from(self.item.number) | u64::from(self.place) << 32;
         words[2..].copy_from_slice(&self.value);
         words
     }
@@ -62,6 +66,7 @@ impl Record {
         let (key, number) = (message.words[0], message.words[1] as u32);
         Record {
             item: Item { key, number },
+            place: (message.words[1] >> 32) as u32,
             value,
         }
     }
@@ -77,8 +82,10 @@ pub struct Sorter {
     pub row_samples: u32,
     /// Records that each core begins with.
     pub each: u32,
-    /// Records that are here, in no order.
+    /// Records that are here.
     pub held: Vec<Record>,
+    /// Whether they are in order.
+    pub is_sorted: bool,
     /// Places of records that have left, in the cache since they were read for that.
     free: usize,
     /// Messages sent.
@@ -91,6 +98,7 @@ impl Sorter {
         let first = node.rank().0 * each;
         let record = |(number, key): (u32, &u64)| Record {
             item: Item { key: *key, number },
+            place: 0,
             value: value_of(*key, node.rank()),
         };
         Sorter {
@@ -100,6 +108,7 @@ impl Sorter {
             row_samples: program.row_samples,
             each,
             held: (first..).zip(keys).map(record).collect(),
+            is_sorted: false,
             free: 0,
             sent: 0,
         }
@@ -131,14 +140,16 @@ impl Sorter {
         self.steps.multicast(node, to, step, words).await;
     }
 
-    /// Sends a list of any length to a group: every message tells the length of the whole.
+    /// Sends a list of any length to a group: every message tells the length of the whole, and
+    /// where in it its items begin.
     pub async fn multicast_list(&mut self, node: &Node, to: Group, step: u32, list: &[Item]) {
         let mut words = Vec::with_capacity(2 + 2 * list.len().min(MOST_ITEMS));
-        let mut rest = list;
+        let (mut rest, mut offset) = (list, 0);
         loop {
             let (now, later) = rest.split_at(rest.len().min(MOST_ITEMS));
             words.clear();
-            words.push(list.len() as u64);
+            words.push(list.len() as u64 | offset << 32);
+            offset += now.len() as u64;
             pack(now, &mut words);
             if to.count == 1 {
                 self.send(node, to.first, step, &words).await;
@@ -156,6 +167,7 @@ impl Sorter {
     pub fn sort_held(&mut self, node: &Node) {
         self.held.sort_unstable_by_key(|record| record.item);
         work::sort(node, self.held.len());
+        self.is_sorted = true;
     }
 
     /// Sends a record on, which leaves its place free.
@@ -180,8 +192,14 @@ impl Sorter {
 pub struct Lists {
     /// Lists that have not arrived whole.
     pub missing: u32,
-    partial: Vec<(Rank, Vec<Item>)>,
-    pub whole: Vec<Vec<Item>>,
+    partial: Vec<List>,
+    pub whole: Vec<List>,
+}
+
+/// A sorted list.
+pub struct List {
+    pub from: Rank,
+    pub items: Vec<Item>,
 }
 
 impl Lists {
@@ -193,35 +211,30 @@ impl Lists {
     }
 
     pub fn take(&mut self, message: &Message) {
-        let (all, packed) = (message.words[0] as usize, &message.words[1..]);
+        let (all, packed) = (message.words[0] as u32 as usize, &message.words[1..]);
         let place = self
             .partial
             .iter()
-            .position(|(from, _)| *from == message.from);
+            .position(|list| list.from == message.from);
         let mut list = match place {
-            Some(place) => self.partial.swap_remove(place).1,
-            None => Vec::with_capacity(all),
+            Some(place) => self.partial.swap_remove(place),
+            None => List {
+                from: message.from,
+                items: Vec::with_capacity(all),
+            },
         };
-        list.extend(unpack(packed));
-        if list.len() < all {
-            self.partial.push((message.from, list));
+        list.items.extend(unpack(packed));
+        if list.items.len() < all {
+            self.partial.push(list);
             return;
         }
         // Messages may overtake each other; each is a run of the list.
-        list.sort_unstable();
+        list.items.sort_unstable();
         self.whole.push(list);
         self.missing -= 1;
     }
 
-    /// All items in order.
-    pub fn sorted(&self, node: &Node) -> Vec<Item> {
-        let mut items = self.whole.concat();
-        items.sort_unstable();
-        work::sort(node, items.len());
-        items
-    }
-
     pub fn items(&self) -> usize {
-        self.whole.iter().map(Vec::len).sum()
+        self.whole.iter().map(|list| list.items.len()).sum()
     }
 }

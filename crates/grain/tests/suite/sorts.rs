@@ -59,7 +59,11 @@ pub fn push_sort(harness: &impl Harness) {
     for ranks in RANKS {
         for (group, keys, samples) in [(256, 16, 16), (20, 16, 3), (5, 5, 2), (3, 1, 16), (1, 7, 1)]
         {
-            for distribution in [Distribution::Uniform, Distribution::Sorted] {
+            for distribution in [
+                Distribution::Uniform,
+                Distribution::Sorted,
+                Distribution::Repeated,
+            ] {
                 let seed = u64::from(ranks + keys);
                 let program = PushSort {
                     keys,
@@ -86,6 +90,9 @@ pub fn push_sort_of_few_and_many(harness: &impl Harness) {
         (64, 20, 1),
         (2, 1, 600),
         (40, 20, 64),
+        (100, 256, 16),
+        (257, 256, 4),
+        (1000, 100, 2),
     ] {
         is_right(harness, ranks, &with!(PushSort; keys = keys, group = group));
     }

@@ -1,0 +1,175 @@
+//! The ranks of a core's keys among those of its row, found list by list as they arrive.
+//!
+//! ```text
+//!   core 0   1   2   3   4       each list goes to the half of the row that follows its core;
+//!        a-->a-->a               a core merges it with its own, which ranks both in the other,
+//!            b-->b-->b           and tells the list's core the ranks of its keys
+//!        c           c-->c ...
+//! ```
+//!
+//! So each two lists are compared once, a comparison for each key of both, while the next list is
+//! on the way.
+
+use node::{Group, Message, Node, Rank};
+
+use super::item::{Item, MOST_ITEMS, unpack};
+
+use super::ranks::charge;
+use crate::work;
+
+pub struct Ranking {
+    /// The keys, in order.
+    pub items: Vec<Item>,
+    /// How many keys are below each, of this core and of the lists that came here.
+    below: Vec<u64>,
+    /// The same of the other lists, two to a word: so two are added at once.
+    told: Vec<u64>,
+    /// Keys of the row.
+    pub all: u64,
+    /// The first core of the row.
+    first: Rank,
+    /// The cores of the row, by column, whose number of keys is not known.
+    silent: Vec<bool>,
+    /// How many those are.
+    silent_cores: u32,
+    /// Keys that come here in lists of known length, and have not come.
+    unmerged: u64,
+    /// Ranks of the own keys that other cores have not told.
+    untold: u64,
+}
+
+/// How many cores after a column, of `cores` in a ring, merge its list. With an even number, the
+/// two that face each other would merge both; the first half of the row leaves it to the second.
+fn reach(column: u32, cores: u32) -> u32 {
+    let faces = cores.is_multiple_of(2) && column < cores / 2;
+    (cores - 1) / 2 + u32::from(faces)
+}
+
+impl Ranking {
+    /// Of the keys of the core at `column` in a row of `cores`.
+    pub fn new(items: Vec<Item>, first: Rank, column: u32, cores: u32) -> Ranking {
+        let keys = items.len() as u64;
+        let mut silent = vec![true; cores as usize];
+        silent[column as usize] = false;
+        Ranking {
+            below: (0..keys).collect(),
+            told: vec![0; items.len().div_ceil(2)],
+            all: keys,
+            first,
+            silent,
+            silent_cores: cores - 1,
+            unmerged: 0,
+            untold: keys * u64::from(reach(column, cores)),
+            items,
+        }
+    }
+
+    /// The cores that merge the list of a column.
+    pub fn mergers(&self, column: u32) -> impl Iterator<Item = Group> + use<> {
+        let (first, cores) = (self.first.0, self.silent.len() as u32);
+        let (begin, end) = (column + 1, column + 1 + reach(column, cores));
+        let runs = [(begin, end.min(cores)), (0, end.saturating_sub(cores))];
+        let some = runs.into_iter().filter(|(begin, end)| begin < end);
+        some.map(move |(begin, end)| Group::row(Rank(first + begin), end - begin))
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.silent_cores == 0 && self.unmerged == 0 && self.untold == 0
+    }
+
+    /// Notes the number of keys of a core; returns whether it was unknown.
+    fn hears(&mut self, from: Rank, keys: u64) -> bool {
+        let silent = &mut self.silent[(from.0 - self.first.0) as usize];
+        let is_new = std::mem::take(silent);
+        if is_new {
+            self.silent_cores -= 1;
+            self.all += keys;
+        }
+        is_new
+    }
+
+    /// Takes the list of a core, or a part of it; returns the words of the ranks that its keys
+    /// have among the keys here.
+    pub fn merge(&mut self, node: &Node, message: &Message) -> Vec<u64> {
+        let (length, offset) = (message.words[0] as u32, message.words[0] >> 32);
+        if self.hears(message.from, length.into()) {
+            self.unmerged += u64::from(length);
+        }
+        let own = &self.items;
+        let (mut at, mut below, mut compared) = (0, 0, 0);
+        let mut ranks = Vec::with_capacity(own.len());
+        for other in unpack(&message.words[1..]) {
+            while own.get(at).is_some_and(|item| *item < other) {
+                self.below[at] += below;
+                at += 1;
+                compared += 1;
+            }
+            // One more comparison, unless the own keys have ended.
+            compared += u64::from(at < own.len());
+            ranks.push(at as u32);
+            below += 1;
+        }
+        for rest in &mut self.below[at..] {
+            *rest += below;
+        }
+        charge(node, compared);
+        self.unmerged -= below;
+        let mut words = vec![own.len() as u64 | offset << 32];
+        let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
+        words.extend(ranks.chunks(2).map(pair));
+        words
+    }
+
+    /// Takes the ranks that keys from here have among the keys of another core.
+    pub fn told(&mut self, node: &Node, message: &Message) {
+        self.hears(message.from, message.words[0] & u64::from(u32::MAX));
+        let (begin, words) = ((message.words[0] >> 33) as usize, &message.words[1..]);
+        for (sum, ranks) in self.told[begin..].iter_mut().zip(words) {
+            *sum += ranks;
+        }
+        work::account(node, words.len());
+        let keys = self.items.len() - 2 * begin;
+        self.untold -= keys.min(MOST_ITEMS) as u64;
+    }
+
+    /// The ranks of the keys in the row, when they are known.
+    pub fn ranks(&self) -> impl Iterator<Item = u64> {
+        let told = self.told.iter();
+        let told = told.flat_map(|word| [word & u64::from(u32::MAX), word >> 32]);
+        self.below
+            .iter()
+            .zip(told)
+            .map(|(below, told)| below + told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_two_lists_are_merged_once() {
+        for cores in 1..20 {
+            let mut mergers = vec![Vec::new(); cores as usize];
+            for column in 0..cores {
+                let ranking = Ranking::new(Vec::new(), Rank(7), column, cores);
+                let of_list = ranking.mergers(column).flat_map(Group::members);
+                for merger in of_list {
+                    mergers[(merger.0 - 7) as usize].push(column);
+                }
+            }
+            let merges = |at: u32, list: u32| mergers[at as usize].contains(&list);
+            for (one, other) in (0..cores).flat_map(|one| (0..one).map(move |other| (one, other))) {
+                assert!(
+                    merges(one, other) != merges(other, one),
+                    "{one} {other} of {cores}"
+                );
+            }
+            assert!(
+                mergers
+                    .iter()
+                    .all(|lists| lists.len() <= cores as usize / 2)
+            );
+        }
+    }
+}
