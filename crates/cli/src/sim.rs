@@ -10,6 +10,7 @@ mod options;
 mod path;
 mod show;
 mod trace_file;
+mod tune;
 mod watch;
 
 use ::lab::{Job, Observer, Parameters, Place, Seeds};
@@ -24,22 +25,27 @@ pub(crate) use options::Arguments;
 pub(crate) use watch::{stop_on_signal, watched};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let asked = match &arguments.chosen {
+    let runs = &arguments.runs;
+    let ended = match &arguments.chosen {
         Chosen::Machine(name) => return machines::show(name.as_deref()).map(|()| Exit::Done),
         Chosen::Program(parameters) => {
-            let machine = arguments.machine.name(parameters);
-            arguments.machine.place(machine).map(|place| Asked {
-                machine,
-                place,
-                parameters: parameters.clone(),
-                seeds: arguments.runs.seeds(),
-            })
+            asked(arguments, parameters).and_then(|asked| simulate(asked, runs))
+        }
+        Chosen::Tune(parameters, tune) => {
+            asked(arguments, parameters).and_then(|asked| tune::run(asked, tune, runs))
         }
     };
-    asked
-        .map_err(CliFailure::from)
-        .and_then(|asked| simulate(asked, &arguments.runs))
-        .map_err(|failure| failure.with_json(arguments.runs.json))
+    ended.map_err(|failure| failure.with_json(runs.json))
+}
+
+fn asked<'a>(arguments: &'a Arguments, parameters: &Parameters) -> Result<Asked<'a>, CliFailure> {
+    let machine = arguments.machine.name(parameters);
+    Ok(Asked {
+        machine,
+        place: arguments.machine.place(machine)?,
+        parameters: parameters.clone(),
+        seeds: arguments.runs.seeds(),
+    })
 }
 
 /// A program on its place, with its seeds.

@@ -102,6 +102,10 @@ impl Program for MergeMin {
         Some((answers.len() as u64).saturating_sub(1))
     }
 
+    fn dials(&self, _ranks: u32) -> Vec<(&'static str, u32)> {
+        vec![("incast", self.incast)]
+    }
+
     fn objection(&self, ranks: u32) -> Option<String> {
         Collective::objection(
             &Tree::new(ranks, self.incast).most_children(2),

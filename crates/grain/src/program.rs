@@ -70,6 +70,12 @@ pub trait Program: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Its dials: the options that change its time and not its result, each with the number that
+    /// it has in effect on this many ranks. An option that is left out has one, too.
+    fn dials(&self, _ranks: u32) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
+
     /// Why these options cannot run on this many ranks. [`Program::check`] reports the same.
     fn objection(&self, _ranks: u32) -> Option<String> {
         None

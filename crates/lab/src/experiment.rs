@@ -75,6 +75,7 @@ use chart::ChartTable;
 use grid::{Dial, Plans, Reading};
 use line::Line;
 use mistake::Mistakes;
+pub(crate) use mistake::unknown;
 use recipe::Values;
 use series::Series;
 

@@ -161,6 +161,16 @@ impl Job {
         Job { anyway, ..self }
     }
 
+    /// The job with other options and seeds, at its place.
+    ///
+    /// # Errors
+    /// A usage error if it cannot run this way.
+    pub(crate) fn with(&self, parameters: Parameters, seeds: Seeds) -> Result<Job, LabError> {
+        let job = Job::planned(parameters, self.place.clone(), seeds)?.anyway(self.anyway);
+        job.check_room()?;
+        Ok(job)
+    }
+
     /// Whether both jobs have the same runs.
     pub(crate) fn is_same(&self, other: &Job) -> bool {
         let place = |job: &Job| (job.place.hash(), job.place.changes());

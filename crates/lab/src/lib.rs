@@ -8,6 +8,8 @@
 //!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs in parallel
 //!                                                                      |
 //!                           curves beside the paper's points, claims --'--> plot::Figure
+//!   a Job and Dials of its program --> Tuning: readings, the best, again on fresh seeds
+//!
 //!   load of a program --> Estimate, before a run; progress, while it lasts
 //! ```
 //!
@@ -38,6 +40,9 @@ mod sim_report;
 mod sort_trial;
 pub mod spread;
 pub mod trace;
+mod tune;
+mod tune_report;
+mod tuning;
 
 pub use changes::{Changes, Multicast};
 pub use error::{LabError, Mistake};
@@ -45,7 +50,7 @@ pub use estimate::Estimate;
 pub use grain::units;
 pub use job::{Job, Seeds};
 pub use machine::PathKind;
-pub use observer::{Observer, Seen, Tally};
+pub use observer::{Observer, Searched, Seen, Tally};
 pub use parameters::Parameters;
 pub use path_report::{PathReport, PathSegment, PathStage};
 pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
@@ -54,3 +59,6 @@ pub use report::{QUANTILES, RunReport, Simulated, StageReport};
 pub use room::bytes as room_bytes;
 pub use sim_report::SimReport;
 pub use spread::{Spread, quantile};
+pub use tune::{Choice, Dial, Figures, Outcome, Reading, Tried};
+pub use tune_report::{Confirmed, TuneReport};
+pub use tuning::Tuning;

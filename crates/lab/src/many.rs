@@ -37,6 +37,8 @@ struct Task {
 struct RunQueue<'a> {
     jobs: &'a [Job],
     observer: &'a Observer,
+    /// Whether runs begin after one had an error.
+    goes_on: bool,
     state: Mutex<State>,
     /// Notified when a task ends.
     ended: Condvar,
@@ -63,25 +65,43 @@ pub(crate) fn run(
     workers: usize,
 ) -> Result<Vec<Vec<RunReport>>, LabError> {
     jobs.iter().try_for_each(Job::check_room)?;
-    let count: u64 = jobs.iter().map(|job| job.seeds().runs).sum();
-    // A single run has all threads; each of several runs has one.
-    let threads = if count == 1 { workers.max(1) } else { 1 };
-    let all = jobs.iter().cloned();
-    let jobs: Vec<Job> = all.map(|job| job.on_threads(threads)).collect();
-    let left = tasks(&jobs);
-    observer.expect(count, left.iter().map(|task| task.cost).sum());
-    let queue = RunQueue::new(&jobs, observer, left);
-    // Real nodes are timed, so they run alone.
-    let is_real = jobs.iter().any(|job| matches!(job.place(), Place::Threads));
-    let most = if is_real { 1 } else { workers.max(1) };
-    std::thread::scope(|scope| {
-        for _ in 1..most.min(count as usize) {
-            // Without this worker it only takes longer.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || queue.work());
-        }
-        queue.work();
-    });
+    let jobs = on_threads(jobs, workers);
+    let queue = RunQueue::new(&jobs, observer, tasks(&jobs));
+    queue.work_off(workers);
     queue.close()
+}
+
+/// As [`run`], but when a run has an error the other jobs go on: a result for each job.
+///
+/// # Errors
+/// That it was stopped.
+pub(crate) fn each(
+    jobs: &[Job],
+    observer: &Observer,
+    workers: usize,
+) -> Result<Vec<Result<Vec<RunReport>, LabError>>, LabError> {
+    let jobs = on_threads(jobs, workers);
+    let queue = RunQueue {
+        goes_on: true,
+        ..RunQueue::new(&jobs, observer, tasks(&jobs))
+    };
+    queue.work_off(workers);
+    queue.close_each()
+}
+
+/// The jobs with the threads of a run: a single run has all, each of several runs has one.
+fn on_threads(jobs: &[Job], workers: usize) -> Vec<Job> {
+    let threads = if runs_of(jobs) == 1 {
+        workers.max(1)
+    } else {
+        1
+    };
+    let all = jobs.iter().cloned();
+    all.map(|job| job.on_threads(threads)).collect()
+}
+
+fn runs_of(jobs: &[Job]) -> u64 {
+    jobs.iter().map(|job| job.seeds().runs).sum()
 }
 
 /// All runs, the cheapest first.
@@ -115,9 +135,30 @@ impl<'a> RunQueue<'a> {
         RunQueue {
             jobs,
             observer,
+            goes_on: false,
             state: Mutex::new(state),
             ended: Condvar::new(),
         }
+    }
+
+    /// Does all tasks on at most `workers` threads.
+    fn work_off(&self, workers: usize) {
+        let count = runs_of(self.jobs);
+        let cost = self.state().left.iter().map(|task| task.cost).sum();
+        self.observer.expect(count, cost);
+        // Real nodes are timed, so they run alone.
+        let is_real = |job: &Job| matches!(job.place(), Place::Threads);
+        let most = match self.jobs.iter().any(is_real) {
+            true => 1,
+            false => workers.max(1),
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..most.min(count as usize) {
+                // Without this worker it only takes longer.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || self.work());
+            }
+            self.work();
+        });
     }
 
     fn work(&self) {
@@ -136,7 +177,8 @@ impl<'a> RunQueue<'a> {
     fn take(&self) -> Option<Task> {
         let mut state = self.state();
         loop {
-            if state.left.is_empty() || !state.errors.is_empty() || self.observer.is_stopped() {
+            let has_failed = !self.goes_on && !state.errors.is_empty();
+            if state.left.is_empty() || has_failed || self.observer.is_stopped() {
                 return None;
             }
             let (alone, room) = (state.going == 0, state.room);
@@ -186,6 +228,28 @@ impl<'a> RunQueue<'a> {
         // A report is missing if its run was stopped before it began.
         all.collect::<Option<Vec<_>>>()
             .ok_or(LabError::Run(RunError::Stopped))
+    }
+
+    /// The reports of each job, or the error of its first seed that has one.
+    fn close_each(self) -> Result<Vec<Result<Vec<RunReport>, LabError>>, LabError> {
+        let State {
+            reports,
+            mut errors,
+            ..
+        } = self.state.into_inner();
+        let is_stop = |error: &LabError| error.kind() == "stopped";
+        if self.observer.is_stopped() || errors.iter().any(|(.., error)| is_stop(error)) {
+            return Err(LabError::Run(RunError::Stopped));
+        }
+        errors.sort_by_key(|(job, run, _)| (*job, *run));
+        let of_job = |(number, reports): (usize, Vec<Option<RunReport>>)| {
+            let error = errors.iter().find(|(job, ..)| *job == number);
+            match error {
+                Some((.., error)) => Err(error.clone()),
+                None => Ok(reports.into_iter().flatten().collect()),
+            }
+        };
+        Ok(reports.into_iter().enumerate().map(of_job).collect())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -260,6 +324,28 @@ mod tests {
         let run =
             "merge-min on nanopu with cores 64, keys-per-core 128, incast 8, reorder software";
         assert!(told.starts_with(&format!("{run}, seed 5: ")), "{told}");
+    }
+
+    #[test]
+    fn other_jobs_go_on_after_an_error() {
+        let jobs = jobs([1; 3]);
+        let observer = Observer::default();
+        let queue = RunQueue {
+            goes_on: true,
+            ..RunQueue::new(&jobs, &observer, tasks(&jobs))
+        };
+        let task = queue.take().unwrap();
+        let error = LabError::Run(RunError::Panic("so".to_owned()));
+        queue.give_back(task, Err(error));
+        observer.started();
+        queue.work();
+        let ended = queue.close_each().unwrap();
+        let runs: Vec<_> = ended.iter().map(|ended| ended.as_ref().ok()).collect();
+        let runs: Vec<_> = runs.iter().map(|runs| runs.map(Vec::len)).collect();
+        assert_eq!(runs, [Some(1), None, Some(1)]);
+        observer.stop();
+        let error = each(&jobs, &observer, 2).unwrap_err();
+        assert_eq!(error.kind(), "stopped");
     }
 
     #[test]

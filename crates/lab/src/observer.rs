@@ -25,6 +25,8 @@ struct State {
     last: Option<Going>,
     /// Progress of all runs, once their number is known.
     tally: Option<Tally>,
+    /// Progress of a search, whose batches have a tally each.
+    searched: Option<Searched>,
     stopped: bool,
 }
 
@@ -82,6 +84,17 @@ pub struct Tally {
     pub messages: u64,
 }
 
+/// Progress of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Searched {
+    /// Readings that have been measured.
+    pub readings: u64,
+    /// The most readings.
+    pub most: u64,
+    /// The shortest mean time so far, in microseconds.
+    pub best_us: Option<f64>,
+}
+
 /// A run in progress, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Mark<'a> {
@@ -132,6 +145,11 @@ impl Observer {
         })
     }
 
+    /// Progress of the search, if there is one.
+    pub fn searched(&self) -> Option<Searched> {
+        self.state().searched
+    }
+
     /// Stops the runs in progress and all later ones.
     pub fn stop(&self) {
         let mut state = self.state();
@@ -151,6 +169,11 @@ impl Observer {
             cost,
             ..Tally::default()
         });
+    }
+
+    /// Tells how far a search is.
+    pub(crate) fn search(&self, searched: Searched) {
+        self.state().searched = Some(searched);
     }
 
     /// One of the announced runs has begun.

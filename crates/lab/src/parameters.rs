@@ -131,6 +131,39 @@ impl Parameters {
         Parameters::with_options(&self.listing, changed)
     }
 
+    /// The program with other values for some options; `None` leaves an option out. `--keys` stays
+    /// as it is when the number of cores changes.
+    pub(crate) fn turned(&self, values: &[(&str, Option<&str>)]) -> Result<Parameters, LabError> {
+        let is_turned = |name: &str| values.iter().any(|(turned, _)| *turned == name);
+        let has_each = self.values.contains_key(KEYS_PER_CORE);
+        let of_all = is_turned(KEYS) || self.values.contains_key(KEYS) && !is_turned(KEYS_PER_CORE);
+        let goes = |name: &str| match name {
+            KEYS_PER_CORE => has_each && of_all,
+            KEYS => has_each && !of_all,
+            _ => false,
+        };
+        let others = self.iter();
+        let others = others.filter(|(name, _)| !is_turned(name) && !goes(name));
+        let set = values.iter();
+        let set = set.filter_map(|(name, value)| Some((*name, (*value)?.to_owned())));
+        Parameters::with_options(&self.listing, others.chain(set))
+    }
+
+    /// Options and values for a command line: those that differ from the defaults.
+    pub fn given(&self) -> Vec<(&str, String)> {
+        let none: [(&str, &str); 0] = [];
+        let defaults = Parameters::with_options(&self.listing, none);
+        let defaults = defaults.map_or_else(|_| Map::new(), |defaults| defaults.values);
+        let is_derived = |name: &str| name == KEYS_PER_CORE && self.values.contains_key(KEYS);
+        let is_given = |(name, value): &(&String, &Value)| {
+            defaults.get(*name) != Some(*value) && !is_derived(name)
+        };
+        let given = self.values.iter().filter(is_given);
+        given
+            .map(|(name, value)| (name.as_str(), word(value)))
+            .collect()
+    }
+
     /// The program without options.
     pub fn listing(&self) -> &Listing {
         &self.listing
@@ -154,6 +187,11 @@ impl Parameters {
     /// The value of an option, if it is a number.
     pub fn find(&self, option: &str) -> Option<u64> {
         self.values.get(option)?.as_u64()
+    }
+
+    /// The value of an option as a word of the command line; `None` if it is left out.
+    pub(crate) fn word(&self, option: &str) -> Option<String> {
+        self.values.get(option).map(word)
     }
 
     pub(crate) fn values(&self) -> &Map<String, Value> {

@@ -106,6 +106,20 @@ impl Listing {
         named.map(str::to_owned).collect()
     }
 
+    /// The options that take a value, each with its words if it takes no others.
+    pub(crate) fn choices(&self) -> Vec<(String, Vec<String>)> {
+        let command = self.command();
+        let valued = command
+            .get_arguments()
+            .filter(|option| option.get_action().takes_values());
+        let choices = valued.filter_map(|option| {
+            let words = option.get_possible_values().into_iter();
+            let words = words.map(|word| word.get_name().to_owned()).collect();
+            Some((option.get_long()?.to_owned(), words))
+        });
+        choices.collect()
+    }
+
     /// Whether the program has that option.
     pub(crate) fn knows(&self, option: &str) -> bool {
         self.options().iter().any(|known| known == option)

@@ -50,6 +50,10 @@ pub(crate) trait Runnable {
     fn note(&self, _cores: u32) -> Option<String> {
         None
     }
+    /// The options that a search turns, each with the number that it has in effect.
+    fn dials(&self, _cores: u32) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
 }
 
@@ -81,6 +85,10 @@ impl<P: Program> Runnable for P {
 
     fn note(&self, cores: u32) -> Option<String> {
         Program::note(self, cores)
+    }
+
+    fn dials(&self, cores: u32) -> Vec<(&'static str, u32)> {
+        Program::dials(self, cores)
     }
 
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {

@@ -17,6 +17,7 @@ use crate::size::{count, threads, whole};
 const EXAMPLES: &str = "Examples:
   gristmill sim nano-sort --cores 4096 --keys-per-core 32
   gristmill sim merge-min --switch-ns 100 --runs 10 --json
+  gristmill sim tune nano-sort --cores 256
   gristmill sim sort --runs 100 --faults late,cut,death,disk";
 
 const AFTER: &str = "`gristmill sim PROGRAM --help` shows a program's options and the machines.";
@@ -38,11 +39,21 @@ pub(crate) struct Arguments {
     pub chosen: Chosen,
 }
 
-/// A program with its own options, or the machine that is shown.
+/// A program with its own options, to be run or tuned, or the machine that is shown.
 pub(crate) enum Chosen {
     Program(Parameters),
+    Tune(Parameters, TuneOptions),
     Machine(Option<String>),
 }
+
+/// The subcommand that searches the dials of a program.
+const TUNE: &str = "tune";
+
+/// Options of runs that only a single run has.
+const OF_ONE_RUN: [&str; 2] = ["trace", "critical_path"];
+
+/// Fewer runs say little about a mean.
+const RUNS_OF_TUNE: &str = "3";
 
 /// The subcommand that shows machines.
 const MACHINE: &str = "machine";
@@ -90,6 +101,18 @@ pub(crate) struct RunOptions {
     pub json: bool,
 }
 
+/// Options of a search.
+#[derive(Args)]
+pub(crate) struct TuneOptions {
+    /// An option to search, and the values to try; may be repeated [default: the program's own
+    /// dials, at values near the present ones]
+    #[arg(long = "dial", value_name = "NAME[=V,V..]")]
+    pub dials: Vec<String>,
+    /// Most readings that are tried, those that are refused included
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = count)]
+    pub tries: u64,
+}
+
 impl MachineOptions {
     /// The name or the file of the machine.
     pub fn name(&self, parameters: &Parameters) -> &str {
@@ -133,14 +156,26 @@ impl FromArgMatches for Chosen {
         if name == MACHINE {
             return Ok(Chosen::Machine(matches.get_one::<String>(SHOWN).cloned()));
         }
-        let listing = programs().iter().find(|program| program.name == name);
-        parameters(listing.ok_or_else(missing)?, matches).map(Chosen::Program)
+        if name == TUNE {
+            let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+            let program = parameters(named_program(name).ok_or_else(missing)?, matches)?;
+            return Ok(Chosen::Tune(
+                program,
+                TuneOptions::from_arg_matches(matches)?,
+            ));
+        }
+        let listing = named_program(name).ok_or_else(missing)?;
+        parameters(listing, matches).map(Chosen::Program)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Chosen::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+fn named_program(name: &str) -> Option<&'static Listing> {
+    programs().iter().find(|program| program.name == name)
 }
 
 impl Subcommand for Chosen {
@@ -153,6 +188,7 @@ impl Subcommand for Chosen {
         });
         sim.mut_args(|option| option.global(true).hide(true))
             .subcommands(programs)
+            .subcommand(tune_command(&shared))
             .subcommand(machine_command())
     }
 
@@ -161,8 +197,48 @@ impl Subcommand for Chosen {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        name == MACHINE || programs().iter().any(|program| program.name == name)
+        [MACHINE, TUNE].contains(&name) || named_program(name).is_some()
     }
+}
+
+/// The subcommand that searches dials, with a subcommand for each program.
+fn tune_command(shared: &[Arg]) -> Command {
+    let of_one_run = |option: &&Arg| OF_ONE_RUN.contains(&option.get_id().as_str());
+    let shared = shared.iter().filter(|option| !of_one_run(option));
+    let shared = shared
+        .cloned()
+        .map(|option| match option.get_id().as_str() {
+            "runs" => option
+                .help("Number of runs of a reading")
+                .default_value(RUNS_OF_TUNE),
+            _ => option,
+        });
+    let search = Command::new(TUNE).next_help_heading("Search");
+    let search = TuneOptions::augment_args(search);
+    let shared: Vec<Arg> = search.get_arguments().cloned().chain(shared).collect();
+    let programs = programs().iter().map(|program| {
+        let own = format!("gristmill sim {TUNE} {}", program.name);
+        let examples = format!("Examples:\n  {own}\n  {own} --dial cores=16,64 --runs 5 --json");
+        command(program, &own, &shared)
+            .about(format!(
+                "Search the dials of {} for the shortest time",
+                program.name
+            ))
+            .before_help(examples)
+    });
+    Command::new(TUNE)
+        .about("Search the dials of a program for the shortest mean time")
+        .before_help(
+            "Examples:\n  gristmill sim tune nano-sort --cores 256\n  \
+             gristmill sim tune merge-min --dial incast=4,8,16 --dial reorder",
+        )
+        .after_help("`gristmill sim tune PROGRAM --help` shows a program's options.")
+        .subcommand_value_name("PROGRAM")
+        .subcommand_help_heading("Programs")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .subcommands(programs)
 }
 
 /// The subcommand that shows machines.

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::{LabError, Observer, Place, Seen, Tally};
+use lab::{LabError, Observer, Place, Searched, Seen, Tally};
 use serde_json::{Value, json};
 
 use crate::ending::failure::CliFailure;
@@ -12,6 +12,7 @@ use crate::ending::say;
 use crate::ending::signals::{self, Caught, GRACE};
 use crate::progress::{self, Mode, Progress};
 use crate::size::grouped;
+use crate::text;
 
 /// Lets a signal stop the runs from now on.
 pub(crate) fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
@@ -82,14 +83,20 @@ impl Pace {
     }
 }
 
-/// The runs to show: the current one, or the tally of many.
+/// The runs to show: the current one, the tally of many, or a search with the tally of its batch.
 enum Shown {
+    Search(Searched, Tally),
     One(Seen),
     Many(Tally),
 }
 
 impl Shown {
     fn of(observer: &Observer, pace: &mut Pace) -> Option<Shown> {
+        if let Some(searched) = observer.searched() {
+            let tally = observer.tally().unwrap_or_default();
+            pace.look(searched.readings, tally.messages);
+            return Some(Shown::Search(searched, tally));
+        }
         if let Some(tally) = observer.tally() {
             pace.look(0, tally.messages);
             return Some(Shown::Many(tally));
@@ -102,6 +109,16 @@ impl Shown {
     fn words(&self, pace: &Pace) -> String {
         let million_per_s = pace.per_s / 1e6;
         match self {
+            Shown::Search(searched, Tally { all, done, .. }) => {
+                let Searched { readings, most, .. } = searched;
+                let best = searched.best_us.map_or_else(String::new, |best_us| {
+                    format!(", best {}", text::time(best_us))
+                });
+                format!(
+                    "{readings} of at most {most} readings{best}, {done} of {all} runs of the \
+                     next, {million_per_s:.2} million messages/s"
+                )
+            }
             Shown::One(Seen {
                 run,
                 virtual_us,
@@ -136,6 +153,15 @@ impl Shown {
     fn json(&self, pace: &Pace) -> Value {
         let wall_s = pace.begin.elapsed().as_secs_f64();
         match self {
+            Shown::Search(searched, tally) => json!({
+                "done_readings": searched.readings,
+                "most_readings": searched.most,
+                "best_us": searched.best_us,
+                "done_runs": tally.done,
+                "total_runs": tally.all,
+                "messages_per_s": pace.per_s,
+                "wall_s": wall_s,
+            }),
             Shown::One(seen) => json!({
                 "run": seen.run,
                 "virtual_us": seen.virtual_us,

@@ -68,6 +68,10 @@ impl Program for MilliSort {
         Some(self.messages_on(answers.len() as u32))
     }
 
+    fn dials(&self, _ranks: u32) -> Vec<(&'static str, u32)> {
+        vec![("incast", self.reduction)]
+    }
+
     fn objection(&self, cores: u32) -> Option<String> {
         let sorters = u64::from(Layout::new(cores, self.reduction).sorters());
         let senders = (sorters - 1).max(u64::from(rounds_ahead(cores)));

@@ -48,6 +48,19 @@ impl Program for NanoSort {
         }
     }
 
+    /// Without `--rows` all cores of a bucket select pivots; the first level has the most.
+    fn dials(&self, cores: u32) -> Vec<(&'static str, u32)> {
+        let reading = self.reading;
+        let of_bucket = (cores / self.buckets.max(1)).max(1);
+        vec![
+            ("buckets", self.buckets.min(cores)),
+            ("incast", reading.incast.unwrap_or(self.buckets)),
+            ("burst", reading.burst),
+            ("rows", reading.rows.unwrap_or(of_bucket).min(of_bucket)),
+            ("pivot-keys", reading.keys_looked_at(self.buckets)),
+        ]
+    }
+
     fn objection(&self, cores: u32) -> Option<String> {
         let burst = self.reading.burst;
         if self.buckets < 2 {

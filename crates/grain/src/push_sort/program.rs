@@ -29,6 +29,15 @@ impl Program for PushSort {
         multicast.then(|| answers.iter().map(|part| part.by_keys).sum())
     }
 
+    /// A group has no more cores than there are.
+    fn dials(&self, ranks: u32) -> Vec<(&'static str, u32)> {
+        vec![
+            ("group", self.group.min(ranks)),
+            ("samples", self.samples),
+            ("row-samples", self.row_samples),
+        ]
+    }
+
     fn objection(&self, cores: u32) -> Option<String> {
         let records = u64::from(cores) * u64::from(self.keys);
         (records > u64::from(u32::MAX))

@@ -130,7 +130,7 @@ pub(super) fn meant<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Op
 }
 
 /// `'given': there is no such word`, with the word that was meant, or with all known words.
-pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
+pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
     match meant(given, known.iter().copied()) {
         Some(meant) => format!("there is no {what} '{given}'; did you mean {meant}?"),
         None if known.is_empty() => format!("there is no {what} '{given}'; there are none"),

@@ -1,0 +1,224 @@
+//! `gristmill sim tune`: the dials of a program, searched for the shortest mean simulated time.
+
+use ::lab::{Choice, Confirmed, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
+
+use super::options::{RunOptions, TuneOptions};
+use super::{Asked, ahead, notes, show, stop_on_signal, watched};
+use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::say;
+use crate::size::grouped;
+use crate::text::{self, figure, labelled};
+
+/// Searches from the options of the command line on.
+pub(super) fn run(
+    asked: Asked<'_>,
+    tune: &TuneOptions,
+    runs: &RunOptions,
+) -> Result<Exit, CliFailure> {
+    refuse_single(runs)?;
+    let machine = asked.machine;
+    let job = Job::planned(asked.parameters, asked.place, asked.seeds)?.anyway(runs.anyway);
+    job.check_room()?;
+    let tuning = Tuning::new(job, &tune.dials, tune.tries)?;
+    let job = tuning.start();
+    let observer = Observer::default();
+    let caught = stop_on_signal(&observer, job.place())?;
+    if !runs.json {
+        show::head(job, &notes::machine(job, machine))?;
+        let dials: Vec<_> = tuning.dials().map(str::to_owned).collect();
+        let dials = text::with_commas(&dials);
+        say::out(labelled("dials", dials.iter().map(String::as_str)))?;
+    }
+    ahead::look(tuning.estimate(), runs.progress, runs.anyway)?;
+    let search = || tuning.run(&observer);
+    let report = watched(&observer, &caught, runs.progress, search)?;
+    let command = command(&report, job, machine);
+    if runs.json {
+        let mut value = report.to_json();
+        value["machine_file"] = notes::machine_file(machine).into();
+        value["command"] = command.into();
+        say::out(format!("{value:#}"))?;
+    } else {
+        print(&report)?;
+        say::out(format!("\n{command}"))?;
+    }
+    Ok(match &report.confirmed.best {
+        Ok(_) => Exit::Done,
+        Err(why) => {
+            say::err(format!("gristmill: on fresh seeds the best reading: {why}"));
+            Exit::CheckFailed
+        }
+    })
+}
+
+/// Refuses what one run alone has.
+fn refuse_single(runs: &RunOptions) -> Result<(), CliFailure> {
+    let single = [
+        (runs.trace.is_some(), "--trace"),
+        (runs.critical_path, "--critical-path"),
+    ];
+    match single.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(CliFailure::usage(format!(
+            "{option} is of one run; give it to the command that the search prints"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn print(report: &TuneReport) -> Result<(), CliFailure> {
+    let figures = report.tried.iter().flat_map(|tried| &tried.outcome);
+    let most = figures
+        .map(|figures| figures.time_us.mean)
+        .fold(0.0, f64::max);
+    let unit = text::unit_of_table(most);
+    let count = grouped(report.tried.len() as u64);
+    let plural = if report.tried.len() == 1 { "" } else { "s" };
+    let seeds = match report.seeds.runs {
+        1 => String::new(),
+        runs => format!(", each the mean of {} seeds", grouped(runs)),
+    };
+    say::out(format!("\n{count} reading{plural} in {}{seeds}", unit.0))?;
+    for line in text::table(&rows(report, unit)) {
+        say::out(format!("  {}", line.trim_end()))?;
+    }
+    for (why, numbers) in refusals(report) {
+        say::out(labelled("refused", format!("{numbers}: {why}").split(' ')))?;
+    }
+    say::out(labelled("ended", ended(report).split(' ')))?;
+    confirmed(&report.confirmed)
+}
+
+/// A row for each reading: its number, the values of the dials, its figures.
+fn rows(report: &TuneReport, unit: text::Unit) -> Vec<Vec<String>> {
+    let head = [""]
+        .into_iter()
+        .chain(report.dials.iter().map(String::as_str));
+    let head = head.chain(["time", "sd", "messages", ""]);
+    let rows = report.tried.iter().enumerate().map(|(place, tried)| {
+        let number = (place + 1).to_string();
+        let values = tried.reading.iter().map(word);
+        let row = [number].into_iter().chain(values);
+        let row = row.chain(cells(&tried.outcome, unit));
+        row.chain([mark(report, place).to_owned()]).collect()
+    });
+    [head.map(str::to_owned).collect()]
+        .into_iter()
+        .chain(rows)
+        .collect()
+}
+
+fn word(value: &Choice) -> String {
+    value.clone().unwrap_or_else(|| "default".to_owned())
+}
+
+fn cells(outcome: &Outcome, (_, scale): text::Unit) -> [String; 3] {
+    let Ok(Figures { time_us, messages }) = outcome else {
+        return ["refused", "", ""].map(str::to_owned);
+    };
+    let messages = messages.map_or_else(String::new, |messages| grouped(messages.round() as u64));
+    let [mean, sd] = [time_us.mean, time_us.sd].map(|us| figure(us * scale, 3));
+    [mean, sd, messages]
+}
+
+fn mark(report: &TuneReport, place: usize) -> &'static str {
+    match (place == 0, place == report.best) {
+        (true, true) => "start, best",
+        (true, false) => "start",
+        (false, true) => "best",
+        (false, false) => "",
+    }
+}
+
+/// Each reason of a refusal, with the numbers of its readings.
+fn refusals(report: &TuneReport) -> Vec<(&str, String)> {
+    let mut all: Vec<(&str, String)> = Vec::new();
+    for (number, Tried { outcome, .. }) in (1..).zip(&report.tried) {
+        let Err(why) = outcome else {
+            continue;
+        };
+        match all.iter_mut().find(|(known, _)| known == why) {
+            Some((_, numbers)) => *numbers += &format!(", {number}"),
+            None => all.push((why, number.to_string())),
+        }
+    }
+    all
+}
+
+fn ended(report: &TuneReport) -> String {
+    let took = text::time(report.wall_s * 1e6);
+    match report.is_done {
+        true => format!("after {took}: no dial alone makes it faster"),
+        false => format!(
+            "after {took}, at --tries {}: more may be found",
+            report.most
+        ),
+    }
+}
+
+/// Prints start and best on fresh seeds.
+fn confirmed(confirmed: &Confirmed) -> Result<(), CliFailure> {
+    let Seeds { first, runs } = confirmed.seeds;
+    let seeds = match runs {
+        1 => format!("seed {first}"),
+        _ => format!("seeds {first} to {}", confirmed.seeds.last()),
+    };
+    say::out(format!("\nagain on {seeds}, which the search did not use"))?;
+    let told = |outcome: &Outcome| match outcome {
+        Ok(Figures { time_us, .. }) => {
+            let (unit, scale) = text::unit_of(time_us.mean);
+            let [mean, sd] = [time_us.mean, time_us.sd].map(|us| figure(us * scale, 3));
+            format!("{mean} {unit}, sd {sd}")
+        }
+        Err(why) => why.clone(),
+    };
+    say::out(labelled("start", told(&confirmed.start).split(' ')))?;
+    let mut best = told(&confirmed.best);
+    if let Some(ratio) = confirmed.ratio() {
+        best += &format!(": {} of the start's time", figure(ratio, 3));
+    }
+    say::out(labelled("best", best.split(' ')))
+}
+
+/// The command that runs the best reading on the seeds of the search.
+fn command(report: &TuneReport, start: &Job, machine: &str) -> String {
+    let mut words = vec![format!("gristmill sim {}", report.program)];
+    let option = |name: &str, value: &str| format!("--{name} {}", quoted(value));
+    let given = report.parameters.given();
+    words.extend(given.iter().map(|(name, value)| option(name, value)));
+    if machine != report.parameters.listing().machine {
+        words.push(option("machine", machine));
+    }
+    for told in start.place().changes().told() {
+        words.extend(
+            told.split_once(' ')
+                .map(|(name, value)| option(name, value)),
+        );
+    }
+    let Seeds { first, runs } = report.seeds;
+    words.push(format!("--seed {first} --runs {runs}"));
+    words.join(" ")
+}
+
+/// A word of a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for plain in ["16", "nanopu-nodes", "./my.toml", "late,cut"] {
+            assert_eq!(quoted(plain), plain);
+        }
+        assert_eq!(quoted("my machine.toml"), "'my machine.toml'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,133 @@
+//! The report of a search over dials, and as JSON.
+//!
+//! Outside of `wall_s` and `threads` its bytes do not depend on the computer.
+
+use serde_json::{Map, Value, json};
+
+use crate::job::Seeds;
+use crate::parameters::Parameters;
+use crate::tune::{Figures, Outcome, Reading, Tried};
+
+/// A search over the dials of a program.
+#[derive(Clone, Debug)]
+pub struct TuneReport {
+    /// Name of the program.
+    pub program: &'static str,
+    /// Name of the machine, or `threads`.
+    pub machine: String,
+    /// Hash of the machine's file; none on threads.
+    pub machine_hash: Option<u64>,
+    /// The start's options and the changes of the machine, by option name.
+    pub(crate) told: Map<String, Value>,
+    /// The dials by name, in the order in which they were turned.
+    pub dials: Vec<String>,
+    /// The seeds of all readings.
+    pub seeds: Seeds,
+    /// The limit of readings.
+    pub most: u64,
+    /// Whether a round over all dials changed nothing; else the limit ended the search.
+    pub is_done: bool,
+    /// All readings in the order in which they ran; the first is the start.
+    pub tried: Vec<Tried>,
+    /// The place of the best reading.
+    pub best: usize,
+    /// The start and the best on fresh seeds.
+    pub confirmed: Confirmed,
+    /// Wall time of the search, in seconds.
+    pub wall_s: f64,
+    /// Threads of this computer that ran it.
+    pub threads: usize,
+    /// The program with the options of the best reading.
+    pub parameters: Parameters,
+}
+
+/// The start and the best on seeds that the search did not use.
+#[derive(Clone, Debug)]
+pub struct Confirmed {
+    /// These seeds.
+    pub seeds: Seeds,
+    /// The start.
+    pub start: Outcome,
+    /// The best reading.
+    pub best: Outcome,
+}
+
+impl Confirmed {
+    /// From the outcome of the start, and of the best if that is another reading.
+    pub(crate) fn new(seeds: Seeds, outcomes: Vec<Outcome>) -> Confirmed {
+        let mut outcomes = outcomes.into_iter();
+        let start = outcomes.next().expect("the start ran");
+        let best = outcomes.next().unwrap_or_else(|| start.clone());
+        Confirmed { seeds, start, best }
+    }
+
+    /// The mean time of the best in that of the start, if both have one.
+    pub fn ratio(&self) -> Option<f64> {
+        let mean = |outcome: &Outcome| Some(outcome.as_ref().ok()?.time_us.mean);
+        let start = mean(&self.start).filter(|start| *start > 0.0)?;
+        Some(mean(&self.best)? / start)
+    }
+}
+
+impl TuneReport {
+    /// The report as JSON.
+    pub fn to_json(&self) -> Value {
+        let readings = self.tried.iter().map(|tried| self.reading(tried));
+        let Confirmed { seeds, start, best } = &self.confirmed;
+        json!({
+            "program": self.program,
+            "machine": self.machine,
+            "machine_hash": self.machine_hash.map(|hash| format!("{hash:016x}")),
+            "parameters": self.told,
+            "dials": self.dials,
+            "seeds": of_seeds(self.seeds),
+            "tries": self.most,
+            "finished": self.is_done,
+            "readings": readings.collect::<Vec<_>>(),
+            "start": 0,
+            "best": self.best,
+            "confirmation": {
+                "seeds": of_seeds(*seeds),
+                "start": of_outcome(start),
+                "best": of_outcome(best),
+                "ratio": self.confirmed.ratio(),
+            },
+            "wall_s": self.wall_s,
+            "threads": self.threads,
+        })
+    }
+
+    fn reading(&self, tried: &Tried) -> Value {
+        let mut value = json!({ "dials": self.values(&tried.reading) });
+        let figures = of_outcome(&tried.outcome);
+        if let (Value::Object(value), Value::Object(figures)) = (&mut value, figures) {
+            value.extend(figures);
+        }
+        value
+    }
+
+    /// The values of the dials, as numbers where they are some; `null` for an option left out.
+    fn values(&self, reading: &Reading) -> Map<String, Value> {
+        let of = |value: &String| {
+            value
+                .parse::<u64>()
+                .map_or(value.as_str().into(), Value::from)
+        };
+        let values = reading.iter().map(|value| value.as_ref().map(of).into());
+        let names = self.dials.iter().map(|name| name.replace('-', "_"));
+        names.zip(values).collect()
+    }
+}
+
+fn of_seeds(seeds: Seeds) -> Value {
+    json!({ "first": seeds.first, "runs": seeds.runs })
+}
+
+fn of_outcome(outcome: &Outcome) -> Value {
+    let figures = outcome.as_ref().ok();
+    json!({
+        "time_us": figures.map(|Figures { time_us, .. }| time_us),
+        "messages": figures.and_then(|figures| figures.messages),
+        "refused": outcome.as_ref().err(),
+    })
+}

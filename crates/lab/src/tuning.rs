@@ -1,0 +1,408 @@
+//! A program's dials, searched for the reading with the shortest mean simulated time.
+//!
+//! All readings run on the same seeds, so their differences are paired. The best of many readings
+//! is also the luckiest on these seeds; so it and the start run again on as many fresh seeds.
+
+use std::time::Instant;
+
+use crate::error::LabError;
+use crate::estimate::Estimate;
+use crate::experiment::unknown;
+use crate::job::{Job, Seeds};
+use crate::many;
+use crate::observer::{Observer, Searched};
+use crate::parameters::Parameters;
+use crate::programs::Listing;
+use crate::report::RunReport;
+use crate::spread::of_ticks;
+use crate::tune::{self, Choice, Dial, Figures, Found, Measure, Outcome, Reading};
+use crate::tune_report::{Confirmed, TuneReport};
+
+/// A search over the dials of a job's program.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    start: Job,
+    dials: Vec<Dial>,
+    most: u64,
+}
+
+/// The word for the value of an option that is left out.
+const DEFAULT: &str = "default";
+
+impl Tuning {
+    /// A search that begins at the job's options and measures at most `most` readings. Each of
+    /// `asked` is the name of a dial, or `NAME=V,V` with the values to try; without any the program's
+    /// own dials are searched.
+    ///
+    /// # Errors
+    /// A usage error if there are no dials, an option is unknown or a value is wrong.
+    pub fn new(start: Job, asked: &[String], most: u64) -> Result<Tuning, LabError> {
+        let all = Seeds {
+            runs: start.seeds().runs.saturating_mul(2),
+            ..start.seeds()
+        };
+        all.check()?;
+        let dials = dials(start.parameters(), asked)?;
+        Ok(Tuning { start, dials, most })
+    }
+
+    /// The dials in the order in which they are turned.
+    pub fn dials(&self) -> impl Iterator<Item = &str> {
+        self.dials.iter().map(|dial| dial.name.as_str())
+    }
+
+    /// The job with which the search begins.
+    pub fn start(&self) -> &Job {
+        &self.start
+    }
+
+    /// The estimate for as many readings as the limit allows, each like the first.
+    pub fn estimate(&self) -> Option<Estimate> {
+        // Start and best run once more.
+        let readings = self.most.saturating_add(2) as f64;
+        let of_one = self.start.estimate()?;
+        Some(Estimate {
+            seconds: of_one.seconds * readings,
+            ..of_one
+        })
+    }
+
+    /// Searches, and runs the start and the best again on fresh seeds.
+    ///
+    /// # Errors
+    /// If it is stopped, or if no reading has figures.
+    pub fn run(&self, observer: &Observer) -> Result<TuneReport, LabError> {
+        let begin = Instant::now();
+        let mut runs = Runs {
+            tuning: self,
+            observer,
+            seen: Searched {
+                readings: 0,
+                most: self.most,
+                best_us: None,
+            },
+        };
+        observer.search(runs.seen);
+        let start = self.reading();
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
+        let Found {
+            tried,
+            best,
+            is_done,
+        } = tune::search(&self.dials, start, most, &mut runs)?;
+        let Some(best) = best else {
+            let why = tried[0].outcome.as_ref().err();
+            let (name, why) = (self.start.name(), why.map_or("", String::as_str));
+            return Err(LabError::usage(format!(
+                "{name}: none of {} readings could be measured; the first: {why}",
+                tried.len()
+            )));
+        };
+        let fresh = self.fresh();
+        let both = [&tried[0].reading, &tried[best].reading].map(Clone::clone);
+        let distinct = if best == 0 { &both[..1] } else { &both[..] };
+        let outcomes = runs.of(distinct, fresh)?;
+        let parameters = self.with(&tried[best].reading)?;
+        let place = self.start.place();
+        Ok(TuneReport {
+            program: self.start.name(),
+            machine: place.name().to_owned(),
+            machine_hash: place.hash(),
+            told: crate::sim_report::told(self.start.parameters(), &place.changes()),
+            dials: self.dials().map(str::to_owned).collect(),
+            seeds: self.start.seeds(),
+            most: self.most,
+            is_done,
+            best,
+            tried,
+            confirmed: Confirmed::new(fresh, outcomes),
+            wall_s: begin.elapsed().as_secs_f64(),
+            threads: place.threads(self.start.parameters().cores()),
+            parameters,
+        })
+    }
+
+    /// As many seeds after those of the search.
+    fn fresh(&self) -> Seeds {
+        let Seeds { first, runs } = self.start.seeds();
+        Seeds {
+            first: first + runs,
+            runs,
+        }
+    }
+
+    /// The reading of the start.
+    fn reading(&self) -> Reading {
+        let parameters = self.start.parameters();
+        self.dials().map(|dial| parameters.word(dial)).collect()
+    }
+
+    /// The start's options with the values of a reading.
+    fn with(&self, reading: &Reading) -> Result<Parameters, LabError> {
+        let values = self.dials().zip(reading.iter().map(Option::as_deref));
+        self.start.parameters().turned(&values.collect::<Vec<_>>())
+    }
+
+    /// The job of a reading, or why it is refused.
+    fn job(&self, reading: &Reading, seeds: Seeds) -> Result<Job, String> {
+        let job = self
+            .with(reading)
+            .and_then(|parameters| self.start.with(parameters, seeds));
+        let name = format!("{}: ", self.start.name());
+        job.map_err(|error| error.to_string().replacen(&name, "", 1))
+    }
+}
+
+/// The dials that are asked for, or those of the program.
+fn dials(start: &Parameters, asked: &[String]) -> Result<Vec<Dial>, LabError> {
+    let (name, known) = (start.listing().name, start.listing().choices());
+    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let own = start.program(1).dials(start.cores());
+    let mut dials = Vec::new();
+    for (dial, _) in own.iter().filter(|_| asked.is_empty()) {
+        dials.push(Dial {
+            name: (*dial).to_owned(),
+            values: None,
+        });
+    }
+    for asked in asked {
+        let (dial, values) = match asked.split_once('=') {
+            Some((dial, values)) => (dial, Some(values)),
+            None => (asked.as_str(), None),
+        };
+        let dial = dial.trim_start_matches("--");
+        let Some((_, words)) = known.iter().find(|(name, _)| name == dial) else {
+            let why = unknown("option", dial, &names);
+            let all = names.join(", ");
+            let all = if why.contains(&all) {
+                String::new()
+            } else {
+                format!("; an option is one of {all}")
+            };
+            return Err(LabError::usage(format!(
+                "--dial {asked}: {name}: {why}{all}"
+            )));
+        };
+        if dials.iter().any(|known: &Dial| known.name == dial) {
+            return Err(LabError::usage(format!(
+                "--dial {asked}: {dial} is given twice"
+            )));
+        }
+        let wrong = |why: &dyn std::fmt::Display| LabError::usage(format!("--dial {asked}: {why}"));
+        let values = match values {
+            Some(values) => Some(listed(start.listing(), dial, values).map_err(|why| wrong(&why))?),
+            None if !words.is_empty() => Some(words.iter().cloned().map(Some).collect()),
+            None if is_number(start, dial) => None,
+            None => {
+                let why = format!("it is no number, so give the values to try: --dial {dial}=V,V");
+                return Err(wrong(&why));
+            }
+        };
+        dials.push(Dial {
+            name: dial.to_owned(),
+            values,
+        });
+    }
+    if dials.is_empty() {
+        return Err(LabError::usage(format!(
+            "{name} has no dials of its own; name options with --dial: {}",
+            names.join(", ")
+        )));
+    }
+    Ok(dials)
+}
+
+/// The values of a list with commas.
+fn listed(program: &Listing, dial: &str, values: &str) -> Result<Vec<Choice>, LabError> {
+    let choice = |value: &str| {
+        if value == DEFAULT {
+            return Ok(None);
+        }
+        Parameters::check_value(program, dial, &value)?;
+        // 1K and 1024 are one value.
+        let alone = Parameters::with_options(program, [(dial, value)]);
+        let word = alone.ok().and_then(|alone| alone.word(dial));
+        Ok(Some(word.unwrap_or_else(|| value.to_owned())))
+    };
+    values
+        .split(',')
+        .map(|value| choice(value.trim()))
+        .collect()
+}
+
+/// Whether an option is a whole number, as far as its present value tells.
+fn is_number(start: &Parameters, dial: &str) -> bool {
+    start
+        .word(dial)
+        .is_none_or(|value| value.parse::<u64>().is_ok())
+}
+
+/// Runs readings for a search.
+struct Runs<'a> {
+    tuning: &'a Tuning,
+    observer: &'a Observer,
+    seen: Searched,
+}
+
+impl Runs<'_> {
+    /// Runs readings on these seeds. A reading that is refused, does not end or fails its check has
+    /// no figures.
+    fn of(&self, readings: &[Reading], seeds: Seeds) -> Result<Vec<Outcome>, LabError> {
+        let planned = readings.iter();
+        let planned: Vec<_> = planned
+            .map(|reading| self.tuning.job(reading, seeds))
+            .collect();
+        let jobs: Vec<Job> = planned.iter().flatten().cloned().collect();
+        let start = &self.tuning.start;
+        let workers = start.place().threads(start.parameters().cores());
+        let mut ended = many::each(&jobs, self.observer, workers)?.into_iter();
+        let outcome = |planned: Result<Job, String>| {
+            let job = planned?;
+            match ended.next().expect("a result for each job") {
+                Ok(runs) => figures(&job, &runs),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        Ok(planned.into_iter().map(outcome).collect())
+    }
+}
+
+impl Measure for Runs<'_> {
+    type Error = LabError;
+
+    fn number(&self, reading: &Reading, dial: usize) -> Option<u64> {
+        let name = self.tuning.dials[dial].name.as_str();
+        let parameters = self.tuning.with(reading).ok()?;
+        let known = parameters.program(1).dials(parameters.cores());
+        let known = known.into_iter().find(|(dial, _)| *dial == name);
+        known.map_or_else(
+            || reading[dial].as_ref()?.parse().ok(),
+            |(_, number)| Some(number.into()),
+        )
+    }
+
+    fn measure(&mut self, readings: &[Reading]) -> Result<Vec<Outcome>, LabError> {
+        let outcomes = self.of(readings, self.tuning.start.seeds())?;
+        self.seen.readings += readings.len() as u64;
+        for figures in outcomes.iter().flatten() {
+            let (best, mean) = (self.seen.best_us, figures.time_us.mean);
+            self.seen.best_us = Some(best.map_or(mean, |best| best.min(mean)));
+        }
+        self.observer.search(self.seen);
+        Ok(outcomes)
+    }
+}
+
+/// The figures of a job's runs, or the fault of the first that is wrong.
+fn figures(job: &Job, runs: &[RunReport]) -> Outcome {
+    let fault = |run: &RunReport| {
+        let fault = run.verdict.fault.as_ref()?;
+        Some(format!("the check of seed {} failed: {fault}", run.seed))
+    };
+    if let Some(fault) = runs.iter().find_map(fault) {
+        return Err(fault);
+    }
+    let ticks: Vec<u64> = runs.iter().map(|run| run.ticks).collect();
+    let counted = runs.iter().map(|run| run.simulated.as_ref());
+    let counted: Option<Vec<_>> = counted
+        .map(|simulated| Some(simulated?.counts.messages))
+        .collect();
+    Ok(Figures {
+        time_us: of_ticks(&ticks, job.place().tick_fs()),
+        messages: counted.map(|counted| counted.iter().sum::<u64>() as f64 / runs.len() as f64),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Changes, Place};
+
+    fn tuning(program: &str, asked: &[&str]) -> Result<Tuning, LabError> {
+        let place = Place::named("nanopu", &Changes::default()).unwrap();
+        let parameters = Parameters::of(program, [("cores", 16)]).unwrap();
+        let job = Job::new(parameters, place, Seeds { first: 3, runs: 2 })?;
+        let asked: Vec<_> = asked.iter().map(|asked| (*asked).to_owned()).collect();
+        Tuning::new(job, &asked, 60)
+    }
+
+    fn told(program: &str, asked: &[&str]) -> String {
+        tuning(program, asked).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn dials_are_those_of_the_program_or_given() {
+        let names = |tuning: Tuning| tuning.dials().map(str::to_owned).collect::<Vec<_>>();
+        let own = names(tuning("nano-sort", &[]).unwrap());
+        assert_eq!(own, ["buckets", "incast", "burst", "rows", "pivot-keys"]);
+        let given = tuning("nano-sort", &["exchange", "incast=default,1K,1024", "rows"]).unwrap();
+        let values = |dial: usize| given.dials[dial].values.clone().unwrap_or_default();
+        let some = |word: &str| Some(word.to_owned());
+        assert_eq!(values(0), [some("buckets"), some("keys")]);
+        assert_eq!(values(1), [None, some("1024"), some("1024")]);
+        assert_eq!(given.dials[2].values, None);
+        assert_eq!(given.reading(), [some("buckets"), None, None]);
+    }
+
+    #[test]
+    fn wrong_dials_are_told() {
+        let none = told("local-sort", &[]);
+        assert!(none.contains("--dial: cores, keys-per-core, "), "{none}");
+        let misspelt = told("merge-min", &["incats"]);
+        assert!(misspelt.contains("did you mean incast?"), "{misspelt}");
+        assert!(misspelt.contains("one of cores, "), "{misspelt}");
+        let value = told("merge-min", &["incast=4,x"]);
+        assert!(value.contains("--dial incast=4,x: "), "{value}");
+        let twice = told("merge-min", &["incast=4", "incast"]);
+        assert!(twice.contains("given twice"), "{twice}");
+    }
+
+    #[test]
+    fn the_best_runs_again_on_fresh_seeds() {
+        let report = tuning("merge-min", &["incast=1,4,16"]).unwrap();
+        let report = report.run(&Observer::default()).unwrap();
+        let values: Vec<_> = report
+            .tried
+            .iter()
+            .map(|it| it.reading[0].clone())
+            .collect();
+        assert_eq!(
+            values,
+            ["8", "1", "4", "16"].map(|value| Some(value.to_owned()))
+        );
+        assert!(report.is_done);
+        assert_eq!(report.confirmed.seeds, Seeds { first: 5, runs: 2 });
+        let best = report.tried[report.best].outcome.as_ref().unwrap();
+        let means = report
+            .tried
+            .iter()
+            .map(|it| it.outcome.as_ref().unwrap().time_us.mean);
+        assert_eq!(Some(best.time_us.mean), means.reduce(f64::min));
+        let chosen = report.tried[report.best].reading[0].clone();
+        assert_eq!(report.parameters.word("incast"), chosen);
+    }
+
+    #[test]
+    fn keys_of_all_cores_stay_when_cores_are_turned() {
+        let start = Parameters::of("nano-sort", [("cores", 16), ("keys", 1024)]).unwrap();
+        let turned = |values: &[(&str, Option<&str>)]| {
+            let turned = start.turned(values).unwrap();
+            ["cores", "keys", "keys-per-core", "incast"].map(|name| turned.find(name))
+        };
+        let cores = turned(&[("cores", Some("64")), ("incast", Some("4"))]);
+        assert_eq!(cores, [Some(64), Some(1024), Some(16), Some(4)]);
+        let each = turned(&[("keys-per-core", Some("8"))]);
+        assert_eq!(each, [Some(16), None, Some(8), None]);
+        let given = start.turned(&[("incast", Some("4"))]).unwrap();
+        let given = given.given();
+        let word = |name, value: &str| (name, value.to_owned());
+        assert_eq!(
+            given,
+            [
+                word("cores", "16"),
+                word("keys", "1024"),
+                word("incast", "4")
+            ]
+        );
+    }
+}
