@@ -102,8 +102,8 @@ impl Program for MergeMin {
         Some((answers.len() as u64).saturating_sub(1))
     }
 
-    fn dials(&self, _ranks: u32) -> Vec<(&'static str, u32)> {
-        vec![("incast", self.incast)]
+    fn dials(&self, ranks: u32) -> Vec<(&'static str, u32)> {
+        vec![("incast", self.incast.min(ranks))]
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {

@@ -75,7 +75,7 @@ use chart::ChartTable;
 use grid::{Dial, Plans, Reading};
 use line::Line;
 use mistake::Mistakes;
-pub(crate) use mistake::unknown;
+pub(crate) use mistake::meant;
 use recipe::Values;
 use series::Series;
 

@@ -40,6 +40,9 @@ pub struct Listing {
     pub(crate) parse: fn(&ArgMatches) -> Result<Arc<dyn Configured>, clap::Error>,
 }
 
+/// An option that takes a value: its name, and its words if it takes no other values.
+pub(crate) type Valued = (String, Vec<String>);
+
 /// A program of any type with values for its options.
 pub(crate) trait Configured: Runnable + Send + Sync {
     /// The program with that seed.
@@ -106,8 +109,8 @@ impl Listing {
         named.map(str::to_owned).collect()
     }
 
-    /// The options that take a value, each with its words if it takes no others.
-    pub(crate) fn choices(&self) -> Vec<(String, Vec<String>)> {
+    /// The options that take a value.
+    pub(crate) fn choices(&self) -> Vec<Valued> {
         let command = self.command();
         let valued = command
             .get_arguments()

@@ -79,7 +79,7 @@ impl TuneReport {
             "machine": self.machine,
             "machine_hash": self.machine_hash.map(|hash| format!("{hash:016x}")),
             "parameters": self.told,
-            "dials": self.dials,
+            "dials": self.names().collect::<Vec<_>>(),
             "seeds": of_seeds(self.seeds),
             "tries": self.most,
             "finished": self.is_done,
@@ -114,8 +114,12 @@ impl TuneReport {
                 .map_or(value.as_str().into(), Value::from)
         };
         let values = reading.iter().map(|value| value.as_ref().map(of).into());
-        let names = self.dials.iter().map(|name| name.replace('-', "_"));
-        names.zip(values).collect()
+        self.names().zip(values).collect()
+    }
+
+    /// The dials by the names of members.
+    fn names(&self) -> impl Iterator<Item = String> {
+        self.dials.iter().map(|name| name.replace('-', "_"))
     }
 }
 

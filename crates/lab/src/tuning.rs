@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use crate::error::LabError;
 use crate::estimate::Estimate;
-use crate::experiment::unknown;
+use crate::experiment::meant;
 use crate::job::{Job, Seeds};
 use crate::many;
 use crate::observer::{Observer, Searched};
 use crate::parameters::Parameters;
-use crate::programs::Listing;
+use crate::programs::{Listing, Valued};
 use crate::report::RunReport;
 use crate::spread::of_ticks;
 use crate::tune::{self, Choice, Dial, Figures, Found, Measure, Outcome, Reading};
@@ -155,61 +155,68 @@ impl Tuning {
 
 /// The dials that are asked for, or those of the program.
 fn dials(start: &Parameters, asked: &[String]) -> Result<Vec<Dial>, LabError> {
-    let (name, known) = (start.listing().name, start.listing().choices());
-    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let own = start.program(1).dials(start.cores());
-    let mut dials = Vec::new();
-    for (dial, _) in own.iter().filter(|_| asked.is_empty()) {
-        dials.push(Dial {
-            name: (*dial).to_owned(),
-            values: None,
-        });
-    }
+    let known = start.listing().choices();
+    let mut dials: Vec<Dial> = Vec::new();
     for asked in asked {
-        let (dial, values) = match asked.split_once('=') {
-            Some((dial, values)) => (dial, Some(values)),
-            None => (asked.as_str(), None),
-        };
-        let dial = dial.trim_start_matches("--");
-        let Some((_, words)) = known.iter().find(|(name, _)| name == dial) else {
-            let why = unknown("option", dial, &names);
-            let all = names.join(", ");
-            let all = if why.contains(&all) {
-                String::new()
-            } else {
-                format!("; an option is one of {all}")
-            };
-            return Err(LabError::usage(format!(
-                "--dial {asked}: {name}: {why}{all}"
-            )));
-        };
-        if dials.iter().any(|known: &Dial| known.name == dial) {
-            return Err(LabError::usage(format!(
-                "--dial {asked}: {dial} is given twice"
-            )));
+        let refused = |why: String| LabError::usage(format!("--dial {asked}: {why}"));
+        let dial = dial(start, &known, asked).map_err(refused)?;
+        if dials.iter().any(|known| known.name == dial.name) {
+            return Err(refused(format!("{} is given twice", dial.name)));
         }
-        let wrong = |why: &dyn std::fmt::Display| LabError::usage(format!("--dial {asked}: {why}"));
-        let values = match values {
-            Some(values) => Some(listed(start.listing(), dial, values).map_err(|why| wrong(&why))?),
-            None if !words.is_empty() => Some(words.iter().cloned().map(Some).collect()),
-            None if is_number(start, dial) => None,
-            None => {
-                let why = format!("it is no number, so give the values to try: --dial {dial}=V,V");
-                return Err(wrong(&why));
-            }
-        };
-        dials.push(Dial {
-            name: dial.to_owned(),
-            values,
-        });
+        dials.push(dial);
+    }
+    if asked.is_empty() {
+        let own = start.program(1).dials(start.cores()).into_iter();
+        dials.extend(own.map(|(name, _)| Dial {
+            name: name.to_owned(),
+            values: None,
+        }));
     }
     if dials.is_empty() {
         return Err(LabError::usage(format!(
-            "{name} has no dials of its own; name options with --dial: {}",
-            names.join(", ")
+            "{} has no dials of its own; name options with --dial: {}",
+            start.listing().name,
+            names(&known)
         )));
     }
     Ok(dials)
+}
+
+/// A dial by `NAME` or `NAME=V,V`, or why it is none.
+fn dial(start: &Parameters, known: &[Valued], asked: &str) -> Result<Dial, String> {
+    let (name, values) = match asked.split_once('=') {
+        Some((name, values)) => (name, Some(values)),
+        None => (asked, None),
+    };
+    let Some((_, words)) = known.iter().find(|(known, _)| known == name) else {
+        let meant = meant(name, known.iter().map(|(name, _)| name.as_str()));
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        let (program, names) = (start.listing().name, names(known));
+        return Err(format!(
+            "{program} has no option '{name}' with a value{meant} (there are {names})"
+        ));
+    };
+    let values = match values {
+        Some(values) => {
+            let listed = listed(start.listing(), name, values);
+            Some(listed.map_err(|error| error.to_string())?)
+        }
+        None if !words.is_empty() => Some(words.iter().cloned().map(Some).collect()),
+        None if is_number(start, name) => None,
+        None => {
+            let why = "it is no number, so give the values to try";
+            return Err(format!("{why}: --dial {name}=V,V"));
+        }
+    };
+    Ok(Dial {
+        name: name.to_owned(),
+        values,
+    })
+}
+
+fn names(known: &[Valued]) -> String {
+    let names: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
+    names.join(", ")
 }
 
 /// The values of a list with commas.
@@ -350,7 +357,7 @@ mod tests {
         assert!(none.contains("--dial: cores, keys-per-core, "), "{none}");
         let misspelt = told("merge-min", &["incats"]);
         assert!(misspelt.contains("did you mean incast?"), "{misspelt}");
-        assert!(misspelt.contains("one of cores, "), "{misspelt}");
+        assert!(misspelt.contains("(there are cores, "), "{misspelt}");
         let value = told("merge-min", &["incast=4,x"]);
         assert!(value.contains("--dial incast=4,x: "), "{value}");
         let twice = told("merge-min", &["incast=4", "incast"]);

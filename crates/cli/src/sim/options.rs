@@ -12,7 +12,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use machine::Profile;
 
 use crate::progress;
-use crate::size::{count, threads, whole};
+use crate::size::{count, positive, threads, whole};
 
 const EXAMPLES: &str = "Examples:
   gristmill sim nano-sort --cores 4096 --keys-per-core 32
@@ -109,7 +109,7 @@ pub(crate) struct TuneOptions {
     #[arg(long = "dial", value_name = "NAME[=V,V..]")]
     pub dials: Vec<String>,
     /// Most readings that are tried, those that are refused included
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = count)]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = positive)]
     pub tries: u64,
 }
 

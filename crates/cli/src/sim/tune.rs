@@ -33,13 +33,15 @@ pub(super) fn run(
     let search = || tuning.run(&observer);
     let report = watched(&observer, &caught, runs.progress, search)?;
     let command = command(&report, job, machine);
+    let note = notes::all(job, machine, None);
     if runs.json {
         let mut value = report.to_json();
         value["machine_file"] = notes::machine_file(machine).into();
+        value["note"] = note.into();
         value["command"] = command.into();
         say::out(format!("{value:#}"))?;
     } else {
-        print(&report)?;
+        print(&report, note.as_deref())?;
         say::out(format!("\n{command}"))?;
     }
     Ok(match &report.confirmed.best {
@@ -65,7 +67,7 @@ fn refuse_single(runs: &RunOptions) -> Result<(), CliFailure> {
     }
 }
 
-fn print(report: &TuneReport) -> Result<(), CliFailure> {
+fn print(report: &TuneReport, note: Option<&str>) -> Result<(), CliFailure> {
     let figures = report.tried.iter().flat_map(|tried| &tried.outcome);
     let most = figures
         .map(|figures| figures.time_us.mean)
@@ -85,7 +87,10 @@ fn print(report: &TuneReport) -> Result<(), CliFailure> {
         say::out(labelled("refused", format!("{numbers}: {why}").split(' ')))?;
     }
     say::out(labelled("ended", ended(report).split(' ')))?;
-    confirmed(&report.confirmed)
+    if let Some(note) = note {
+        say::out(labelled("note", note.split(' ')))?;
+    }
+    confirmed(report)
 }
 
 /// A row for each reading: its number, the values of the dials, its figures.
@@ -156,26 +161,29 @@ fn ended(report: &TuneReport) -> String {
 }
 
 /// Prints start and best on fresh seeds.
-fn confirmed(confirmed: &Confirmed) -> Result<(), CliFailure> {
-    let Seeds { first, runs } = confirmed.seeds;
-    let seeds = match runs {
-        1 => format!("seed {first}"),
-        _ => format!("seeds {first} to {}", confirmed.seeds.last()),
+fn confirmed(report: &TuneReport) -> Result<(), CliFailure> {
+    let Confirmed { seeds, start, best } = &report.confirmed;
+    let words = match seeds.runs {
+        1 => format!("seed {}", seeds.first),
+        _ => format!("seeds {} to {}", seeds.first, seeds.last()),
     };
-    say::out(format!("\nagain on {seeds}, which the search did not use"))?;
+    say::out(format!("\nagain on {words}, which the search did not use"))?;
     let told = |outcome: &Outcome| match outcome {
         Ok(Figures { time_us, .. }) => {
             let (unit, scale) = text::unit_of(time_us.mean);
             let [mean, sd] = [time_us.mean, time_us.sd].map(|us| figure(us * scale, 3));
             format!("{mean} {unit}, sd {sd}")
         }
-        Err(why) => why.clone(),
+        Err(why) => format!("refused: {why}"),
     };
-    say::out(labelled("start", told(&confirmed.start).split(' ')))?;
-    let mut best = told(&confirmed.best);
-    if let Some(ratio) = confirmed.ratio() {
-        best += &format!(": {} of the start's time", figure(ratio, 3));
+    if report.best == 0 {
+        let start = format!("{}; no other reading was better", told(start));
+        return say::out(labelled("start", start.split(' ')));
     }
+    let ratio = report.confirmed.ratio();
+    let ratio = ratio.map(|ratio| format!(": {} of the start's time", figure(ratio, 3)));
+    let best = told(best) + &ratio.unwrap_or_default();
+    say::out(labelled("start", told(start).split(' ')))?;
     say::out(labelled("best", best.split(' ')))
 }
 

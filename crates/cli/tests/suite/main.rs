@@ -41,6 +41,7 @@ mod sim;
 mod sim_machine;
 mod sim_sort;
 mod sim_trace;
+mod sim_tune;
 mod sorting;
 mod syscalls;
 mod trust;

@@ -68,8 +68,8 @@ impl Program for MilliSort {
         Some(self.messages_on(answers.len() as u32))
     }
 
-    fn dials(&self, _ranks: u32) -> Vec<(&'static str, u32)> {
-        vec![("incast", self.reduction)]
+    fn dials(&self, ranks: u32) -> Vec<(&'static str, u32)> {
+        vec![("incast", self.reduction.min(ranks))]
     }
 
     fn objection(&self, cores: u32) -> Option<String> {

@@ -48,15 +48,17 @@ impl Program for NanoSort {
         }
     }
 
-    /// Without `--rows` all cores of a bucket select pivots; the first level has the most.
+    /// Without `--rows` all cores of a bucket select pivots, and a tree merges the medians of no
+    /// more; the first level has the most.
     fn dials(&self, cores: u32) -> Vec<(&'static str, u32)> {
         let reading = self.reading;
         let of_bucket = (cores / self.buckets.max(1)).max(1);
+        let rows = reading.rows.unwrap_or(of_bucket).min(of_bucket);
         vec![
             ("buckets", self.buckets.min(cores)),
-            ("incast", reading.incast.unwrap_or(self.buckets)),
+            ("incast", reading.incast.unwrap_or(self.buckets).min(rows)),
             ("burst", reading.burst),
-            ("rows", reading.rows.unwrap_or(of_bucket).min(of_bucket)),
+            ("rows", rows),
             ("pivot-keys", reading.keys_looked_at(self.buckets)),
         ]
     }

@@ -117,7 +117,7 @@ impl Mistakes {
 }
 
 /// The known name that is closest to a misspelt one, if one is close.
-pub(super) fn meant<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn meant<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Below this, of 0 to 1, names have too little in common.
     const CLOSE: f64 = 0.75;
     let likeness = |name: &'a str| (strsim::jaro_winkler(given, name), name);
@@ -130,7 +130,7 @@ pub(super) fn meant<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Op
 }
 
 /// `'given': there is no such word`, with the word that was meant, or with all known words.
-pub(crate) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
+pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
     match meant(given, known.iter().copied()) {
         Some(meant) => format!("there is no {what} '{given}'; did you mean {meant}?"),
         None if known.is_empty() => format!("there is no {what} '{given}'; there are none"),

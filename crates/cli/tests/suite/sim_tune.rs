@@ -1,0 +1,198 @@
+//! `gristmill sim tune`: the table, the JSON report, refused readings, wrong dials.
+
+use std::collections::BTreeSet;
+
+use crate::common::{Place, Ran};
+use serde_json::Value;
+
+/// A search that takes little time.
+const SMALL: &str = "sim tune nano-sort --cores 64 --keys-per-core 8 --runs 2 --tries 20";
+
+fn words(ran: Ran) -> String {
+    let ran = ran.succeeded();
+    assert_eq!(ran.err, "");
+    String::from_utf8(ran.out).unwrap()
+}
+
+/// The report without what depends on this computer.
+fn reproducible(mut report: Value) -> String {
+    let all = report.as_object_mut().unwrap();
+    for name in ["wall_s", "threads"] {
+        all.shift_remove(name).expect(name);
+    }
+    report.to_string()
+}
+
+fn mean(outcome: &Value) -> Option<f64> {
+    outcome["time_us"]["mean"].as_f64()
+}
+
+#[test]
+fn the_table_has_every_reading_and_the_command_of_the_best() {
+    let place = Place::new();
+    let told = words(place.run(SMALL));
+    assert!(
+        told.starts_with("seeds 1 to 2\nprogram   nano-sort with cores 64, "),
+        "{told}"
+    );
+    let dials = "\ndials     buckets, incast, burst, rows, pivot-keys\n";
+    assert!(told.contains(dials), "{told}");
+    assert!(told.lines().all(|line| line.len() <= 80), "{told}");
+    let (_, table) = told
+        .split_once(" readings in us, each the mean of 2 seeds\n")
+        .unwrap();
+    let mut rows = table.lines();
+    let head: Vec<_> = rows.next().unwrap().split_whitespace().collect();
+    let columns = [
+        "buckets",
+        "incast",
+        "burst",
+        "rows",
+        "pivot-keys",
+        "time",
+        "sd",
+        "messages",
+    ];
+    assert_eq!(head, columns);
+    let rows: Vec<_> = rows.take_while(|row| row.starts_with("  ")).collect();
+    assert!(rows[0].ends_with(" start"), "{told}");
+    let best: Vec<_> = rows.iter().filter(|row| row.ends_with(" best")).collect();
+    assert_eq!(best.len(), 1, "{told}");
+    let (_, again) = told.split_once("again on seeds 3 to 4, ").expect(&told);
+    assert!(
+        again.contains("\nstart ") && again.contains(" of the start's time\n"),
+        "{told}"
+    );
+    // The command runs, and its time is that of the table.
+    let command = told.trim_end().lines().last().unwrap();
+    let command = command.strip_prefix("gristmill ").unwrap();
+    let report = place.run(&format!("{command} --json")).succeeded().json();
+    let time = format!(" {:.3} ", mean(&report).unwrap());
+    assert!(best[0].contains(&time), "{time} is not in {}", best[0]);
+}
+
+#[test]
+fn the_json_report_is_the_same_again_and_on_two_threads() {
+    let place = Place::new();
+    let report = |line: &str| place.run(line).succeeded().json();
+    let first = report(&format!("{SMALL} --json"));
+    let again = report(&format!("{SMALL} --json --threads 2"));
+    assert_eq!(reproducible(first.clone()), reproducible(again));
+    let readings = first["readings"].as_array().unwrap();
+    assert!(readings.len() <= 20, "{first}");
+    let dials: BTreeSet<_> = readings.iter().map(|it| it["dials"].to_string()).collect();
+    assert_eq!(dials.len(), readings.len(), "each once: {first}");
+    assert_eq!(readings[0]["dials"]["buckets"], 16);
+    assert_eq!(readings[0]["dials"]["pivot_keys"], Value::Null);
+    let best = &readings[first["best"].as_u64().unwrap() as usize];
+    assert_eq!(first["start"], 0);
+    let least = readings.iter().filter_map(mean).reduce(f64::min);
+    assert_eq!(mean(best), least);
+    assert!(best["messages"].as_f64() > Some(0.0), "{best}");
+    let fresh = &first["confirmation"];
+    assert_eq!(fresh["seeds"]["first"], 3);
+    let ratio = mean(&fresh["best"]).unwrap() / mean(&fresh["start"]).unwrap();
+    assert_eq!(fresh["ratio"].as_f64(), Some(ratio));
+    assert_eq!(first["machine_file"], Value::Null);
+}
+
+/// Twice the bursts of the search are more than a burst has, and few keys are not looked at.
+#[test]
+fn refused_readings_are_shown_and_passed_over() {
+    let place = Place::new();
+    let line = "sim tune nano-sort --cores 16 --dial burst=1,17,4 --dial pivot-keys=8,32";
+    let told = words(place.run(line));
+    assert!(told.contains("\n5 readings in us"), "{told}");
+    assert_eq!(told.matches(" refused\n").count(), 2, "{told}");
+    assert!(
+        told.contains("\nrefused   2: a burst is 1 to 16 keys, not 17\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("\nrefused   4: PivotSelect looks at "),
+        "{told}"
+    );
+    let report = place.run(&format!("{line} --json")).succeeded().json();
+    let refused = &report["readings"][1];
+    assert_eq!(refused["time_us"], Value::Null);
+    assert_eq!(refused["refused"], "a burst is 1 to 16 keys, not 17");
+}
+
+#[test]
+fn any_option_with_values_is_a_dial() {
+    let place = Place::new();
+    let line = "sim tune nano-sort --keys 256 --cores 16 --runs 1 --json \
+                --dial exchange --dial rows=default,1 --dial cores=32,16";
+    let report = place.run(line).succeeded().json();
+    let values = |dial: &str| -> BTreeSet<String> {
+        let readings = report["readings"].as_array().unwrap().iter();
+        readings.map(|it| it["dials"][dial].to_string()).collect()
+    };
+    let set = |values: [&str; 2]| values.map(str::to_owned).into();
+    assert_eq!(values("exchange"), set(["\"buckets\"", "\"keys\""]));
+    assert_eq!(values("rows"), set(["null", "1"]));
+    assert_eq!(values("cores"), set(["16", "32"]));
+    let command = report["command"].as_str().unwrap();
+    assert!(command.contains(" --keys 256 "), "all keys stay: {command}");
+}
+
+#[test]
+fn wrong_dials_are_answered() {
+    let place = Place::new();
+    for (options, parts) in [
+        (
+            "merge-min --dial incats",
+            &["'incats'", "did you mean incast?", "keys-per-core"][..],
+        ),
+        (
+            "merge-min --dial quux=1",
+            &["'quux'", "there are cores, ", "incast"],
+        ),
+        (
+            "merge-min --dial incast=4,x",
+            &["--dial incast=4,x: ", "'x'", "not a number"],
+        ),
+        ("merge-min --dial incast --dial incast=2", &["given twice"]),
+        (
+            "local-sort",
+            &["local-sort has no dials", "--dial", "keys-per-core"],
+        ),
+        ("sort --dial faults", &["give the values"]),
+        ("merge-min --trace out.json", &["--trace is of one run"]),
+        ("nano-sort --pivot-keys 4", &["PivotSelect"]),
+        ("merge-min --tries 0", &["--tries"]),
+    ] {
+        let ran = place.run(&format!("sim tune {options}"));
+        assert_eq!(ran.code, 2, "{options}: {ran:?}");
+        for part in parts {
+            assert!(
+                ran.err.contains(part),
+                "{options}: no {part} in {}",
+                ran.err
+            );
+        }
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    }
+    assert!(place.names().is_empty(), "{:?}", place.names());
+    let ran = place.run("sim tune merge-min --dial incats --json");
+    assert_eq!(ran.json()["error"]["kind"], "usage");
+}
+
+#[test]
+fn progress_tells_readings() {
+    let place = Place::new();
+    let ran = place
+        .run("sim tune merge-min --cores 16 --progress json")
+        .succeeded();
+    let lines: Vec<Value> = ran
+        .err
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let last = lines.last().unwrap();
+    assert_eq!(last["most_readings"], 60, "{lines:?}");
+    assert!(
+        last["done_readings"].as_u64() > Some(2) && last["best_us"].as_f64() > Some(0.0),
+        "{last}"
+    );
+}
