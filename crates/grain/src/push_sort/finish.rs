@@ -86,8 +86,8 @@ impl Sorter {
                 step::RANKS => finish.ranking.told(node, &message),
                 step::PLACES => {
                     let row = self.shape.rows.place(message.from).0;
-                    let (first, places) = (message.words[0] as usize, &message.words[1..]);
-                    self.push_places(node, &mut finish, row, first, places)
+                    let first = finish.ranges[row as usize].start + message.words[0] as usize;
+                    self.push_places(node, &mut finish, first, &message.words[1..])
                         .await;
                 }
                 _ => self.receive(node, &mut finish, &message),
@@ -166,7 +166,8 @@ impl Sorter {
         let senders = std::mem::take(&mut finish.senders);
         for (sender, places) in senders.into_iter().zip(&places) {
             if sender == node.rank() {
-                self.push_places(node, finish, shape.row, 0, places).await;
+                let first = finish.ranges[shape.row as usize].start;
+                self.push_places(node, finish, first, places).await;
                 continue;
             }
             for (part, places) in (0..).zip(places.chunks(MOST_PLACES)) {
@@ -177,17 +178,15 @@ impl Sorter {
         }
     }
 
-    /// Pushes the records of a row to their places, from a first one on.
+    /// Pushes the records from a first one on to their places.
     async fn push_places(
         &mut self,
         node: &Node,
         finish: &mut Finish,
-        row: u32,
         first: usize,
         places: &[u64],
     ) {
-        let records = &finish.records[finish.ranges[row as usize].clone()];
-        for (record, place) in records[first..].iter().zip(places) {
+        for (record, place) in finish.records[first..].iter().zip(places) {
             let record = Record {
                 place: *place as u32,
                 ..*record
