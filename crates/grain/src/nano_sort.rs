@@ -33,7 +33,7 @@ mod sorter;
 mod suspects;
 mod values;
 
-pub use self::options::{Exchange, NanoSort, Reading};
+pub use self::options::{Exchange, Named, NanoSort, Reading};
 pub use self::suspects::Suspects;
 
 use node::{Node, Rank};
@@ -71,7 +71,7 @@ impl Sorter {
     /// node receives one key i.
     async fn shuffle(&mut self, node: &Node) {
         node.stage("shuffle");
-        let burst = self.reading.burst as usize;
+        let burst = self.reading.burst() as usize;
         let keys = self.take_keys();
         for (round, sent) in keys.chunks(burst).enumerate() {
             for (i, key) in (round * burst..).zip(sent) {
@@ -89,7 +89,7 @@ impl Sorter {
     async fn divide(&mut self, node: &Node, level: &Level) {
         node.stage(level.stage());
         self.sort_keys(node);
-        if level.index < level.group.selecting(level.bucket, self.reading.rows) {
+        if level.index < level.group.selecting(level.bucket, self.reading.rows()) {
             self.send_pivots(node, level).await;
             // Bucket j's nodes are median-tree j; nothing separates bucket 0 from one before it.
             if level.bucket > 0 {
@@ -109,7 +109,7 @@ impl Sorter {
             let place = places.as_ref().map(|places| places[j as usize - 1]);
             let pivot = place.map(|place| self.keys[place].key);
             // A smaller bucket has no node of this index: an earlier one takes the pivot, too.
-            let index = level.index % level.group.selecting(j, self.reading.rows);
+            let index = level.index % level.group.selecting(j, self.reading.rows());
             let (to, step) = (level.group.node(j, index), level.step(PIVOTS));
             self.send(node, to, step, pivot.as_slice()).await;
         }

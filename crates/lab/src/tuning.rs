@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(values(0), [some("buckets"), some("keys")]);
         assert_eq!(values(1), [None, some("1024"), some("1024")]);
         assert_eq!(given.dials[2].values, None);
-        assert_eq!(given.reading(), [some("buckets"), None, None]);
+        assert_eq!(given.reading(), [None, None, None]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn the_json_report_is_the_same_again_and_on_two_threads() {
 #[test]
 fn refused_readings_are_shown_and_passed_over() {
     let place = Place::new();
-    let line = "sim tune nano-sort --cores 16 --dial burst=1,17,4 --dial pivot-keys=8,32";
+    let line = "sim tune nano-sort --cores 16 --reading lock-step --burst 1 --dial burst=1,17,4 --dial pivot-keys=8,32";
     let told = words(place.run(line));
     assert!(told.contains("\n5 readings in us"), "{told}");
     assert_eq!(told.matches(" refused\n").count(), 2, "{told}");
@@ -123,7 +123,7 @@ fn refused_readings_are_shown_and_passed_over() {
 #[test]
 fn any_option_with_values_is_a_dial() {
     let place = Place::new();
-    let line = "sim tune nano-sort --keys 256 --cores 16 --runs 1 --json \
+    let line = "sim tune nano-sort --keys 256 --cores 16 --exchange buckets --runs 1 --json \
                 --dial exchange --dial rows=default,1 --dial cores=32,16";
     let report = place.run(line).succeeded().json();
     let values = |dial: &str| -> BTreeSet<String> {

@@ -69,13 +69,13 @@ fn origins(records: Records, cores: u32) -> Vec<Rank> {
 fn of_level(program: &NanoSort, group: NodeGroup, multicast: bool) -> u64 {
     let nodes = u64::from(group.nodes());
     let values = u64::from(group.buckets()) - 1;
-    let selecting = |bucket| u64::from(group.selecting(bucket, program.reading.rows));
+    let selecting = |bucket| u64::from(group.selecting(bucket, program.reading.rows()));
     let pivots = (0..group.buckets()).map(selecting).sum::<u64>() * values;
     let medians: u64 = (1..group.buckets())
         .map(|bucket| selecting(bucket) - 1)
         .sum();
     let broadcast = if multicast { 1 } else { nodes };
-    let exchange = match program.reading.exchange {
+    let exchange = match program.reading.exchange() {
         Exchange::Buckets => nodes * (values + 1),
         Exchange::Keys => nodes - 1 + broadcast,
     };
@@ -84,7 +84,7 @@ fn of_level(program: &NanoSort, group: NodeGroup, multicast: bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reading;
+    use super::super::{Named, Reading};
     use super::*;
 
     /// By hand: 256 cores, 8 buckets, 32 keys (docs/decisions/0009).
@@ -93,6 +93,7 @@ mod tests {
         let program = NanoSort {
             keys: 32,
             buckets: 8,
+            reading: Named::LockStep.into(),
             ..NanoSort::default()
         };
         let pivots = 256 * 7 + 8 * 32 * 7 + 64 * 4 * 3;
@@ -105,7 +106,7 @@ mod tests {
         assert_eq!(messages(&program, 256, false), fixed + unicast);
         let rows = Reading {
             rows: Some(10),
-            ..Reading::default()
+            ..Named::LockStep.into()
         };
         let of_ten = NanoSort {
             reading: rows,

@@ -30,7 +30,7 @@ impl Buckets {
 impl Sorter {
     pub async fn exchange(&mut self, node: &Node, level: &Level, splitting_values: &[u64]) {
         let buckets = self.cut(node, level.group.buckets(), splitting_values);
-        match self.reading.exchange {
+        match self.reading.exchange() {
             Exchange::Buckets => self.exchange_buckets(node, level, &buckets).await,
             // A future is as large as its largest branch, and this one is rare.
             Exchange::Keys => Box::pin(self.exchange_keys(node, level, &buckets)).await,

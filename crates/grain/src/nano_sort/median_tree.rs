@@ -19,9 +19,11 @@ impl Sorter {
     /// Takes this node's part in the median-tree of its bucket.
     pub async fn median_tree(&mut self, node: &Node, level: &Level) {
         let Level { bucket, index, .. } = *level;
-        let pivots = level.group.pivot_senders(bucket, index, self.reading.rows);
+        let pivots = level
+            .group
+            .pivot_senders(bucket, index, self.reading.rows());
         let mut median = self.median(node, level.step(PIVOTS), pivots, None).await;
-        let nodes = level.group.selecting(bucket, self.reading.rows);
+        let nodes = level.group.selecting(bucket, self.reading.rows());
         let (tree, own) = (Tree::new(nodes, self.incast()), Rank(index));
         for height in 1..=tree.levels(own) {
             let children = tree.children(own, height).count;

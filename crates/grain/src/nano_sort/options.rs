@@ -45,27 +45,59 @@ described! { NanoSort is "nano-sort" on 256 cores;
     "--cores 4096 --keys-per-core 32", "--cores 64K --threads 2 --trace out.json"
 }
 
-/// A reading of the paper. All figures use the default; docs/decisions/0009 gives the reasons.
+/// A reading of the paper: one by name, and its choices one by one.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
+    /// What the choices below are by default
+    #[arg(id = "reading", long = "reading", value_enum, default_value_t)]
+    #[serde(rename = "reading")]
+    pub named: Named,
     /// Medians that a core of a median-tree merges at a time, its own included
-    /// [default: the number of buckets]
     #[arg(long, value_name = "F", value_parser = count)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub incast: Option<u32>,
     /// Keys that a core sends in the first shuffle before it receives as many, 1 to 16
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
-    pub burst: u32,
-    /// Cores of each bucket that select pivots [default: all]
+    #[arg(long, value_name = "N", value_parser = count)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// Most cores of each bucket that select pivots
     #[arg(long, value_name = "K", value_parser = count)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u32>,
     /// Keys of a core that PivotSelect looks at, if it has as many [default: twice the buckets]
     #[arg(id = "pivot-keys", long, value_name = "L", value_parser = count)]
-    #[serde(rename = "pivot-keys")]
+    #[serde(rename = "pivot-keys", skip_serializing_if = "Option::is_none")]
     pub pivot_keys: Option<u32>,
     /// How keys are sent to their buckets
-    #[arg(long, visible_alias = "variant", value_enum, default_value_t)]
-    pub exchange: Exchange,
+    #[arg(long, visible_alias = "variant", value_enum)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<Exchange>,
 }
+
+/// A reading that has a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Named {
+    /// The program of 2021 before its shuffle became lock-step; meets most figures (decision 0028)
+    ///
+    /// Bursts of 16, a message for each bucket, 10 cores of each bucket that select pivots, an
+    /// incast of 10.
+    #[default]
+    Program,
+    /// Fixed before any figure was run (decision 0009)
+    ///
+    /// Bursts of 1, a message for each bucket, all cores select pivots, an incast of as many as
+    /// there are buckets.
+    LockStep,
+    /// The paper's text, with 10 cores of each bucket; meets the headline (decision 0028)
+    ///
+    /// Bursts of 1, a message for each key, an incast of as many as there are buckets.
+    Text,
+}
+
+/// Cores of each bucket that select pivots, and medians that are merged at a time, in the program
+/// of 2021.
+const TEN: u32 = 10;
 
 impl Default for Reading {
     fn default() -> Reading {
@@ -73,7 +105,47 @@ impl Default for Reading {
     }
 }
 
+impl From<Named> for Reading {
+    fn from(named: Named) -> Reading {
+        Reading {
+            named,
+            ..Reading::default()
+        }
+    }
+}
+
 impl Reading {
+    /// How keys are sent to their buckets.
+    pub fn exchange(self) -> Exchange {
+        self.exchange.unwrap_or(match self.named {
+            Named::Program | Named::LockStep => Exchange::Buckets,
+            Named::Text => Exchange::Keys,
+        })
+    }
+
+    pub(super) fn burst(self) -> u32 {
+        self.burst.unwrap_or(match self.named {
+            Named::Program => super::program::MOST_BURST,
+            Named::LockStep | Named::Text => 1,
+        })
+    }
+
+    /// Most cores of each bucket that select pivots; `None` for all.
+    pub(super) fn rows(self) -> Option<u32> {
+        self.rows.or(match self.named {
+            Named::Program | Named::Text => Some(TEN),
+            Named::LockStep => None,
+        })
+    }
+
+    /// Medians that are merged at a time, in a sort into that many buckets.
+    pub(super) fn incast(self, buckets: u32) -> u32 {
+        self.incast.unwrap_or(match self.named {
+            Named::Program => TEN,
+            Named::LockStep | Named::Text => buckets,
+        })
+    }
+
     /// Keys of a core that PivotSelect looks at in a group of that many buckets. The last level may
     /// have fewer than the others.
     pub(super) fn keys_looked_at(self, buckets: u32) -> u32 {
@@ -82,13 +154,12 @@ impl Reading {
 }
 
 /// How keys are sent to their buckets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exchange {
     /// One message per bucket, to its core with the sender's index
     ///
     /// A level ends when every core of this index has sent its message (the program of 2021).
-    #[default]
     Buckets,
     /// One message per key, to a random core of its bucket
     ///

@@ -24,7 +24,7 @@ const MOST_PIVOTS: u32 = TRANSMIT_WORDS / 3;
 pub(super) const FEW: u32 = 64;
 
 /// Keys that a core may send in the shuffle before it receives: a quarter of a receive queue.
-const MOST_BURST: u32 = 16;
+pub(super) const MOST_BURST: u32 = 16;
 
 impl Program for NanoSort {
     type Answer = Part;
@@ -48,23 +48,23 @@ impl Program for NanoSort {
         }
     }
 
-    /// Without `--rows` all cores of a bucket select pivots, and a tree merges the medians of no
-    /// more; the first level has the most.
+    /// No more cores select pivots than a bucket has, and a tree merges the medians of no more; the
+    /// first level has the most.
     fn dials(&self, cores: u32) -> Vec<(&'static str, u32)> {
         let reading = self.reading;
         let of_bucket = (cores / self.buckets.max(1)).max(1);
-        let rows = reading.rows.unwrap_or(of_bucket).min(of_bucket);
+        let rows = reading.rows().unwrap_or(of_bucket).min(of_bucket);
         vec![
             ("buckets", self.buckets.min(cores)),
-            ("incast", reading.incast.unwrap_or(self.buckets).min(rows)),
-            ("burst", reading.burst),
+            ("incast", reading.incast(self.buckets).min(rows)),
+            ("burst", reading.burst()),
             ("rows", rows),
             ("pivot-keys", reading.keys_looked_at(self.buckets)),
         ]
     }
 
     fn objection(&self, cores: u32) -> Option<String> {
-        let burst = self.reading.burst;
+        let burst = self.reading.burst();
         if self.buckets < 2 {
             return Some(format!(
                 "keys go to 2 buckets or more, not {}",
@@ -98,7 +98,7 @@ impl Program for NanoSort {
     fn load(&self, ranks: u32) -> Option<Load> {
         let keys = u64::from(self.keys) * u64::from(ranks);
         let levels = u64::from(levels(ranks, self.buckets));
-        let by_keys = match self.reading.exchange {
+        let by_keys = match self.reading.exchange() {
             Exchange::Keys => keys * levels,
             Exchange::Buckets => keys * levels * 2 / MOST_WORDS as u64,
         };
@@ -148,7 +148,7 @@ impl NanoSort {
                  --reorder software"
             ));
         }
-        (self.reading.exchange == Exchange::Keys).then(|| {
+        (self.reading.exchange() == Exchange::Keys).then(|| {
             "with --exchange keys, the queues of a core that waits for splitting values could \
              overflow: ask for --reorder software"
                 .to_owned()

@@ -91,7 +91,7 @@ impl Sorter {
 
     /// Keys that a node of a tree merges at a time.
     pub fn incast(&self) -> u32 {
-        self.reading.incast.unwrap_or(self.buckets)
+        self.reading.incast(self.buckets)
     }
 
     /// Moves the keys out, and leaves room for as many.

@@ -1,6 +1,6 @@
 //! The sorts on chosen keys, and the number of MilliSort's messages.
 
-use grain::{Exchange, MilliSort, NanoSort, Part, Program, Reading, ReorderBy};
+use grain::{Exchange, MilliSort, Named, NanoSort, Part, Program, Reading, ReorderBy};
 use machine::{Cluster, Driver, Outcome, Profile, Setting};
 use node::Node;
 
@@ -94,8 +94,8 @@ fn any_keys_of_nano_sort() {
                 (Exchange::Keys, ReorderBy::Software),
             ] {
                 let reading = Reading {
-                    exchange,
-                    ..Reading::default()
+                    exchange: Some(exchange),
+                    ..Named::LockStep.into()
                 };
                 let program = NanoSort {
                     buckets,

@@ -2,7 +2,7 @@
 //! multicast, on one thread and on two, with losses and late messages.
 
 use crate::programs::Harness;
-use grain::{Exchange, MapReduce, MergeMin, NanoSort, Program, Reading, ReorderBy};
+use grain::{Exchange, MapReduce, MergeMin, Named, NanoSort, Program, Reading, ReorderBy};
 use machine::{Cluster, Multicast, Profile, Queues, Setting, parts};
 
 /// The nanoPU cluster in several settings, whose numbers of ranks are replaced.
@@ -168,8 +168,8 @@ fn any_number_of_buckets_sorts() {
     for multicast in [Multicast::PerPort, Multicast::OneSpine, Multicast::Off] {
         for exchange in [Exchange::Buckets, Exchange::Keys] {
             let reading = Reading {
-                exchange,
-                ..Reading::default()
+                exchange: Some(exchange),
+                ..Named::LockStep.into()
             };
             let program = NanoSort {
                 keys: 4,

@@ -1,7 +1,7 @@
 //! Sorts only compare their own keys: nothing else of the keys affects a run, and no key leaves its
 //! bucket.
 
-use grain::{Distribution, Exchange, MilliSort, NanoSort, Program, Reading};
+use grain::{Distribution, Exchange, MilliSort, Named, NanoSort, Program, Reading};
 use machine::{Cluster, Profile, Report, Sent, Setting};
 
 const CORES: u32 = 64;
@@ -27,8 +27,8 @@ fn report_of<P: Program>(program: &P) -> Report {
 
 fn nano_sort(exchange: Exchange, distribution: Distribution) -> NanoSort {
     let reading = Reading {
-        exchange,
-        ..Reading::default()
+        exchange: Some(exchange),
+        ..Named::LockStep.into()
     };
     NanoSort {
         keys: 20,

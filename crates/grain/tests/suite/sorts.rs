@@ -1,6 +1,8 @@
 //! The suite's tests of the sorts.
 
-use grain::{Distribution, Exchange, MilliSort, NanoSort, Program, PushSort, Reading, ReorderBy};
+use grain::{
+    Distribution, Exchange, MilliSort, Named, NanoSort, Program, PushSort, Reading, ReorderBy,
+};
 
 use crate::programs::{Harness, RANKS, REORDERS, is_right, refused, verdicts, with};
 
@@ -19,11 +21,12 @@ pub fn nano_sort(harness: &impl Harness) {
                     }
                     let (burst, rows) = (1 + keys / 8, (buckets % 2 == 0).then_some(2));
                     let reading = Reading {
-                        exchange,
+                        exchange: Some(exchange),
                         incast: Some(incast),
-                        burst,
+                        burst: Some(burst),
                         rows,
                         pivot_keys: rows.map(|_| 2 * buckets + 5),
+                        ..Named::LockStep.into()
                     };
                     let program = with!(NanoSort; keys = keys, buckets = buckets, reading = reading, reorder = reorder, seed = seed);
                     is_right(harness, ranks, &program);
@@ -39,8 +42,8 @@ pub fn nano_sort(harness: &impl Harness) {
 /// No keys, and so many that a bucket needs several messages.
 pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500)] {
-        for exchange in [Exchange::Buckets, Exchange::Keys] {
-            let reading = with!(Reading; exchange = exchange);
+        for named in [Named::Program, Named::LockStep, Named::Text] {
+            let reading = Reading::from(named);
             is_right(
                 harness,
                 ranks,
@@ -49,7 +52,7 @@ pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
         }
     }
     refused(harness, 2, &with!(NanoSort; buckets = 1));
-    let reading = with!(Reading; exchange = Exchange::Keys);
+    let reading = Reading::from(Named::Text);
     let program = with!(NanoSort; reading = reading, reorder = ReorderBy::Port);
     refused(harness, 2, &program);
 }
