@@ -11,7 +11,8 @@
 //!   today             our figure when the line was written. With the file's own seeds the line
 //!                     fails if ours is off it by more than 1 %
 //!   smoke             the same at smoke size
-//!   set_by            "fit" if a number of the machine was chosen to give the paper's figure
+//!   set_by            "fit" if a number of the machine, or a reading of the paper, was chosen to
+//!                     give the paper's figure
 //!   known_miss        why the paper's figure is not met: the line is then missed and does not fail
 //!
 //!   and one of
