@@ -15,8 +15,9 @@
 //! * Splitters of all groups at once. Each core ranks one sample in 16 lists, by binary search, and
 //!   16 ranks are added: so all samples of all groups are ranked exactly without a sort of more
 //!   than 16 keys anywhere.
-//! * No core waits for empty messages. Counts travel beside the records, summed by row, and tell
-//!   each core how many to expect ([`counting`]). At the end the ranks tell it.
+//! * No core waits for an empty message to know that it has all its records. Counts travel beside
+//!   the records, summed by row, and tell each core how many to expect ([`counting`]). At the end
+//!   the ranks tell it.
 //! * Keys run ahead of their records. Each key of a group is ranked exactly while the records wait,
 //!   two lists merged by one of their two cores ([`ranking`]). So the cores of a group end with
 //!   equally many records, and each record arrives at its place in the order.
@@ -35,9 +36,9 @@ mod item;
 mod options;
 mod program;
 mod ranking;
-mod ranks;
 mod rows;
 mod sampling;
+mod search;
 mod shape;
 mod sorter;
 

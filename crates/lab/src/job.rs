@@ -2,6 +2,7 @@
 
 use grain::Load;
 use machine::Ticks;
+use std::fmt;
 
 use crate::error::LabError;
 use crate::observer::Observer;
@@ -40,6 +41,16 @@ pub struct Seeds {
 impl Default for Seeds {
     fn default() -> Seeds {
         Seeds { first: 1, runs: 1 }
+    }
+}
+
+/// In words: `seed 1`, or `seeds 1 to 10`.
+impl fmt::Display for Seeds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.runs {
+            1 => write!(out, "seed {}", self.first),
+            _ => write!(out, "seeds {} to {}", self.first, self.last()),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Dial {
     pub values: Option<Vec<Choice>>,
 }
 
-/// What the runs of a reading gave.
+/// The time and the messages of a reading's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// The program's time over the runs, in microseconds.
@@ -153,7 +153,8 @@ impl<M: Measure> Search<'_, M> {
 
     fn turn(&mut self, dial: usize) -> Result<bool, M::Error> {
         if let Some(values) = &self.dials[dial].values {
-            return self.look(self.with(dial, values));
+            let readings = self.others(dial, values);
+            return self.look(readings);
         }
         let mut moved = false;
         while !self.is_cut && self.step(dial, Step::Coarse)? {
@@ -169,10 +170,7 @@ impl<M: Measure> Search<'_, M> {
             .iter()
             .map(|number| Some(number.to_string()))
             .collect();
-        let mut readings = self.with(dial, &values);
-        // Beyond the end of its range a dial has no effect.
-        let number = |reading: &Reading| self.measure.number(reading, dial);
-        readings.retain(|reading| present.is_none() || number(reading) != present);
+        let readings = self.others(dial, &values);
         self.look(readings)
     }
 
@@ -180,14 +178,18 @@ impl<M: Measure> Search<'_, M> {
         &self.tried[self.best].reading
     }
 
-    /// The present reading with each of these values for a dial.
-    fn with(&self, dial: usize, values: &[Choice]) -> Vec<Reading> {
+    /// The present reading with each of these values for a dial, without those that have the effect
+    /// of the present value: beyond the end of its range a dial has none.
+    fn others(&self, dial: usize, values: &[Choice]) -> Vec<Reading> {
+        let number = |reading: &Reading| self.measure.number(reading, dial);
+        let present = number(self.present());
         let with = |value: &Choice| {
             let mut reading = self.present().clone();
             reading[dial].clone_from(value);
             reading
         };
-        values.iter().map(with).collect()
+        let differs = |reading: &Reading| present.is_none() || number(reading) != present;
+        values.iter().map(with).filter(differs).collect()
     }
 
     /// Measures those of the readings that are new, as far as the limit allows, and moves to the

@@ -62,10 +62,8 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
         runs,
         ..
     } = figure;
-    match runs {
-        1 => say::out(format!("seed {seed}"))?,
-        _ => say::out(format!("seeds {seed} to {}", seed + (runs - 1)))?,
-    }
+    let (first, runs) = (*seed, *runs);
+    say::out(::lab::Seeds { first, runs }.to_string())?;
     say::out(format!("{title}\n({source}, on {machine})"))?;
     if !changes.is_empty() {
         say::out(format!("changed: {}", changes.join(", ")))?;

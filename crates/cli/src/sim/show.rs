@@ -11,11 +11,7 @@ use crate::text::{self, figure, labelled, with_commas};
 
 /// Prints what is about to run: the seed first, since it decides everything.
 pub(super) fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
-    let seeds = job.seeds();
-    match seeds.runs {
-        1 => say::out(format!("seed {}", seeds.first))?,
-        _ => say::out(format!("seeds {} to {}", seeds.first, seeds.last()))?,
-    }
+    say::out(job.seeds().to_string())?;
     let parameters = job
         .parameters()
         .iter()

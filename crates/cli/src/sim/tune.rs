@@ -163,11 +163,7 @@ fn ended(report: &TuneReport) -> String {
 /// Prints start and best on fresh seeds.
 fn confirmed(report: &TuneReport) -> Result<(), CliFailure> {
     let Confirmed { seeds, start, best } = &report.confirmed;
-    let words = match seeds.runs {
-        1 => format!("seed {}", seeds.first),
-        _ => format!("seeds {} to {}", seeds.first, seeds.last()),
-    };
-    say::out(format!("\nagain on {words}, which the search did not use"))?;
+    say::out(format!("\nagain on {seeds}, which the search did not use"))?;
     let told = |outcome: &Outcome| match outcome {
         Ok(Figures { time_us, .. }) => {
             let (unit, scale) = text::unit_of(time_us.mean);

@@ -48,7 +48,7 @@ described! { NanoSort is "nano-sort" on 256 cores;
 /// A reading of the paper: one by name, and its choices one by one.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// What the choices below are by default
+    /// The reading that gives the choices below their defaults
     #[arg(id = "reading", long = "reading", value_enum, default_value_t)]
     #[serde(rename = "reading")]
     pub named: Named,

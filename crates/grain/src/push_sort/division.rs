@@ -3,6 +3,8 @@
 //! ```text
 //!   10 cores, 4 parts     0 1 2 | 3 4 5 | 6 7 | 8 9     the first parts have one more
 //! ```
+//!
+//! The keys of a group are divided among its cores in the same way, by their ranks.
 
 use node::{Group, Rank};
 

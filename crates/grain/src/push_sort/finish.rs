@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use node::{Message, Node, Rank, Time};
 
+use super::division::Division;
 use super::ranking::Ranking;
 use super::rows::merged;
 use super::sorter::{Record, Sorter, step};
@@ -48,9 +49,9 @@ struct RowCounts {
     /// By row, as far as known.
     of_rows: Vec<u64>,
     missing: usize,
-    /// Keys of this core's row that its first core has heard of.
+    /// If this is the first core of its row: the row's keys, as far as cores have told.
     own_row: u64,
-    /// Cores that it has not heard of.
+    /// Cores of the row that have not told it.
     uncounted: u32,
 }
 
@@ -152,14 +153,16 @@ impl Sorter {
         let shape = self.shape;
         let of_rows = &finish.counts.of_rows;
         let before: u64 = of_rows[..shape.row as usize].iter().sum();
-        let division = KeyDivision {
-            keys: of_rows.iter().sum(),
-            cores: shape.rows.cores.into(),
+        let keys = Division {
+            first: 0,
+            cores: of_rows.iter().sum::<u64>() as u32,
+            parts: shape.rows.cores,
         };
-        finish.expected = Some(division.share(shape.index.into()));
+        finish.expected = Some(keys.size(shape.index).into());
         let mut places = vec![Vec::new(); finish.senders.len()];
         for (source, rank) in finish.sources.iter().zip(finish.ranking.ranks()) {
-            places[*source].push(division.place(before + rank));
+            let (core, place) = keys.place(Rank((before + rank) as u32));
+            places[*source].push(u64::from(core) << 32 | u64::from(place));
         }
         // The sums, and for each key, in their order, the step to its core.
         work::account(node, of_rows.len() + 2 * finish.sources.len());
@@ -217,28 +220,5 @@ impl Finish {
     /// Whether the ranks of this core's keys in the group are known.
     fn is_ranked(&self) -> bool {
         self.counts.missing == 0 && self.ranking.is_known()
-    }
-}
-
-/// The keys of a group, divided among its cores.
-struct KeyDivision {
-    keys: u64,
-    cores: u64,
-}
-
-impl KeyDivision {
-    /// The rank of the first key of a core.
-    fn first(&self, core: u64) -> u64 {
-        self.keys * core / self.cores
-    }
-
-    fn share(&self, core: u64) -> u64 {
-        self.first(core + 1) - self.first(core)
-    }
-
-    /// The index of the core of a key, and the key's place there, in one word.
-    fn place(&self, rank: u64) -> u64 {
-        let core = ((rank + 1) * self.cores - 1) / self.keys;
-        core << 32 | (rank - self.first(core))
     }
 }

@@ -12,7 +12,7 @@ use node::{Group, Message, Node, Rank};
 
 use super::counting::Counting;
 use super::item::{Item, unpack};
-use super::ranks::ranks;
+use super::search::ranks;
 use super::sorter::{Lists, Record, Sorter, step};
 use crate::work;
 
@@ -53,7 +53,8 @@ impl Sorter {
             node.random() as u32 % self.each,
         );
         for sample in 0..samples {
-            let place = (begin + sample * self.each / samples) % self.each;
+            let apart = u64::from(sample) * u64::from(self.each) / u64::from(samples);
+            let place = (u64::from(begin) + apart) % u64::from(self.each);
             let item = records[place as usize].item;
             classify(node, levels);
             let rows = self.shape.rows_of(group(item));
@@ -206,7 +207,8 @@ impl Sorter {
         let all = self.shape.rows;
         let samples = rows.lists.items() as u64;
         if samples == 0 {
-            // A group without records has no splitters; it still has to say so.
+            // A group without samples has no splitters, and few records or none; it still has to say
+            // so.
             if self.shape.index == 0 {
                 for row in 1..all.parts {
                     let words = [u64::from(row) - 1];

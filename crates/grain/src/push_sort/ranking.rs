@@ -7,14 +7,11 @@
 //!        c           c-->c ...
 //! ```
 //!
-//! So each two lists are compared once, a comparison for each key of both, while the next list is
-//! on the way.
+//! So each two lists are merged once, while the next list is on the way.
 
-use node::{Group, Message, Node, Rank};
+use node::{Group, Message, Node, Rank, Work};
 
 use super::item::{Item, MOST_ITEMS, unpack};
-
-use super::ranks::charge;
 use crate::work;
 
 pub struct Ranking {
@@ -96,23 +93,23 @@ impl Ranking {
             self.unmerged += u64::from(length);
         }
         let own = &self.items;
-        let (mut at, mut below, mut compared) = (0, 0, 0);
+        let (mut at, mut below) = (0, 0);
         let mut ranks = Vec::with_capacity(own.len());
         for other in unpack(&message.words[1..]) {
             while own.get(at).is_some_and(|item| *item < other) {
                 self.below[at] += below;
                 at += 1;
-                compared += 1;
             }
-            // One more comparison, unless the own keys have ended.
-            compared += u64::from(at < own.len());
             ranks.push(at as u32);
             below += 1;
         }
         for rest in &mut self.below[at..] {
             *rest += below;
         }
-        charge(node, compared);
+        node.work(Work::Merge {
+            records: own.len() as u64 + below,
+            sources: 2,
+        });
         self.unmerged -= below;
         let mut words = vec![own.len() as u64 | offset << 32];
         let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;

@@ -10,7 +10,7 @@ use node::{Group, Node, Work};
 
 use super::gather::classify;
 use super::item::Item;
-use super::ranks::{charge, probes};
+use super::search::{charge, probes};
 use super::sorter::{List, Lists, Record, Sorter, step};
 use crate::work;
 

@@ -15,8 +15,8 @@ use std::cmp::Ordering;
 
 use node::{Group, Node};
 
-use super::item::{Item, pack, unpack};
-use super::ranks::{charge, probes};
+use super::item::{Item, MOST_ITEMS, pack, unpack};
+use super::search::{charge, probes};
 use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
 use crate::work;
@@ -197,35 +197,31 @@ impl Sorter {
             found.push((words[0], Item { key, number }));
         }
         found.sort_unstable();
-        let mut words = vec![found[0].0];
-        let items: Vec<_> = found.into_iter().map(|(_, item)| item).collect();
-        pack(&items, &mut words);
-        let group = self.shape.rows.all();
-        self.multicast(node, group, step::SPLITTERS, &words).await;
+        // Splitters of a block are neighbours, so the first number of a message is enough.
+        for part in found.chunks(MOST_ITEMS) {
+            let items: Vec<_> = part.iter().map(|(_, item)| *item).collect();
+            let mut words = vec![part[0].0];
+            pack(&items, &mut words);
+            self.multicast(node, self.shape.rows.all(), step::SPLITTERS, &words)
+                .await;
+        }
     }
 
     async fn all_splitters(&mut self, node: &Node, plan: &Sampling) -> Vec<Item> {
-        let count = self.shape.groups.parts as usize - 1;
-        let mut splitters = vec![Item::default(); count];
-        let messages = if plan.is_direct() {
-            count
-        } else {
-            plan.blocks as usize
-        };
-        for _ in 0..messages {
-            let of = if plan.is_direct() {
-                step::SPLITTER
-            } else {
-                step::SPLITTERS
-            };
-            let words = self.steps.next(node, of).await.words;
+        let mut splitters = vec![Item::default(); self.shape.groups.parts as usize - 1];
+        let mut missing = splitters.len();
+        while missing > 0 {
             if plan.is_direct() {
+                let words = self.steps.next(node, step::SPLITTER).await.words;
                 let (key, number) = (words[1], words[2] as u32);
                 splitters[words[0] as usize] = Item { key, number };
+                missing -= 1;
             } else {
-                let first = words[0] as usize;
-                for (at, item) in unpack(&words[1..]).enumerate() {
-                    splitters[first + at] = item;
+                let words = self.steps.next(node, step::SPLITTERS).await.words;
+                let places = splitters[words[0] as usize..].iter_mut();
+                for (place, item) in places.zip(unpack(&words[1..])) {
+                    *place = item;
+                    missing -= 1;
                 }
             }
         }

@@ -12,7 +12,8 @@ use crate::work;
 /// their own would not allow.
 const FIRST: Port = Port(1);
 
-/// The kinds of messages, in the order of a key's way.
+/// The kinds of messages, in the order of a key's way; the last one is a note to the leader of a
+/// row.
 pub mod step {
     pub const SAMPLE: u32 = 0;
     pub const OWN_LIST: u32 = 1;
@@ -124,7 +125,7 @@ impl Sorter {
         self.steps.send(node, to, step, words).await;
     }
 
-    /// The next message of a step that is wanted now. Late samples are dropped.
+    /// The next message of a step that is wanted now. Late samples and notes are dropped.
     pub async fn next_of(&mut self, node: &Node, wanted: impl Fn(u32) -> bool) -> (u32, Message) {
         loop {
             let either = |of| wanted(of) || step::is_late(of);

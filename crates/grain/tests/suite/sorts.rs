@@ -96,6 +96,7 @@ pub fn push_sort_of_few_and_many(harness: &impl Harness) {
         (100, 256, 16),
         (257, 256, 4),
         (1000, 100, 2),
+        (700, 2, 1),
     ] {
         is_right(harness, ranks, &with!(PushSort; keys = keys, group = group));
     }
