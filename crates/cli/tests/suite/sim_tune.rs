@@ -104,7 +104,7 @@ fn refused_readings_are_shown_and_passed_over() {
     let place = Place::new();
     let line = "sim tune nano-sort --cores 16 --reading lock-step --burst 1 --dial burst=1,17,4 --dial pivot-keys=8,32";
     let told = words(place.run(line));
-    assert!(told.contains("\n5 readings in us"), "{told}");
+    assert!(told.contains("\n4 readings in us"), "{told}");
     assert_eq!(told.matches(" refused\n").count(), 2, "{told}");
     assert!(
         told.contains("\nrefused   2: a burst is 1 to 16 keys, not 17\n"),
@@ -123,8 +123,8 @@ fn refused_readings_are_shown_and_passed_over() {
 #[test]
 fn any_option_with_values_is_a_dial() {
     let place = Place::new();
-    let line = "sim tune nano-sort --keys 256 --cores 16 --exchange buckets --runs 1 --json \
-                --dial exchange --dial rows=default,1 --dial cores=32,16";
+    let line = "sim tune nano-sort --keys 256 --cores 64 --exchange buckets --runs 1 --json \
+                --dial exchange --dial rows=default,1 --dial cores=128,64";
     let report = place.run(line).succeeded().json();
     let values = |dial: &str| -> BTreeSet<String> {
         let readings = report["readings"].as_array().unwrap().iter();
@@ -133,7 +133,7 @@ fn any_option_with_values_is_a_dial() {
     let set = |values: [&str; 2]| values.map(str::to_owned).into();
     assert_eq!(values("exchange"), set(["\"buckets\"", "\"keys\""]));
     assert_eq!(values("rows"), set(["null", "1"]));
-    assert_eq!(values("cores"), set(["16", "32"]));
+    assert_eq!(values("cores"), set(["64", "128"]));
     let command = report["command"].as_str().unwrap();
     assert!(command.contains(" --keys 256 "), "all keys stay: {command}");
 }
