@@ -7,6 +7,10 @@ use crate::load::Load;
 use crate::program::{Program, Verdict, WORD_BYTES};
 use crate::records::{Part, Records, VALUE_BYTES};
 
+/// The cores of a group whose rows have at most 255: a message of counts has a word for each core
+/// of a row, and one for the step.
+const MOST_OF_GROUP: u32 = 255 * 255;
+
 impl Program for PushSort {
     type Answer = Part;
 
@@ -40,8 +44,17 @@ impl Program for PushSort {
 
     fn objection(&self, cores: u32) -> Option<String> {
         let records = u64::from(cores) * u64::from(self.keys);
-        (records > u64::from(u32::MAX))
-            .then(|| format!("records are numbered in 32 bits, and {records} are more"))
+        if records > u64::from(u32::MAX) {
+            return Some(format!(
+                "records are numbered in 32 bits, and {records} are more"
+            ));
+        }
+        (cores > self.group && self.group > MOST_OF_GROUP).then(|| {
+            format!(
+                "with several groups a group has at most {MOST_OF_GROUP} cores, not {}",
+                self.group
+            )
+        })
     }
 
     fn load(&self, ranks: u32) -> Option<Load> {

@@ -101,6 +101,8 @@ pub fn push_sort_of_few_and_many(harness: &impl Harness) {
         is_right(harness, ranks, &with!(PushSort; keys = keys, group = group));
     }
     refused(harness, 2, &with!(PushSort; keys = u32::MAX));
+    let large = with!(PushSort; group = 70_000);
+    assert!(large.objection(70_000).is_none() && large.objection(70_001).is_some());
 }
 
 /// As many sorters as cores, one, and a last one with fewer cores; fewer keys than cores and more.
