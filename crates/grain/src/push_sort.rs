@@ -3,9 +3,9 @@
 //! ```text
 //!   splitters   16 samples of each group --list--> all groups: rank --> splitters to all cores
 //!   groups      records --------------------> their group, any core
-//!               samples of them first ------> row leaders --list--> rankers --> row splitters
-//!   rows        keys alone -----------------> their row, merged there
-//!   cores       merged keys --list----------> half of the row: ranks --> places of the records
+//!               samples of them first ------> leaders --list--> rankers --> splitters of bands
+//!   bands       keys alone -----------------> their band, merged there
+//!   cores       merged keys --list----------> half of the band: ranks --> places of the records
 //!               records --------------------> their place
 //! ```
 //!
@@ -28,6 +28,8 @@
 //! reorder buffer at its price. Equal keys are told apart by the numbers of their records
 //! ([`item`]). `docs/papers/faster.md` has the measurements.
 
+mod band_splitters;
+mod bands;
 mod counting;
 mod division;
 mod finish;
@@ -36,7 +38,6 @@ mod item;
 mod options;
 mod program;
 mod ranking;
-mod rows;
 mod sampling;
 mod search;
 mod shape;
@@ -66,9 +67,9 @@ impl PushSort {
         } else {
             node.stage("groups");
         }
-        let rows = sorter.gather(&node, has_groups).await;
-        node.stage("rows");
-        let ranges = sorter.cut(&node, &rows);
+        let splitters = sorter.gather(&node, has_groups).await;
+        node.stage("bands");
+        let ranges = sorter.cut(&node, &splitters);
         sorter.push_to_cores(&node, begin, ranges).await
     }
 }

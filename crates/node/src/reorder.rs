@@ -74,19 +74,55 @@ impl Early {
         port: &MessagePort,
         wanted: impl Fn(u32) -> bool,
     ) -> (u32, Message) {
-        if let Some((step, message)) = self.take(&wanted) {
-            let bytes = message.words.len() as u64 * 8;
-            node.work(Work::Copy { bytes });
-            return (step, message);
+        if let Some(early) = self.take_out(node, &wanted) {
+            return early;
         }
         loop {
             let framed = port.next(node).await;
-            let (step, message) = unframe(&framed);
-            if wanted(step) {
-                return (step, message);
+            if let Some(wanted) = self.sort_out(node, &framed, &wanted) {
+                return wanted;
             }
-            self.keep(node, step, message);
         }
+    }
+
+    /// As [`Early::next`], if it is here.
+    async fn ready(
+        &mut self,
+        node: &Node,
+        port: &MessagePort,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Option<(u32, Message)> {
+        if let Some(early) = self.take_out(node, &wanted) {
+            return Some(early);
+        }
+        loop {
+            let framed = port.next_until(node, node.now()).await?;
+            if let Some(wanted) = self.sort_out(node, &framed, &wanted) {
+                return Some(wanted);
+            }
+        }
+    }
+
+    fn take_out(&mut self, node: &Node, wanted: impl Fn(u32) -> bool) -> Option<(u32, Message)> {
+        let (step, message) = self.take(wanted)?;
+        let bytes = message.words.len() as u64 * 8;
+        node.work(Work::Copy { bytes });
+        Some((step, message))
+    }
+
+    /// A message that is wanted; another one is set aside.
+    fn sort_out(
+        &mut self,
+        node: &Node,
+        framed: &Message,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Option<(u32, Message)> {
+        let (step, message) = unframe(framed);
+        if wanted(step) {
+            return Some((step, message));
+        }
+        self.keep(node, step, message);
+        None
     }
 }
 
@@ -151,6 +187,21 @@ impl Reorder {
     pub async fn next_of(&mut self, node: &Node, wanted: impl Fn(u32) -> bool) -> (u32, Message) {
         match &mut self.by {
             By::Software { port, early } => early.next(node, port, wanted).await,
+            By::Ports { .. } => panic!("steps with ports of their own are awaited one by one"),
+        }
+    }
+
+    /// As [`Reorder::next_of`], but only a message that is here.
+    ///
+    /// # Panics
+    /// With [`Matching::Ports`]: a task waits for one port at a time.
+    pub async fn ready_of(
+        &mut self,
+        node: &Node,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Option<(u32, Message)> {
+        match &mut self.by {
+            By::Software { port, early } => early.ready(node, port, wanted).await,
             By::Ports { .. } => panic!("steps with ports of their own are awaited one by one"),
         }
     }

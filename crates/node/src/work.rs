@@ -33,6 +33,11 @@ pub enum Work {
         /// The number of records classified.
         records: u64,
     },
+    /// Finding places in sorted lists by binary search.
+    Search {
+        /// The number of keys that are read and compared: a level of a tree of splitters each.
+        probes: u64,
+    },
     /// Finding the bucket of each key by comparing it with one splitter after the other.
     Bucket {
         /// The number of keys that get a bucket.
@@ -104,6 +109,9 @@ const WORD_BYTES: u64 = 8;
 /// Parts of a tick, the unit of costs.
 const PARTS: u64 = 1000;
 
+/// Levels of the tree of 16 buckets that a record is classified with.
+const LEVELS: u128 = 4;
+
 impl Costs {
     /// Ticks that `work` takes, at most `u64::MAX`.
     pub fn ticks(&self, work: Work) -> u64 {
@@ -126,6 +134,7 @@ impl Costs {
             Work::Merge { records, sources } => self.levels(records, sources),
             Work::Select { keys } => product(self.select, keys),
             Work::Classify { records } => product(self.classify, records),
+            Work::Search { probes } => product(self.classify, probes).div_ceil(LEVELS),
             Work::Bucket { keys, splitters } => {
                 let compared = product(self.splitter, keys.saturating_mul(splitters));
                 product(self.bucket, keys).saturating_add(compared)
@@ -183,6 +192,7 @@ mod tests {
             ..default()
         };
         assert_eq!(costs.ticks(Work::Classify { records: 10 }), 30);
+        assert_eq!(costs.ticks(Work::Search { probes: 10 }), 8);
         assert_eq!(costs.ticks(Work::Copy { bytes: 65 }), 10);
         assert_eq!(costs.ticks(Work::Sort { records: 8 }), 2 * 8 * 3);
         assert_eq!(costs.ticks(Work::Sort { records: 12 }), 2 * 12 * 35 / 10);

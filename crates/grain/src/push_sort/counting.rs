@@ -50,7 +50,7 @@ impl Counting {
 }
 
 /// The column that receives the records of a core of another row, in a row of that many cores. The
-/// first column finds the row splitters meanwhile; another one gets the records of two cores, which
+/// first column leads the samples of its row meanwhile; another one gets the records of two cores, which
 /// differs by row.
 fn receiving(column: u32, turn: u32, cores: u32) -> u32 {
     match cores {

@@ -1,21 +1,21 @@
-//! From the rows to the cores.
+//! From the bands to the cores.
 //!
 //! ```text
-//!   core of a row --merged keys--> half of the row: merges them with its own --ranks--> back
-//!   column 0 of a row --number of its keys--> the group
-//!   core of a row --places of the keys it was sent--> core of the group --record, place--> its core
+//!   core of a band --merged keys--> half of the band: merges them with its own --ranks--> back
+//!   column 0 of a band --number of its keys--> the group
+//!   core of a band --places of the keys it was sent--> core of the group --record, place--> its core
 //! ```
 //!
-//! The ranks of a key in its row and of its row in the group tell its core, and its place there: so
+//! The ranks of a key in its band and of its band in the group tell its core, and its place there: so
 //! cores get equally many records, and nothing is sorted at the end.
 
 use std::ops::Range;
 
 use node::{Message, Node, Rank, Time};
 
+use super::bands::merged;
 use super::division::Division;
 use super::ranking::Ranking;
-use super::rows::merged;
 use super::sorter::{Record, Sorter, step};
 use crate::program::Span;
 use crate::records::{Part, sum_of, value_of};
@@ -32,8 +32,8 @@ struct Finish {
     senders: Vec<Rank>,
     /// The sender of each, as an index.
     sources: Vec<usize>,
-    counts: RowCounts,
-    /// The records that wait here, and those of each row among them.
+    counts: BandCounts,
+    /// The records that wait here, and those of each band among them.
     records: Vec<Record>,
     ranges: Vec<Range<usize>>,
     /// Records that wait here without a place.
@@ -44,14 +44,14 @@ struct Finish {
     part: Part,
 }
 
-/// The keys of each row of a group.
-struct RowCounts {
-    /// By row, as far as known.
-    of_rows: Vec<u64>,
+/// The keys of each band of a group.
+struct BandCounts {
+    /// By band, as far as known.
+    of_bands: Vec<u64>,
     missing: usize,
-    /// If this is the first core of its row: the row's keys, as far as cores have told.
-    own_row: u64,
-    /// Cores of the row that have not told it.
+    /// If this is the first core of its band: the band's keys, as far as cores have told.
+    own_band: u64,
+    /// Cores of the band that have not told it.
     uncounted: u32,
 }
 
@@ -75,9 +75,9 @@ impl Sorter {
             let (of, message) = self.next_of(node, wanted).await;
             match of {
                 step::KEYS_OF_CORE => self.keys_of_core(node, &mut finish.counts, &message).await,
-                step::KEYS_OF_ROW => {
-                    let row = self.shape.rows.place(message.from).0;
-                    finish.counts.of_rows[row as usize] = message.words[0];
+                step::KEYS_OF_BAND => {
+                    let band = self.shape.bands.place(message.from).0;
+                    finish.counts.of_bands[band as usize] = message.words[0];
                     finish.counts.missing -= 1;
                 }
                 step::CORE_LIST => {
@@ -86,8 +86,8 @@ impl Sorter {
                 }
                 step::RANKS => finish.ranking.told(node, &message),
                 step::PLACES => {
-                    let row = self.shape.rows.place(message.from).0;
-                    let first = finish.ranges[row as usize].start + message.words[0] as usize;
+                    let band = self.shape.bands.place(message.from).0;
+                    let first = finish.ranges[band as usize].start + message.words[0] as usize;
                     self.push_places(node, &mut finish, first, &message.words[1..])
                         .await;
                 }
@@ -101,31 +101,31 @@ impl Sorter {
         }
     }
 
-    /// Collects the keys of this core, and tells the row.
+    /// Collects the keys of this core, and tells the band.
     async fn begin_finish(&mut self, node: &Node, ranges: Vec<Range<usize>>) -> Finish {
         let shape = self.shape;
         let given = self.keys(node, &ranges).await;
         let keys = given.iter().map(|list| list.items.len() as u64).sum();
-        let counter = shape.rows.core(shape.row, 0);
+        let counter = shape.bands.core(shape.band, 0);
         self.send(node, counter, step::KEYS_OF_CORE, &[keys]).await;
         let (items, sources) = merged(node, &given);
         node.stage("cores");
-        let cores = shape.rows.size(shape.row);
-        let ranking = Ranking::new(items, counter, shape.column, cores);
-        for to in ranking.mergers(shape.column) {
+        let cores = shape.bands.size(shape.band);
+        let ranking = Ranking::new(items, counter, shape.place, cores);
+        for to in ranking.mergers(shape.place) {
             self.multicast_list(node, to, step::CORE_LIST, &ranking.items)
                 .await;
         }
         let records = std::mem::take(&mut self.held);
-        let rows = shape.rows.parts as usize;
+        let bands = shape.bands.parts as usize;
         Finish {
             ranking,
             senders: given.iter().map(|list| list.from).collect(),
             sources,
-            counts: RowCounts {
-                of_rows: vec![0; rows],
-                missing: rows,
-                own_row: 0,
+            counts: BandCounts {
+                of_bands: vec![0; bands],
+                missing: bands,
+                own_band: 0,
                 uncounted: cores,
             },
             unplaced: records.len(),
@@ -137,13 +137,13 @@ impl Sorter {
         }
     }
 
-    /// The first core of a row adds, and tells the group.
-    async fn keys_of_core(&mut self, node: &Node, counts: &mut RowCounts, message: &Message) {
-        counts.own_row += message.words[0];
+    /// The first core of a band adds, and tells the group.
+    async fn keys_of_core(&mut self, node: &Node, counts: &mut BandCounts, message: &Message) {
+        counts.own_band += message.words[0];
         counts.uncounted -= 1;
         if counts.uncounted == 0 {
             let group = self.shape.rows.all();
-            self.multicast(node, group, step::KEYS_OF_ROW, &[counts.own_row])
+            self.multicast(node, group, step::KEYS_OF_BAND, &[counts.own_band])
                 .await;
         }
     }
@@ -151,11 +151,11 @@ impl Sorter {
     /// Tells the places of all keys of this core to the cores that hold their records.
     async fn place_keys(&mut self, node: &Node, finish: &mut Finish) {
         let shape = self.shape;
-        let of_rows = &finish.counts.of_rows;
-        let before: u64 = of_rows[..shape.row as usize].iter().sum();
+        let of_bands = &finish.counts.of_bands;
+        let before: u64 = of_bands[..shape.band as usize].iter().sum();
         let keys = Division {
             first: 0,
-            cores: of_rows.iter().sum::<u64>() as u32,
+            cores: of_bands.iter().sum::<u64>() as u32,
             parts: shape.rows.cores,
         };
         finish.expected = Some(keys.size(shape.index).into());
@@ -165,11 +165,11 @@ impl Sorter {
             places[*source].push(u64::from(core) << 32 | u64::from(place));
         }
         // The sums, and for each key, in their order, the step to its core.
-        work::account(node, of_rows.len() + 2 * finish.sources.len());
+        work::account(node, of_bands.len() + 2 * finish.sources.len());
         let senders = std::mem::take(&mut finish.senders);
         for (sender, places) in senders.into_iter().zip(&places) {
             if sender == node.rank() {
-                let first = finish.ranges[shape.row as usize].start;
+                let first = finish.ranges[shape.band as usize].start;
                 self.push_places(node, finish, first, places).await;
                 continue;
             }

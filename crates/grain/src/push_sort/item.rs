@@ -24,6 +24,14 @@ pub fn pack(items: &[Item], words: &mut Vec<u64>) {
     words.extend(items.chunks(2).map(pair));
 }
 
+/// Items whose keys came alone: their numbers are 0.
+pub fn keys(words: &[u64]) -> impl Iterator<Item = Item> {
+    words.iter().map(|key| Item {
+        key: *key,
+        number: 0,
+    })
+}
+
 /// The items of packed words.
 pub fn unpack(words: &[u64]) -> impl Iterator<Item = Item> {
     // n keys and half as many words of numbers.

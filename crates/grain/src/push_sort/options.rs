@@ -9,7 +9,7 @@ use crate::options::{count, from_0};
 
 /// Sort records over all cores, pushed to their places (ours).
 ///
-/// Stages: `splitters`, `groups`, `rows`, `cores`.
+/// Stages: `splitters`, `groups`, `bands`, `cores`.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct PushSort {
     /// Records of each core: keys of 8 bytes with values of 96 bytes
@@ -23,7 +23,7 @@ pub struct PushSort {
     /// Samples of each group for the splitters between groups
     #[arg(long, value_name = "S", default_value_t = 16, value_parser = count)]
     pub samples: u32,
-    /// Samples of each core for the splitters between rows
+    /// Samples of each core for the splitters between the bands of a group
     #[arg(id = "row-samples", long, value_name = "S", default_value_t = 3, value_parser = count)]
     #[serde(rename = "row-samples")]
     pub row_samples: u32,

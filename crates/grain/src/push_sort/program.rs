@@ -33,13 +33,14 @@ impl Program for PushSort {
         multicast.then(|| answers.iter().map(|part| part.by_keys).sum())
     }
 
-    /// A group has no more cores than there are.
+    /// A group has no more cores than there are; one group needs no samples for others.
     fn dials(&self, ranks: u32) -> Vec<(&'static str, u32)> {
-        vec![
-            ("group", self.group.min(ranks)),
-            ("samples", self.samples),
-            ("row-samples", self.row_samples),
-        ]
+        let mut dials = vec![("group", self.group.min(ranks))];
+        if ranks > self.group {
+            dials.push(("samples", self.samples));
+            dials.push(("row-samples", self.row_samples));
+        }
+        dials
     }
 
     fn objection(&self, cores: u32) -> Option<String> {

@@ -1,7 +1,7 @@
-//! The ranks of a core's keys among those of its row, found list by list as they arrive.
+//! The ranks of a core's keys among those of its band, found list by list as they arrive.
 //!
 //! ```text
-//!   core 0   1   2   3   4       each list goes to the half of the row that follows its core;
+//!   core 0   1   2   3   4       each list goes to the half of the band that follows its core;
 //!        a-->a-->a               a core merges it with its own, which ranks both in the other,
 //!            b-->b-->b           and tells the list's core the ranks of its keys
 //!        c           c-->c ...
@@ -19,13 +19,13 @@ pub struct Ranking {
     pub items: Vec<Item>,
     /// How many keys are below each, of this core and of the lists that came here.
     below: Vec<u64>,
-    /// The same of the other lists, two to a word: so two are added at once.
+    /// The same of the other lists.
     told: Vec<u64>,
-    /// Keys of the row.
+    /// Keys of the band.
     pub all: u64,
-    /// The first core of the row.
+    /// The first core of the band.
     first: Rank,
-    /// The cores of the row, by column, whose number of keys is not known.
+    /// The cores of the band, by column, whose number of keys is not known.
     silent: Vec<bool>,
     /// How many those are.
     silent_cores: u32,
@@ -36,21 +36,29 @@ pub struct Ranking {
 }
 
 /// How many cores after a column, of `cores` in a ring, merge its list. With an even number, the
-/// two that face each other would merge both; the first half of the row leaves it to the second.
+/// two that face each other would merge both; the first half of the band leaves it to the second.
 fn reach(column: u32, cores: u32) -> u32 {
     let faces = cores.is_multiple_of(2) && column < cores / 2;
     (cores - 1) / 2 + u32::from(faces)
 }
 
+/// Most keys whose ranks are sent in 16 bits each.
+const NARROW: u64 = u16::MAX as u64;
+
+/// The bits of a rank among that many keys.
+fn bits(keys: u64) -> usize {
+    if keys <= NARROW { 16 } else { 32 }
+}
+
 impl Ranking {
-    /// Of the keys of the core at `column` in a row of `cores`.
+    /// Of the keys of the core at `column` in a band of `cores`.
     pub fn new(items: Vec<Item>, first: Rank, column: u32, cores: u32) -> Ranking {
         let keys = items.len() as u64;
         let mut silent = vec![true; cores as usize];
         silent[column as usize] = false;
         Ranking {
             below: (0..keys).collect(),
-            told: vec![0; items.len().div_ceil(2)],
+            told: vec![0; items.len()],
             all: keys,
             first,
             silent,
@@ -100,7 +108,7 @@ impl Ranking {
                 self.below[at] += below;
                 at += 1;
             }
-            ranks.push(at as u32);
+            ranks.push(at as u64);
             below += 1;
         }
         for rest in &mut self.below[at..] {
@@ -112,30 +120,44 @@ impl Ranking {
         });
         self.unmerged -= below;
         let mut words = vec![own.len() as u64 | offset << 32];
-        let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
-        words.extend(ranks.chunks(2).map(pair));
+        let bits = bits(own.len() as u64);
+        words.extend(ranks.chunks(64 / bits).map(|ranks| {
+            let lanes = ranks.iter().zip((0..).step_by(bits));
+            lanes.map(|(rank, shift)| rank << shift).sum::<u64>()
+        }));
         words
     }
 
     /// Takes the ranks that keys from here have among the keys of another core.
     pub fn told(&mut self, node: &Node, message: &Message) {
-        self.hears(message.from, message.words[0] & u64::from(u32::MAX));
-        let (begin, words) = ((message.words[0] >> 33) as usize, &message.words[1..]);
-        for (sum, ranks) in self.told[begin..].iter_mut().zip(words) {
-            *sum += ranks;
+        let (all, offset) = (message.words[0] as u32, (message.words[0] >> 32) as usize);
+        self.hears(message.from, all.into());
+        let bits = bits(all.into());
+        let words = &message.words[1..];
+        let ranks = words.iter().flat_map(|word| {
+            let shifts = (0..64).step_by(bits);
+            shifts.map(move |shift| word >> shift & (u64::MAX >> (64 - bits)))
+        });
+        let end = self.told.len().min(offset + MOST_ITEMS);
+        for (sum, rank) in self.told[offset..end].iter_mut().zip(ranks) {
+            *sum += rank;
         }
-        work::account(node, words.len());
-        let keys = self.items.len() - 2 * begin;
-        self.untold -= keys.min(MOST_ITEMS) as u64;
+        // As long as sums fit, too, the ranks of a word are added at once.
+        let are_narrow = self.all <= NARROW;
+        let units = if are_narrow {
+            words.len()
+        } else {
+            end - offset
+        };
+        work::account(node, units);
+        self.untold -= (end - offset) as u64;
     }
 
-    /// The ranks of the keys in the row, when they are known.
+    /// The ranks of the keys in the band, when they are known.
     pub fn ranks(&self) -> impl Iterator<Item = u64> {
-        let told = self.told.iter();
-        let told = told.flat_map(|word| [word & u64::from(u32::MAX), word >> 32]);
         self.below
             .iter()
-            .zip(told)
+            .zip(&self.told)
             .map(|(below, told)| below + told)
     }
 }

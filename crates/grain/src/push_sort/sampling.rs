@@ -15,14 +15,18 @@ use std::cmp::Ordering;
 
 use node::{Group, Node};
 
-use super::item::{Item, MOST_ITEMS, pack, unpack};
-use super::search::{charge, probes};
+use super::item::{Item, MOST_ITEMS, keys, pack, unpack};
+use super::search::{charge, probes, rank_in};
 use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
 use crate::work;
 
 /// Most keys of a list in one message, which fit in a segment.
 const MOST_KEYS: usize = 120;
+
+/// Mark of a rank whose key other samples have, too, and of splitters that need the numbers of
+/// records to cut among equal keys.
+const TIED: u64 = 1 << 63;
 
 /// The parts of the cores, the same in all groups.
 struct Sampling {
@@ -148,25 +152,34 @@ impl Sorter {
         }
         let item = own.whole[0].items[sample as usize];
         charge(node, lists.iter().map(|(_, keys)| probes(keys.len())).sum());
-        let ranks = lists
-            .iter()
-            .map(|(group, keys)| match group.cmp(&shape.group) {
-                // Records are numbered group by group, which orders equal keys.
-                Ordering::Less => keys.partition_point(|key| *key <= item.key),
-                Ordering::Greater => keys.partition_point(|key| *key < item.key),
+        // Whether a search ends at an equal key, which its last probe has read.
+        work::account(node, lists.len());
+        let (mut below, mut is_tied) = (0, false);
+        for (group, keys) in &lists {
+            let lower = keys.partition_point(|key| *key < item.key);
+            let until = keys.partition_point(|key| *key <= item.key);
+            // Records are numbered group by group, which orders equal keys.
+            below += match group.cmp(&shape.group) {
+                Ordering::Less => until as u64,
+                Ordering::Greater => lower as u64,
                 Ordering::Equal => 0,
-            });
-        let mut below = ranks.sum::<usize>() as u64;
+            };
+            let own = u64::from(*group == shape.group);
+            is_tied |= until as u64 - lower as u64 > own;
+        }
         if shape.group % plan.classes == class {
             below += u64::from(sample);
         }
         if class > 0 {
             let to = shape.groups.core(shape.group, sample * plan.stride);
-            self.send(node, to, step::RANK, &[below]).await;
+            let rank = below | if is_tied { TIED } else { 0 };
+            self.send(node, to, step::RANK, &[rank]).await;
             return;
         }
         for _ in 1..plan.classes {
-            below += self.steps.next(node, step::RANK).await.words[0];
+            let rank = self.steps.next(node, step::RANK).await.words[0];
+            is_tied |= rank & TIED != 0;
+            below += rank & !TIED;
         }
         work::account(node, plan.classes as usize);
         let all = u64::from(plan.per_group) * u64::from(groups);
@@ -174,7 +187,9 @@ impl Sorter {
             all * u64::from(shape.groups.before(splitter)) / u64::from(shape.groups.cores)
         };
         for splitter in (1..groups).filter(|splitter| target(*splitter) == below) {
-            let words = [(splitter - 1).into(), item.key, item.number.into()];
+            // A key that no other sample has is too rare to be cut.
+            let number = if is_tied { item.number } else { 0 };
+            let words = [(splitter - 1).into(), item.key, number.into()];
             if plan.is_direct() {
                 self.multicast(node, shape.groups.all(), step::SPLITTER, &words)
                     .await;
@@ -200,31 +215,65 @@ impl Sorter {
         // Splitters of a block are neighbours, so the first number of a message is enough.
         for part in found.chunks(MOST_ITEMS) {
             let items: Vec<_> = part.iter().map(|(_, item)| *item).collect();
-            let mut words = vec![part[0].0];
-            pack(&items, &mut words);
+            let words = pack_block(part[0].0, &items);
             self.multicast(node, self.shape.rows.all(), step::SPLITTERS, &words)
                 .await;
         }
     }
 
+    /// Receives the splitters between groups, and finds the groups of the own records.
     async fn all_splitters(&mut self, node: &Node, plan: &Sampling) -> Vec<Item> {
         let mut splitters = vec![Item::default(); self.shape.groups.parts as usize - 1];
-        let mut missing = splitters.len();
+        let own: Vec<Item> = self.held.iter().map(|record| record.item).collect();
+        let (mut missing, mut blocks) = (splitters.len(), 0);
         while missing > 0 {
-            if plan.is_direct() {
+            let (first, items) = if plan.is_direct() {
                 let words = self.steps.next(node, step::SPLITTER).await.words;
                 let (key, number) = (words[1], words[2] as u32);
-                splitters[words[0] as usize] = Item { key, number };
-                missing -= 1;
+                (words[0], vec![Item { key, number }])
             } else {
                 let words = self.steps.next(node, step::SPLITTERS).await.words;
-                let places = splitters[words[0] as usize..].iter_mut();
-                for (place, item) in places.zip(unpack(&words[1..])) {
-                    *place = item;
-                    missing -= 1;
-                }
-            }
+                // The first splitter of a block is searched while other blocks are on their way.
+                charge(node, probes(own.len()));
+                blocks += 1;
+                unpack_block(&words)
+            };
+            let first = first as usize;
+            splitters[first..first + items.len()].copy_from_slice(&items);
+            missing -= items.len();
         }
+        if plan.is_direct() {
+            charge(
+                node,
+                rank_in(&own, &splitters, &mut vec![0; splitters.len()]),
+            );
+        } else {
+            // Each key in the other splitters of its block.
+            charge(node, own.len() as u64 * probes(splitters.len() / blocks));
+        }
+        work::account(node, own.len() + blocks);
         splitters
     }
+}
+
+/// The words of neighbouring splitters, the first of which has that number. Most need only their
+/// keys.
+fn pack_block(first: u64, items: &[Item]) -> Vec<u64> {
+    let mut words = vec![first];
+    if items.iter().all(|item| item.number == 0) {
+        words.extend(items.iter().map(|item| item.key));
+    } else {
+        words[0] |= TIED;
+        pack(items, &mut words);
+    }
+    words
+}
+
+fn unpack_block(words: &[u64]) -> (u64, Vec<Item>) {
+    let items = if words[0] & TIED == 0 {
+        keys(&words[1..]).collect()
+    } else {
+        unpack(&words[1..]).collect()
+    };
+    (words[0] & !TIED, items)
 }

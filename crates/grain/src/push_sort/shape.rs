@@ -1,11 +1,16 @@
-//! The places of cores: groups of neighbours, and in each group rows.
+//! The places of cores: groups of neighbours, and in each group rows and bands.
 //!
 //! ```text
 //!   group 0        group 1        ...       a group holds neighbouring keys: at most 256 cores,
 //!   row 0  0 1 2   row 0  9 10 11           which a nanoPU cluster has behind one switch
-//!   row 1  3 4 5   row 1 12 13 14           a row holds neighbouring keys of its group
+//!   row 1  3 4 5   row 1 12 13 14           the cores of a row count and sample together
 //!   row 2  6 7 8   row 2 15 16 17           a core's place in its row is its column
 //! ```
+//!
+//! The cores of a group are divided a second time, in bands: a band holds neighbouring keys of its
+//! group. With one group bands are rows. With several there are half as many more, as the fullest
+//! groups have nearly twice their share of keys, and the work of ranking a key grows with the keys
+//! of its band.
 
 use node::Rank;
 
@@ -28,6 +33,11 @@ pub struct Shape {
     pub rows: Division,
     pub row: u32,
     pub column: u32,
+    /// The same cores, in bands.
+    pub bands: Division,
+    pub band: u32,
+    /// The core's index in its band.
+    pub place: u32,
 }
 
 impl Shape {
@@ -46,6 +56,11 @@ impl Shape {
         let (group, index) = groups.place(rank);
         let rows = groups.part(group, rows_each);
         let (row, column) = rows.place(rank);
+        let bands = match (groups.parts, rows_each) {
+            (1, _) | (_, 1) => rows,
+            _ => groups.part(group, (rows_each + rows_each / 2).min(groups.least())),
+        };
+        let (band, place) = bands.place(rank);
         Shape {
             groups,
             rows_each,
@@ -54,6 +69,9 @@ impl Shape {
             rows,
             row,
             column,
+            bands,
+            band,
+            place,
         }
     }
 
@@ -62,9 +80,8 @@ impl Shape {
         self.groups.part(group, self.rows_each)
     }
 
-    /// The core of this one's column in a row of its own group. In a shorter row columns wrap
-    /// round.
-    pub fn in_row(&self, row: u32) -> Rank {
-        self.rows.core(row, self.column % self.rows.size(row))
+    /// The core of a band to which this one sends its keys. In a shorter band places wrap round.
+    pub fn in_band(&self, band: u32) -> Rank {
+        self.bands.core(band, self.place % self.bands.size(band))
     }
 }

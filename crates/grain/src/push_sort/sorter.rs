@@ -1,12 +1,16 @@
 //! The state of one core, and its messages.
 
-use node::{Group, Message, Node, Port, Rank, Reorder};
+use node::{Group, Message, Node, Port, Rank, Reorder, Work};
 
 use super::PushSort;
-use super::item::{Item, MOST_ITEMS, pack, unpack};
+use super::item::{Item, MOST_ITEMS, keys, pack, unpack};
+use super::search::{charge, probes};
 use super::shape::Shape;
 use crate::records::{VALUE_WORDS, value_of};
 use crate::work;
+
+/// Bytes of a key with its record's number.
+const ITEM_BYTES: u64 = 12;
 
 /// The port of all messages. A core takes messages of several steps as they come, which ports of
 /// their own would not allow.
@@ -26,16 +30,17 @@ pub mod step {
     pub const COUNT: u32 = 8;
     pub const TO_GROUP: u32 = 9;
     pub const ROW_SAMPLE: u32 = 10;
-    pub const ROW_LIST: u32 = 11;
-    pub const ROW_SPLITTER: u32 = 12;
-    pub const KEYS: u32 = 13;
-    pub const KEYS_OF_CORE: u32 = 14;
-    pub const KEYS_OF_ROW: u32 = 15;
-    pub const CORE_LIST: u32 = 16;
-    pub const RANKS: u32 = 17;
-    pub const PLACES: u32 = 18;
-    pub const TO_CORE: u32 = 19;
-    pub const COMPLETE: u32 = 20;
+    pub const ROW_RUN: u32 = 11;
+    pub const ROW_LIST: u32 = 12;
+    pub const BAND_SPLITTER: u32 = 13;
+    pub const KEYS: u32 = 14;
+    pub const KEYS_OF_CORE: u32 = 15;
+    pub const KEYS_OF_BAND: u32 = 16;
+    pub const CORE_LIST: u32 = 17;
+    pub const RANKS: u32 = 18;
+    pub const PLACES: u32 = 19;
+    pub const TO_CORE: u32 = 20;
+    pub const COMPLETE: u32 = 21;
 
     /// Samples after the first ones, and notes to a leader that has enough: read and dropped.
     pub fn is_late(of: u32) -> bool {
@@ -79,14 +84,14 @@ pub struct Sorter {
     pub shape: Shape,
     /// Samples of a group.
     pub samples: u32,
-    /// Samples of each core for the row splitters.
+    /// Samples of each core for the splitters between bands.
     pub row_samples: u32,
     /// Records that each core begins with.
     pub each: u32,
     /// Records that are here.
     pub held: Vec<Record>,
-    /// Whether they are in order.
-    pub is_sorted: bool,
+    /// How many of them, from the first on, are in order.
+    pub sorted: usize,
     /// Places of records that have left, in the cache since they were read for that.
     free: usize,
     /// Messages sent.
@@ -94,8 +99,8 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    pub fn new(program: &PushSort, node: &Node, keys: &[u64]) -> Sorter {
-        let each = keys.len() as u32;
+    pub fn new(program: &PushSort, node: &Node, own: &[u64]) -> Sorter {
+        let each = own.len() as u32;
         let first = node.rank().0 * each;
         let record = |(number, key): (u32, &u64)| Record {
             item: Item { key: *key, number },
@@ -108,8 +113,8 @@ impl Sorter {
             samples: program.samples,
             row_samples: program.row_samples,
             each,
-            held: (first..).zip(keys).map(record).collect(),
-            is_sorted: false,
+            held: (first..).zip(own).map(record).collect(),
+            sorted: 0,
             free: 0,
             sent: 0,
         }
@@ -141,34 +146,53 @@ impl Sorter {
         self.steps.multicast(node, to, step, words).await;
     }
 
-    /// Sends a list of any length to a group: every message tells the length of the whole, and
-    /// where in it its items begin.
+    /// Sends a list of any length to a group.
     pub async fn multicast_list(&mut self, node: &Node, to: Group, step: u32, list: &[Item]) {
-        let mut words = Vec::with_capacity(2 + 2 * list.len().min(MOST_ITEMS));
-        let (mut rest, mut offset) = (list, 0);
-        loop {
-            let (now, later) = rest.split_at(rest.len().min(MOST_ITEMS));
-            words.clear();
-            words.push(list.len() as u64 | offset << 32);
-            offset += now.len() as u64;
-            pack(now, &mut words);
+        let parts = parts(list, pack);
+        self.multicast_parts(node, to, step, parts).await;
+    }
+
+    /// As [`Sorter::multicast_list`], without the numbers of records.
+    pub async fn multicast_keys(&mut self, node: &Node, to: Group, step: u32, list: &[Item]) {
+        let parts = parts(list, |list, words| {
+            words.extend(list.iter().map(|item| item.key));
+        });
+        self.multicast_parts(node, to, step, parts).await;
+    }
+
+    async fn multicast_parts(&mut self, node: &Node, to: Group, step: u32, parts: Vec<Vec<u64>>) {
+        for words in parts {
             if to.count == 1 {
                 self.send(node, to.first, step, &words).await;
             } else {
                 self.multicast(node, to, step, &words).await;
-            }
-            rest = later;
-            if rest.is_empty() {
-                break;
             }
         }
     }
 
     /// Sorts the records that are here by their keys.
     pub fn sort_held(&mut self, node: &Node) {
+        let new = self.held.len() - self.sorted;
+        if new == 0 {
+            return;
+        }
+        work::sort(node, new);
+        if self.sorted > 0 {
+            // The new ones are searched in the others, which move.
+            let bytes = self.held.len() as u64 * ITEM_BYTES;
+            let search = new as u64 * probes(self.sorted);
+            if search < self.held.len() as u64 {
+                charge(node, search);
+                node.work(Work::Copy { bytes });
+            } else {
+                node.work(Work::Merge {
+                    records: self.held.len() as u64,
+                    sources: 2,
+                });
+            }
+        }
         self.held.sort_unstable_by_key(|record| record.item);
-        work::sort(node, self.held.len());
-        self.is_sorted = true;
+        self.sorted = self.held.len();
     }
 
     /// Sends a record on, which leaves its place free.
@@ -188,11 +212,29 @@ impl Sorter {
     }
 }
 
+/// The messages of a list, one at least: each tells the length of the whole, and where in it its
+/// items begin.
+fn parts(list: &[Item], pack: impl Fn(&[Item], &mut Vec<u64>)) -> Vec<Vec<u64>> {
+    let part = |offset: usize| {
+        let items = &list[offset..list.len().min(offset + MOST_ITEMS)];
+        let mut words = Vec::with_capacity(1 + 2 * items.len());
+        words.push(list.len() as u64 | (offset as u64) << 32);
+        pack(items, &mut words);
+        words
+    };
+    (0..list.len().max(1))
+        .step_by(MOST_ITEMS)
+        .map(part)
+        .collect()
+}
+
 /// Lists that arrive in one message or several.
 #[derive(Default)]
 pub struct Lists {
     /// Lists that have not arrived whole.
     pub missing: u32,
+    /// Whether they come without the numbers of records.
+    are_keys: bool,
     partial: Vec<List>,
     pub whole: Vec<List>,
 }
@@ -211,6 +253,14 @@ impl Lists {
         }
     }
 
+    /// Lists that come without the numbers of records: those are 0.
+    pub fn of_keys(count: u32) -> Lists {
+        Lists {
+            are_keys: true,
+            ..Lists::of(count)
+        }
+    }
+
     pub fn take(&mut self, message: &Message) {
         let (all, packed) = (message.words[0] as u32 as usize, &message.words[1..]);
         let place = self
@@ -224,7 +274,11 @@ impl Lists {
                 items: Vec::with_capacity(all),
             },
         };
-        list.items.extend(unpack(packed));
+        if self.are_keys {
+            list.items.extend(keys(packed));
+        } else {
+            list.items.extend(unpack(packed));
+        }
         if list.items.len() < all {
             self.partial.push(list);
             return;

@@ -1,64 +1,54 @@
-//! From the groups to the rows: keys alone, while their records wait.
+//! From the groups to the bands: keys alone, while their records wait.
 //!
 //! ```text
-//!   core of a group --its keys of a row--> a core of the row: merges them
+//!   core of a group --its keys of a band--> a core of the band: merges them
 //! ```
 
 use std::ops::Range;
 
 use node::{Group, Node, Work};
 
-use super::gather::classify;
 use super::item::Item;
-use super::search::{charge, probes};
+use super::search::{charge, rank_in};
 use super::sorter::{List, Lists, Record, Sorter, step};
-use crate::work;
 
 impl Sorter {
-    /// Groups the records here by their rows; returns those of each row.
+    /// Groups the records here by their bands; returns those of each band.
     pub fn cut(&mut self, node: &Node, splitters: &[Option<Item>]) -> Vec<Range<usize>> {
         let known: Vec<Item> = splitters.iter().copied().flatten().collect();
-        let row = |record: &Record| known.partition_point(|splitter| *splitter <= record.item);
-        if self.is_sorted {
-            charge(node, known.len() as u64 * probes(self.held.len()));
-        } else if !splitters.is_empty() {
-            classify(node, self.held.len());
-            // Count the records of each row, and note their places.
-            work::account(node, 2 * self.held.len());
-        }
-        self.held.sort_unstable_by_key(|record| record.item);
+        let band = |record: &Record| known.partition_point(|splitter| *splitter <= record.item);
+        self.sort_held(node);
+        let items: Vec<Item> = self.held.iter().map(|record| record.item).collect();
+        charge(node, rank_in(&items, &known, &mut vec![0; known.len()]));
         let mut begin = 0;
         let mut ranges = Vec::with_capacity(splitters.len() + 1);
         for this in 0..=splitters.len() {
-            let end = begin + self.held[begin..].partition_point(|record| row(record) <= this);
+            let end = begin + self.held[begin..].partition_point(|record| band(record) <= this);
             ranges.push(begin..end);
-            if !self.is_sorted {
-                work::sort(node, end - begin);
-            }
             begin = end;
         }
         ranges
     }
 
-    /// Sends the keys to their rows; returns those that come to this core.
+    /// Sends the keys to their bands; returns those that come to this core.
     pub async fn keys(&mut self, node: &Node, ranges: &[Range<usize>]) -> Vec<List> {
         let shape = self.shape;
-        let rows = shape.rows.parts;
+        let bands = shape.bands.parts;
         let items: Vec<_> = self.held.iter().map(|record| record.item).collect();
-        if rows == 1 {
+        if bands == 1 {
             let from = node.rank();
             return vec![List { from, items }];
         }
-        // Not all cores begin with the first row.
-        let turn = |row: u32| (row + shape.row + shape.column) % rows;
-        for row in (0..rows).map(turn) {
-            let to = Group::row(shape.in_row(row), 1);
-            let items = &items[ranges[row as usize].clone()];
+        // Not all cores begin with the first band.
+        let turn = |band: u32| (band + shape.band + shape.place) % bands;
+        for band in (0..bands).map(turn) {
+            let to = Group::row(shape.in_band(band), 1);
+            let items = &items[ranges[band as usize].clone()];
             self.multicast_list(node, to, step::KEYS, items).await;
         }
-        let cores = shape.rows.size(shape.row);
-        let senders = |row| (shape.rows.size(row) + cores - 1 - shape.column) / cores;
-        let mut lists = Lists::of((0..rows).map(senders).sum());
+        let cores = shape.bands.size(shape.band);
+        let senders = |band| (shape.bands.size(band) + cores - 1 - shape.place) / cores;
+        let mut lists = Lists::of((0..bands).map(senders).sum());
         while lists.missing > 0 {
             lists.take(&self.next_of(node, |of| of == step::KEYS).await.1);
         }
