@@ -256,15 +256,9 @@ fn sources(arguments: &Arguments) -> Vec<Source> {
 
 /// The format of the output: the one that is asked for, or that of the file's name.
 fn compression_of(arguments: &Arguments, target: &Target) -> Option<Compression> {
-    let ends_in = |format: &Compression| match target {
-        Target::Path(path) => path
-            .extension()
-            .is_some_and(|end| end == format.extension()),
-        _ => false,
-    };
-    match arguments.compress_output {
-        CompressionName::Auto => Compression::ALL.into_iter().find(ends_in),
-        name => name.format(),
+    match (arguments.compress_output, target) {
+        (CompressionName::Auto, Target::Path(path)) => Compression::of_name(path),
+        (name, _) => name.format(),
     }
 }
 

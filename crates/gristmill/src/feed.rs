@@ -7,6 +7,7 @@ use std::path::Path;
 
 use node_real::Feed as Input;
 
+use crate::contents::Contents;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::front::Front;
@@ -226,8 +227,9 @@ impl Feed {
             file: path.to_owned(),
             cause,
         })?;
-        let reader = BufReader::with_capacity(READ_BYTES, file);
-        self.push_reader(reader)
+        let contents = Contents::of(file).map_err(Error::Io);
+        contents
+            .and_then(|contents| self.push_reader(BufReader::with_capacity(READ_BYTES, contents)))
             .map_err(|error| error.in_file(path))
     }
 

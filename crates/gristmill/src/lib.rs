@@ -48,6 +48,7 @@
 //! [`Watch`] or a drop ends a sort: its temporary files are removed then. An output appears under its
 //! name only when it is complete.
 
+mod contents;
 mod encoder;
 mod error;
 mod feed;

@@ -8,8 +8,8 @@ use std::process::id;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, scope};
 
-use node::Node;
 use node::backend::FileHandle;
+use node::{Compress, Compression, Node};
 use node_real::{Cluster, Feed, Gone};
 use pipeline::{Control, Failure};
 use sort::{CheckResult, Checked, Job};
@@ -20,6 +20,10 @@ use crate::report::Report;
 /// The node draws where to sample. Any number will do; one that is always the same makes a sort
 /// repeat itself.
 const SEED: u64 = 1;
+
+/// The limit that a compressor takes its part of when records of a sort are written to a file: some
+/// MiB beside the sort.
+const COMPRESSOR_BYTES: u64 = 64 << 20;
 
 type Ended = Result<sort::Report, Failure>;
 
@@ -109,11 +113,16 @@ pub(crate) fn store<T>(
     let (mut feed, input) = Feed::new();
     scope(|scope| {
         let target = path.to_owned();
+        let compress = Compression::of_name(path).map(|format| Compress {
+            format,
+            cores: 1,
+            memory_bytes: COMPRESSOR_BYTES,
+        });
         let store = move || {
             let cluster = Cluster::alone(SEED, Some(input), None);
             run_on(&cluster, move |node| {
                 let target = target.clone();
-                async move { sort::store(&node, target).await }
+                async move { sort::store(&node, target, compress).await }
             })
         };
         let storing = Builder::new()

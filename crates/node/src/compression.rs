@@ -3,6 +3,8 @@
 //! A node that knows these formats shows a compressed file as its contents, in order: a sequential
 //! [`File`](crate::File), like a pipe. Programs need no format of their own.
 
+use std::path::Path;
+
 /// Formats of compressed files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -37,6 +39,14 @@ impl Compression {
             Compression::Bzip2 => "bzip2",
             Compression::Xz => "xz",
         }
+    }
+
+    /// The format that the end of a file's name tells.
+    pub fn of_name(path: &Path) -> Option<Compression> {
+        let end = path.extension()?;
+        Compression::ALL
+            .into_iter()
+            .find(|format| end == format.extension())
     }
 
     /// The end of the names of its files, without the dot.

@@ -33,7 +33,8 @@ pub struct Format {
 pub enum FormatError {
     /// No format has this name.
     #[error(
-        "unknown format \"{given}\"; use lines, gensort, or fixed:LEN for records of LEN bytes"
+        "unknown format \"{given}\"; use lines, csv, tsv, jsonl, gensort, fixed:LEN for records of LEN \
+         bytes, or varlen:u32le, rdw, kv:u32le and their like for records with lengths"
     )]
     Unknown {
         /// The given name.
@@ -88,9 +89,9 @@ impl Format {
         keys: &[S],
         ties: Ties,
     ) -> Result<Format, FormatError> {
+        let record_bytes = record_bytes_of(format)?;
         let keys = keys.iter().map(|spec| spec.as_ref().parse());
         let mut keys = keys.collect::<Result<Vec<Key>, KeyError>>()?;
-        let record_bytes = record_bytes_of(format)?;
         if format == "gensort" && keys.is_empty() {
             keys.push(Key::plain(0, KEY_BYTES));
         }

@@ -29,7 +29,7 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     ),
     (
         "gristmill",
-        &["record", "node", "node-real", "pipeline", "sort"],
+        &["record", "codec", "node", "node-real", "pipeline", "sort"],
     ),
     ("c", &["gristmill"]),
     (

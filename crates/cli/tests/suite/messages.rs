@@ -101,7 +101,11 @@ fn values_are_refused_in_the_style_of_all_messages() {
         ("sort -c --top 3 in", "--top has nothing to do"),
         (
             "sort --format foo in",
-            "unknown format \"foo\"; use lines, gensort, or fixed:LEN",
+            "unknown format \"foo\"; use lines, csv, tsv, jsonl, gensort, fixed:LEN",
+        ),
+        (
+            "sort --format cvs --key a in",
+            "unknown format \"cvs\"; use lines, csv",
         ),
         (
             "sort -S 1X in",

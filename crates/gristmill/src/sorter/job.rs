@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
-use node::Decompress;
+use node::{Compression, Decompress};
 use sort::{Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target, Tuning, amount};
 
 use super::Sorter;
@@ -63,16 +63,25 @@ impl Sorter {
             true => vec![std::env::temp_dir()],
             false => self.temporary.clone(),
         };
+        // As the command does: files by their first bytes and their names, records as they come.
+        let decompress = match sources.iter().all(|source| source.path().is_some()) {
+            true => Decompress::Auto,
+            false => Decompress::Never,
+        };
+        let compress = match &target {
+            Target::Path(path) => Compression::of_name(path),
+            _ => None,
+        };
         Job {
             sources,
-            decompress: Decompress::Never,
+            decompress,
             shared: false,
             temporary,
             pack: Pack::Auto,
             temporary_limit: None,
             plan: Choice::Auto,
             target,
-            compress: None,
+            compress,
             exchange: ExchangeKind::default(),
             contents: built.contents,
             top: self.top,

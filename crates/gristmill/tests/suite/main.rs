@@ -1,5 +1,6 @@
 //! The library as its users see it.
 
+mod compressed;
 mod ends;
 mod face;
 mod mistakes;

@@ -91,9 +91,9 @@ fn unknown_formats_and_lengths_are_refused_with_a_hint() {
     for (format, hint) in [
         (
             "gensorts",
-            "unknown format \"gensorts\"; use lines, gensort, or fixed:LEN",
+            "unknown format \"gensorts\"; use lines, csv, tsv, jsonl, gensort, fixed:LEN",
         ),
-        ("fixed", "use lines, gensort, or fixed:LEN"),
+        ("fixed", "use lines, csv, tsv, jsonl, gensort, fixed:LEN"),
         (
             "fixed:",
             "\"\" is not a record length; give a plain number of bytes from 1",

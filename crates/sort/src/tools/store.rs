@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{Buffer, File, Filled, Node, Pool, Queue, Standard};
+use node::{Buffer, Compress, File, Filled, Node, Pool, Queue, Standard};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
@@ -25,13 +25,20 @@ const DEPTH: usize = 2;
 /// One buffer that is filled, one that waits, and those in flight.
 const BUFFERS: usize = 2 + DEPTH;
 
-/// Stores standard input in the file `target`. Returns its bytes.
+/// Stores standard input in the file `target`, compressed if asked. Returns the bytes that came.
 ///
 /// # Errors
 /// When the input or the disk fails. The target keeps its old content then.
-pub async fn store(node: &Node, target: PathBuf) -> Result<u64, Failure> {
+pub async fn store(
+    node: &Node,
+    target: PathBuf,
+    compress: Option<Compress>,
+) -> Result<u64, Failure> {
     let input = node.standard(Standard::Input).await?;
-    let output = Output::open(node, &Target::Path(target), IoChoice::Auto).await?;
+    let mut output = Output::open(node, &Target::Path(target), IoChoice::Auto).await?;
+    if let Some(how) = compress {
+        output = output.compressed(node, how).await?;
+    }
     let stored = async {
         let bytes = copy(node, input, &output).await?;
         output.finish(node, bytes).await?;
