@@ -1,26 +1,35 @@
 //! The contents of a file that is compressed or not.
 
 use std::fs::File;
-use std::io::{self, Chain, Cursor, Read};
+use std::io::{self, Chain, Cursor, Read, Take};
 
 use codec::{Decoder, Header, LONGEST_HEADER};
 
-/// Memory of which a decompressor takes a part.
-const DECODER_BYTES: u64 = 64 << 20;
-
 pub(crate) enum Contents {
-    Plain(Chain<Cursor<Vec<u8>>, File>),
+    Plain(Chain<Cursor<Vec<u8>>, Take<File>>),
     Compressed(Decoder<File>),
 }
 
 impl Contents {
-    pub fn of(mut file: File) -> io::Result<Contents> {
+    /// A decompressor takes a part of `memory_bytes`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its data need more than that part.
+    pub fn of(mut file: File, memory_bytes: u64) -> io::Result<Contents> {
         let mut begin = Vec::new();
-        let first = (&mut file).take(LONGEST_HEADER as u64);
-        { first }.read_to_end(&mut begin)?;
-        Ok(match Header::of(&begin, DECODER_BYTES) {
-            Some(header) => Contents::Compressed(Decoder::new(header, begin, file)),
-            None => Contents::Plain(Cursor::new(begin).chain(file)),
+        let first = (&mut file)
+            .take(LONGEST_HEADER as u64)
+            .read_to_end(&mut begin)?;
+        Ok(match Header::of(&begin, memory_bytes) {
+            Some(header) => {
+                let header = header.of_pipe(memory_bytes).map_err(io::Error::from)?;
+                Contents::Compressed(Decoder::new(header, begin, file))
+            }
+            None => {
+                // What has ended is not read again: a terminal would go on.
+                let rest = if first < LONGEST_HEADER { 0 } else { u64::MAX };
+                Contents::Plain(Cursor::new(begin).chain(file.take(rest)))
+            }
         })
     }
 }

@@ -221,13 +221,13 @@ impl Feed {
         self.encoder.wrong("its length is none that a record has")
     }
 
-    pub(crate) fn push_file(&mut self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn push_file(&mut self, path: &Path, memory_bytes: u64) -> Result<(), Error> {
         let file = File::open(path).map_err(|cause| Error::File {
             what: format!("cannot open {}: {cause}", path.display()),
             file: path.to_owned(),
             cause,
         })?;
-        let contents = Contents::of(file).map_err(Error::Io);
+        let contents = Contents::of(file, memory_bytes).map_err(Error::Io);
         contents
             .and_then(|contents| self.push_reader(BufReader::with_capacity(READ_BYTES, contents)))
             .map_err(|error| error.in_file(path))

@@ -265,10 +265,11 @@ impl Sorter {
     ) -> Result<Sorted, Error> {
         let sources = paths(inputs);
         if self.make_key.is_some() {
+            let memory_bytes = self.memory_bytes;
             let mut feed = self.start()?;
             for source in &sources {
                 let path = source.path().expect("a path");
-                feed.push_file(path)?;
+                feed.push_file(path, memory_bytes)?;
             }
             return feed.finish();
         }

@@ -77,6 +77,7 @@ impl Run {
             list.iter_mut().for_each(|item| item.number = u32::MAX);
         }
         charge(node, rank_in(&list, &self.items, &mut self.below));
+        work::account(node, self.items.len());
     }
 }
 
@@ -222,6 +223,11 @@ impl Sorter {
         ranking.is_over = true;
         let samples = ranking.lists.items() as u64;
         let runs = ranking.runs.iter();
+        // The rank of each sample is compared with those of the two splitters around it.
+        work::account(
+            node,
+            2 * runs.clone().map(|run| run.items.len()).sum::<usize>(),
+        );
         let ranked = runs.flat_map(|run| run.items.iter().zip(&run.below));
         let bands = self.shape.bands;
         for band in 1..bands.parts {

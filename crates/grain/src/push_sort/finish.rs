@@ -139,6 +139,7 @@ impl Sorter {
 
     /// The first core of a band adds, and tells the group.
     async fn keys_of_core(&mut self, node: &Node, counts: &mut BandCounts, message: &Message) {
+        work::account(node, 1);
         counts.own_band += message.words[0];
         counts.uncounted -= 1;
         if counts.uncounted == 0 {
@@ -164,8 +165,9 @@ impl Sorter {
             let (core, place) = keys.place(Rank((before + rank) as u32));
             places[*source].push(u64::from(core) << 32 | u64::from(place));
         }
-        // The sums, and for each key, in their order, the step to its core.
-        work::account(node, of_bands.len() + 2 * finish.sources.len());
+        // The sums, and for each key, in their order, its two ranks, the step to its core, and its
+        // place in the message to its holder.
+        work::account(node, of_bands.len() + 4 * finish.sources.len());
         let senders = std::mem::take(&mut finish.senders);
         for (sender, places) in senders.into_iter().zip(&places) {
             if sender == node.rank() {

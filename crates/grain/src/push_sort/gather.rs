@@ -5,6 +5,7 @@ use node::Node;
 use super::counting::Counting;
 use super::item::{Item, unpack};
 use super::sorter::{Record, Sorter, step};
+use crate::work;
 
 impl Sorter {
     /// Sends the records to their groups, after samples and counts.
@@ -23,7 +24,7 @@ impl Sorter {
             let item = records[place as usize].item;
             let rows = self.shape.rows_of(group(item));
             let row = (self.shape.index + sample) % rows.parts;
-            let words = [item.key, item.number.into()];
+            let words = [item.key, item.scattered().number.into()];
             self.send(node, rows.core(row, 0), step::ROW_SAMPLE, &words)
                 .await;
         }
@@ -36,11 +37,15 @@ impl Sorter {
             }
         }
         self.send_counts(node, &counts).await;
+        // A new number for each record.
+        work::account(node, records.len());
         // Not all cores begin with the first group.
         let begin = node.random() as usize % records.len();
         for record in records[begin..].iter().chain(&records[..begin]) {
             let to = self.receiver(group(record.item));
-            self.push(node, to, step::TO_GROUP, record).await;
+            let item = record.item.scattered();
+            let record = Record { item, ..*record };
+            self.push(node, to, step::TO_GROUP, &record).await;
         }
     }
 

@@ -10,6 +10,37 @@ pub struct Item {
     pub number: u32,
 }
 
+/// An odd number, about 2^32 divided by the golden ratio: its multiples are spread evenly.
+const SCATTER: u32 = 0x9E37_79B1;
+
+/// Its inverse modulo 2^32, by Newton's iteration: each step doubles the bits that are right.
+const GATHER: u32 = {
+    let mut inverse = SCATTER;
+    let mut step = 0;
+    while step < 4 {
+        inverse = inverse.wrapping_mul(2_u32.wrapping_sub(SCATTER.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+};
+
+impl Item {
+    /// The item with another number, which tells nothing about where its record began.
+    ///
+    /// The first samples of a group that arrive are not a fair choice of senders. If equal keys were
+    /// ordered by sender, the splitters between its bands would cut them unequally.
+    pub fn scattered(self) -> Item {
+        let number = self.number.wrapping_mul(SCATTER);
+        Item { number, ..self }
+    }
+
+    /// The item that was scattered.
+    pub fn gathered(self) -> Item {
+        let number = self.number.wrapping_mul(GATHER);
+        Item { number, ..self }
+    }
+}
+
 /// Most items of a message: with the step and another word they fill a segment of 1,024 bytes,
 /// the longest message that the network multicasts.
 pub const MOST_ITEMS: usize = 84;
@@ -45,6 +76,14 @@ pub fn unpack(words: &[u64]) -> impl Iterator<Item = Item> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scattered_items_are_gathered() {
+        for number in [0, 1, 2, 12_345, u32::MAX] {
+            let item = Item { key: 7, number };
+            assert_eq!(item.scattered().gathered(), item);
+        }
+    }
 
     #[test]
     fn items_come_out_as_they_went_in() {

@@ -152,8 +152,8 @@ impl Sorter {
         }
         let item = own.whole[0].items[sample as usize];
         charge(node, lists.iter().map(|(_, keys)| probes(keys.len())).sum());
-        // Whether a search ends at an equal key, which its last probe has read.
-        work::account(node, lists.len());
+        // The sum, and whether a search ends at an equal key, which its last probe has read.
+        work::account(node, 2 * lists.len());
         let (mut below, mut is_tied) = (0, false);
         for (group, keys) in &lists {
             let lower = keys.partition_point(|key| *key < item.key);

@@ -122,6 +122,8 @@ impl Sorter {
 
     /// The core where a record began.
     pub fn origin(&self, item: Item) -> Rank {
+        let has_groups = self.shape.groups.parts > 1;
+        let item = if has_groups { item.gathered() } else { item };
         Rank(item.number / self.each)
     }
 
