@@ -26,7 +26,7 @@ impl Contents {
                 Contents::Compressed(Decoder::new(header, begin, file))
             }
             None => {
-                // What has ended is not read again: a terminal would go on.
+                // A second read behind the end of a terminal would wait for more.
                 let rest = if first < LONGEST_HEADER { 0 } else { u64::MAX };
                 Contents::Plain(Cursor::new(begin).chain(file.take(rest)))
             }

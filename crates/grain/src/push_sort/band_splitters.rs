@@ -53,8 +53,6 @@ impl BandSplitting {
 /// The ranks of some samples among all of the group, found list by list.
 pub struct SampleRanking {
     lists: Lists,
-    /// Whether lists have the numbers of records.
-    has_numbers: bool,
     runs: Vec<Run>,
     is_over: bool,
     /// This ranker, among all.
@@ -70,10 +68,10 @@ struct Run {
 }
 
 impl Run {
-    /// Ranks it in the list of another row.
-    fn rank(&mut self, node: &Node, list: &[Item], row: usize, has_numbers: bool) {
+    /// Ranks it in the list of another row. Keys without numbers are ordered by row.
+    fn rank(&mut self, node: &Node, list: &[Item], row: usize, are_keys: bool) {
         let mut list = list.to_vec();
-        if !has_numbers && row > self.row {
+        if are_keys && row > self.row {
             list.iter_mut().for_each(|item| item.number = u32::MAX);
         }
         charge(node, rank_in(&list, &self.items, &mut self.below));
@@ -93,7 +91,7 @@ impl SampleRanking {
         for list in &self.lists.whole {
             let row = rows.place(list.from).0 as usize;
             if row != run.row {
-                run.rank(node, &list.items, row, self.has_numbers);
+                run.rank(node, &list.items, row, self.lists.are_keys);
             }
         }
         self.runs.push(run);
@@ -105,7 +103,7 @@ impl SampleRanking {
         for list in &self.lists.whole[whole..] {
             let row = rows.place(list.from).0 as usize;
             for run in self.runs.iter_mut().filter(|run| run.row != row) {
-                run.rank(node, &list.items, row, self.has_numbers);
+                run.rank(node, &list.items, row, self.lists.are_keys);
             }
         }
     }
@@ -152,7 +150,6 @@ impl Sorter {
                 } else {
                     Lists::of_keys(lists)
                 },
-                has_numbers: from_groups,
                 runs: Vec::new(),
                 is_over: !is_ranker,
                 ranker: (self.shape.index / RANKER_STRIDE) as usize,
@@ -204,11 +201,11 @@ impl Sorter {
             pack(run, &mut words);
             self.send(node, to, step::ROW_RUN, &words).await;
         }
-        if rows.ranking.has_numbers {
-            self.multicast_list(node, rankers, step::ROW_LIST, &rows.samples)
+        if rows.ranking.lists.are_keys {
+            self.multicast_keys(node, rankers, step::ROW_LIST, &rows.samples)
                 .await;
         } else {
-            self.multicast_keys(node, rankers, step::ROW_LIST, &rows.samples)
+            self.multicast_list(node, rankers, step::ROW_LIST, &rows.samples)
                 .await;
         }
     }

@@ -20,10 +20,10 @@ pub struct PushSort {
     /// Most cores of a group: those behind one switch
     #[arg(long, value_name = "G", default_value_t = 256, value_parser = count)]
     pub group: u32,
-    /// Samples of each group for the splitters between groups
+    /// Samples of each group for the splitters between groups; unused with one group
     #[arg(long, value_name = "S", default_value_t = 16, value_parser = count)]
     pub samples: u32,
-    /// Samples of each core for the splitters between the bands of a group
+    /// Samples of each core for the splitters between the bands of a group; unused with one group
     #[arg(id = "row-samples", long, value_name = "S", default_value_t = 3, value_parser = count)]
     #[serde(rename = "row-samples")]
     pub row_samples: u32,

@@ -236,7 +236,7 @@ pub struct Lists {
     /// Lists that have not arrived whole.
     pub missing: u32,
     /// Whether they come without the numbers of records.
-    are_keys: bool,
+    pub are_keys: bool,
     partial: Vec<List>,
     pub whole: Vec<List>,
 }
