@@ -1,44 +1,48 @@
 //! The contents of a file that is compressed or not.
 
 use std::fs::File;
-use std::io::{self, Chain, Cursor, Read, Take};
+use std::io::{self, Read};
 
-use codec::{Decoder, Header, LONGEST_HEADER};
+use node::Decompress;
+use node::backend::Reading;
+use node_real::Contents;
 
-pub(crate) enum Contents {
-    Plain(Chain<Cursor<Vec<u8>>, Take<File>>),
-    Compressed(Decoder<File>),
+/// Reads the contents of a file. A decompressor takes a part of `memory_bytes`.
+pub(crate) fn contents(file: File, memory_bytes: u64) -> impl Read {
+    let decompress = Decompress::Auto;
+    let reading = Reading {
+        decompress,
+        memory_bytes,
+    };
+    Reader(Contents::new(Whole(file), reading))
 }
 
-impl Contents {
-    /// A decompressor takes a part of `memory_bytes`.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or its data need more than that part.
-    pub fn of(mut file: File, memory_bytes: u64) -> io::Result<Contents> {
-        let mut begin = Vec::new();
-        let first = (&mut file)
-            .take(LONGEST_HEADER as u64)
-            .read_to_end(&mut begin)?;
-        Ok(match Header::of(&begin, memory_bytes) {
-            Some(header) => {
-                let header = header.of_pipe(memory_bytes).map_err(io::Error::from)?;
-                Contents::Compressed(Decoder::new(header, begin, file))
-            }
-            None => {
-                // A second read behind the end of a terminal would wait for more.
-                let rest = if first < LONGEST_HEADER { 0 } else { u64::MAX };
-                Contents::Plain(Cursor::new(begin).chain(file.take(rest)))
-            }
-        })
+struct Reader(Contents<Whole>);
+
+impl Read for Reader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.fill(out)
     }
 }
 
-impl Read for Contents {
+/// A file whose reads fill their buffer: a pipe gives less at a time.
+struct Whole(File);
+
+impl Read for Whole {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Contents::Plain(file) => file.read(out),
-            Contents::Compressed(decoder) => decoder.fill(out),
+        let most = out.len() as u64;
+        let (mut filled, mut rest) = (0, &mut out[..]);
+        while filled < most {
+            match self.0.read(rest) {
+                Ok(0) => break,
+                Ok(read) => {
+                    filled += read as u64;
+                    rest = &mut rest[read..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(filled as usize)
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use node_real::Feed as Input;
 
-use crate::contents::Contents;
+use crate::contents::contents;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::front::Front;
@@ -227,9 +227,8 @@ impl Feed {
             file: path.to_owned(),
             cause,
         })?;
-        let contents = Contents::of(file, memory_bytes).map_err(Error::Io);
-        contents
-            .and_then(|contents| self.push_reader(BufReader::with_capacity(READ_BYTES, contents)))
+        let reader = BufReader::with_capacity(READ_BYTES, contents(file, memory_bytes));
+        self.push_reader(reader)
             .map_err(|error| error.in_file(path))
     }
 

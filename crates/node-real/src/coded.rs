@@ -45,9 +45,9 @@ pub(crate) fn decompressed(
         }
         Some(header) => {
             let decoder = Decoder::new(header, begin.to_vec(), source);
-            (Contents::Compressed(decoder), header.memory)
+            (Contents(State::Compressed(decoder)), header.memory)
         }
-        None if is_pipe => (Contents::Unknown(source, reading), OF_PIPE),
+        None if is_pipe => (Contents::new(source, reading), OF_PIPE),
         None => return Ok(None),
     };
     let handle = DecodedFile {
@@ -86,27 +86,38 @@ impl Read for Source {
     }
 }
 
-enum Contents {
-    /// A pipe of which nothing was read.
-    Unknown(Source, Reading),
-    Compressed(Decoder<Source>),
-    /// The first bytes of a pipe, and the rest, if there is one.
-    Plain(Vec<u8>, Option<Source>),
+/// The contents of what is read front to back, compressed or not.
+pub struct Contents<S>(State<S>);
+
+enum State<S> {
+    /// Nothing was read.
+    Unknown(S, Reading),
+    Compressed(Decoder<S>),
+    /// The first bytes, and the rest, if there is one.
+    Plain(Vec<u8>, Option<S>),
     /// The first bytes could not be read, or ask for too much memory.
     Failed,
 }
 
-impl Contents {
+impl<S: Read + Send + 'static> Contents<S> {
+    /// Of a source whose reads fill their buffer, less only at the end.
+    pub fn new(source: S, reading: Reading) -> Contents<S> {
+        Contents(State::Unknown(source, reading))
+    }
+
     /// Fills `out`, less only at the end.
-    fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Contents::Unknown(..) => {
+    ///
+    /// # Errors
+    /// When the source fails, is damaged, or asks for too much memory.
+    pub fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            State::Unknown(..) => {
                 self.begin()?;
                 self.fill(out)
             }
-            Contents::Failed => Err(io::ErrorKind::InvalidData.into()),
-            Contents::Compressed(decoder) => decoder.fill(out),
-            Contents::Plain(begin, rest) => {
+            State::Failed => Err(io::ErrorKind::InvalidData.into()),
+            State::Compressed(decoder) => decoder.fill(out),
+            State::Plain(begin, rest) => {
                 let seen = begin.len().min(out.len());
                 let (front, out) = out.split_at_mut(seen);
                 front.copy_from_slice(&begin[..seen]);
@@ -117,22 +128,22 @@ impl Contents {
         }
     }
 
-    /// Reads the first bytes of a pipe, which tell whether it is compressed.
+    /// Reads the first bytes, which tell whether it is compressed.
     fn begin(&mut self) -> io::Result<()> {
-        let Contents::Unknown(mut source, reading) = std::mem::replace(self, Contents::Failed)
+        let State::Unknown(mut source, reading) = std::mem::replace(&mut self.0, State::Failed)
         else {
             return Ok(());
         };
         let mut begin = vec![0; HEADER_BYTES];
         let read = source.read(&mut begin)?;
         begin.truncate(read);
-        *self = match header(&begin, reading) {
+        self.0 = match header(&begin, reading) {
             Some(header) => {
                 let header = header.of_pipe(reading.memory_bytes)?;
-                Contents::Compressed(Decoder::new(header, begin, source))
+                State::Compressed(Decoder::new(header, begin, source))
             }
             // A terminal would ask for more after its end.
-            None => Contents::Plain(begin, (read == HEADER_BYTES).then_some(source)),
+            None => State::Plain(begin, (read == HEADER_BYTES).then_some(source)),
         };
         Ok(())
     }
@@ -141,7 +152,7 @@ impl Contents {
 /// The contents of a file, front to back.
 struct DecodedFile {
     open: Arc<OpenFile>,
-    contents: Arc<Mutex<Contents>>,
+    contents: Arc<Mutex<Contents<Source>>>,
     threads: Arc<IoThreads>,
 }
 

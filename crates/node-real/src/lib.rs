@@ -25,6 +25,7 @@ mod sys;
 mod task;
 
 pub use cluster::Cluster;
+pub use coded::Contents;
 pub use disks::RealDisks;
 pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};
 pub use streams::{Feed, Gone, Take};

@@ -29,7 +29,7 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     ),
     (
         "gristmill",
-        &["record", "codec", "node", "node-real", "pipeline", "sort"],
+        &["record", "node", "node-real", "pipeline", "sort"],
     ),
     ("c", &["gristmill"]),
     (
