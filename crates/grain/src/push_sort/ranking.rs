@@ -50,6 +50,24 @@ fn bits(keys: u64) -> usize {
     if keys <= NARROW { 16 } else { 32 }
 }
 
+/// The words of ranks among that many keys.
+fn pack(ranks: &[u64], keys: u64) -> impl Iterator<Item = u64> {
+    let bits = bits(keys);
+    ranks.chunks(64 / bits).map(move |ranks| {
+        let lanes = ranks.iter().zip((0..).step_by(bits));
+        lanes.map(|(rank, shift)| rank << shift).sum()
+    })
+}
+
+/// The ranks in words, among that many keys; the last word may have more than were packed.
+fn ranks_of(words: &[u64], keys: u64) -> impl Iterator<Item = u64> {
+    let bits = bits(keys);
+    words.iter().flat_map(move |word| {
+        let shifts = (0..64).step_by(bits);
+        shifts.map(move |shift| word >> shift & (u64::MAX >> (64 - bits)))
+    })
+}
+
 impl Ranking {
     /// Of the keys of the core at `column` in a band of `cores`.
     pub fn new(items: Vec<Item>, first: Rank, column: u32, cores: u32) -> Ranking {
@@ -120,11 +138,7 @@ impl Ranking {
         });
         self.unmerged -= below;
         let mut words = vec![own.len() as u64 | offset << 32];
-        let bits = bits(own.len() as u64);
-        words.extend(ranks.chunks(64 / bits).map(|ranks| {
-            let lanes = ranks.iter().zip((0..).step_by(bits));
-            lanes.map(|(rank, shift)| rank << shift).sum::<u64>()
-        }));
+        words.extend(pack(&ranks, own.len() as u64));
         words
     }
 
@@ -132,12 +146,8 @@ impl Ranking {
     pub fn told(&mut self, node: &Node, message: &Message) {
         let (all, offset) = (message.words[0] as u32, (message.words[0] >> 32) as usize);
         self.hears(message.from, all.into());
-        let bits = bits(all.into());
         let words = &message.words[1..];
-        let ranks = words.iter().flat_map(|word| {
-            let shifts = (0..64).step_by(bits);
-            shifts.map(move |shift| word >> shift & (u64::MAX >> (64 - bits)))
-        });
+        let ranks = ranks_of(words, all.into());
         let end = self.told.len().min(offset + MOST_ITEMS);
         for (sum, rank) in self.told[offset..end].iter_mut().zip(ranks) {
             *sum += rank;
@@ -165,6 +175,24 @@ impl Ranking {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_are_packed_as_narrowly_as_they_fit() {
+        for (keys, each) in [
+            (1, 4),
+            (NARROW, 4),
+            (NARROW + 1, 2),
+            (u64::from(u32::MAX), 2),
+        ] {
+            for count in [0, 1, 2, 3, 4, 5, 100] {
+                let ranks: Vec<u64> = (0..count).map(|number| keys - number.min(keys)).collect();
+                let words: Vec<u64> = pack(&ranks, keys).collect();
+                assert_eq!(words.len() as u64, count.div_ceil(each), "of {keys} keys");
+                let unpacked = ranks_of(&words, keys).take(ranks.len());
+                assert_eq!(unpacked.collect::<Vec<_>>(), ranks, "of {keys} keys");
+            }
+        }
+    }
 
     #[test]
     fn each_two_lists_are_merged_once() {
