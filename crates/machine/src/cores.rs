@@ -2,4 +2,6 @@
 
 pub mod meter;
 pub mod rank;
+pub mod sharing;
 pub mod task;
+pub mod waiters;

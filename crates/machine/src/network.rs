@@ -5,11 +5,12 @@
 //!                  port            port             port             a switch has one per link
 //! ```
 
-pub mod bins;
+pub mod arrival;
+pub mod arrival_order;
 pub mod fabric;
 pub mod layout;
 pub mod packet;
 pub mod port;
-pub mod slab;
+pub mod store;
 pub mod switch;
 pub mod topology;

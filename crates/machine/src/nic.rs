@@ -14,30 +14,36 @@
 
 mod acknowledge;
 mod completed;
+mod egress;
 mod pull;
 mod receive;
+mod tap;
 mod transmit;
 
 use std::collections::VecDeque;
 
 use self::completed::Completed;
+use self::egress::Egress;
 use self::pull::Pulls;
 use self::receive::Partial;
+use self::tap::Tap;
 use self::transmit::TransmitBuffer;
 use crate::cores::rank::RankState;
 use crate::network::fabric::{Fabric, Link};
 use crate::network::layout::Purpose;
 use crate::network::packet::Packet;
-use crate::network::port::{Departure, Port};
-use crate::network::slab::PacketId;
-use crate::schedule::Ticks;
+use crate::network::store::id::PacketId;
+use crate::network::store::prefetch;
+use crate::schedule::{Pace, Ticks};
 
 pub struct Nic {
     number: u32,
     first_rank: u32,
-    egress: Port,
+    egress: Egress,
     leaf: Link,
     // The arbiter.
+    /// Messages of its cores that it has not taken.
+    offered: u32,
     free_at: Ticks,
     served_core: u32,
     transmit_at: Ticks,
@@ -58,20 +64,24 @@ pub struct Nic {
     partial: Vec<Partial>,
     completed: Completed,
     pulls: Pulls,
-    /// Times of first flits in, if this NIC is tapped.
-    tapped_in: VecDeque<Ticks>,
-    /// Times from a first flit in to a last flit out.
-    pub tapped: Vec<Ticks>,
+    tap: Option<Box<Tap>>,
 }
 
 impl Nic {
     pub fn new(number: u32, fabric: &Fabric) -> Nic {
         let leaf = fabric.link_up(number);
+        let each = fabric.layout.topology.ranks_per_nic;
+        let is_tapped = fabric
+            .layout
+            .setting
+            .tap
+            .is_some_and(|tap| tap.0 / each == number);
         Nic {
             number,
-            first_rank: number * fabric.layout.topology.ranks_per_nic,
-            egress: Port::new(leaf.wire.pace),
+            first_rank: number * each,
+            egress: Egress::new(),
             leaf,
+            offered: 0,
             free_at: Ticks(0),
             served_core: 0,
             transmit_at: Ticks::NEVER,
@@ -87,9 +97,16 @@ impl Nic {
             partial: Vec::new(),
             completed: Completed::default(),
             pulls: Pulls::default(),
-            tapped_in: VecDeque::new(),
-            tapped: Vec::new(),
+            tap: is_tapped.then(Box::default),
         }
+    }
+
+    /// Prefetches its state.
+    pub fn prefetch(&self) {
+        prefetch(&self.number);
+        prefetch(&self.buffers);
+        prefetch(&self.completed);
+        prefetch(&self.pulls);
     }
 
     /// The time of its next own event.
@@ -115,33 +132,43 @@ impl Nic {
 
     /// Puts a packet at the egress port.
     fn emit(&mut self, id: PacketId, fabric: &mut Fabric) {
-        let packet = &mut fabric.scratch.slab[id];
-        packet.measure(&fabric.layout.sizes);
-        self.egress.push(packet, id, &mut fabric.scratch.at_nics);
+        let slab = &mut fabric.scratch.slab;
+        slab[id].measure(&fabric.layout.sizes);
+        self.egress.push(id, slab);
     }
 
     /// Sends packets that can start before `until`; returns when the next can.
     pub fn drain(&mut self, until: Ticks, fabric: &mut Fabric) -> Ticks {
-        while let Some((id, departure)) = self.egress.next(until, &mut fabric.scratch.at_nics) {
-            let mut packet = fabric.take(id);
-            let flits = u64::from(packet.flits);
-            fabric.counts.packets += 1;
-            fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
-            if !self.tapped_in.is_empty() && !packet.kind.is_control() {
-                self.tap_out(departure);
-            }
-            let tail = self.tail(&packet, fabric);
-            fabric.launch(&mut packet, departure, &self.leaf, tail);
+        if self.egress.next_start() >= until {
+            return self.egress.next_start();
         }
+        let (mut packets, mut flits) = (0, 0);
+        let pace = self.pace(fabric);
+        while let Some((id, departure)) = self.egress.next(until, pace, &fabric.scratch.slab) {
+            let packet = &fabric[id];
+            packets += 1;
+            flits += u64::from(packet.flits);
+            if let Some(tap) = &mut self.tap
+                && !packet.kind.is_control()
+            {
+                tap.leave(departure);
+            }
+            let tail = self.tail(packet, fabric);
+            fabric.launch(id, departure, &self.leaf, tail);
+        }
+        fabric.counts.packets += packets;
+        fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
         self.egress.next_start()
     }
 
-    fn tap_out(&mut self, Departure { start, length }: Departure) {
-        if self.tapped_in.front().is_some_and(|first| *first < start)
-            && let Some(first) = self.tapped_in.pop_front()
-        {
-            self.tapped.push(start + length - first);
-        }
+    /// The pace of its link.
+    fn pace(&self, fabric: &Fabric) -> Pace {
+        fabric.layout.topology.wire_of(self.leaf.wire).pace
+    }
+
+    /// The times of messages through it, if it is tapped.
+    pub fn tapped(self) -> Vec<Ticks> {
+        self.tap.map_or_else(Vec::new, |tap| tap.times)
     }
 
     /// Extra latency of a packet, which a drawn share of packets has.

@@ -73,7 +73,7 @@ const UNSAFE_IN: [&str; 6] = [
     "kernel/src/",
     "node-real/src/sys/",
     "node-mpi/src/ffi/",
-    "machine/src/network/slab.rs",
+    "machine/src/network/store/",
     "c/src/border/",
     "python/src/capsule.rs",
 ];

@@ -73,7 +73,7 @@ impl TaskBackend {
         let time = at + bulk::ticks(&self.shared.layout, self.rank, parcel.to(), bytes);
         state.fabric.scheduler.last_resumed = state.fabric.scheduler.last_resumed.max(time);
         state.bulk.outbox.push((time, parcel));
-        state.fabric.first_out = state.fabric.first_out.min(time);
+        state.fabric.first_parcel = state.fabric.first_parcel.min(time);
     }
 
     /// Returns a lent buffer to its sender.
@@ -218,7 +218,7 @@ impl Backend for TaskBackend {
                 });
             }
             let (nic, fabric) = state.nic(self.local);
-            nic.offer(time, fabric);
+            nic.accept(time, fabric);
             Poll::Ready(())
         })
     }
@@ -239,7 +239,7 @@ impl Backend for TaskBackend {
             let clock = task.clock;
             let rank = &mut state.ranks[self.local as usize];
             // Another task of the rank may ask for the same message at an earlier time.
-            if clock > now && !rank.cores.is_empty() {
+            if clock > now && rank.sharing.is_some() {
                 self.wait_for_clock(state);
                 return Poll::Pending;
             }

@@ -4,7 +4,7 @@
 //!   each window:  the switch handles its arrivals              (switch.rs)
 //!                 each NIC with its cores simulates the window:
 //!                   packets arrive | the NIC sends | a task resumes
-//!                   waiting packets leave its port             (port.rs)
+//!                   waiting packets leave its port             (nic/egress.rs)
 //! ```
 //!
 //! NICs affect each other only through switches, a link and a switch's latency later. So each NIC
@@ -31,9 +31,9 @@ use crate::cluster::state::{BlockState, Shared, Upcall};
 use crate::cores::task::Task;
 use crate::disk::MemoryDisks;
 use crate::log::BlockLog;
-use crate::network::bins::Bins;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
+use crate::network::store::bins::Bins;
 use crate::report::Report;
 use crate::schedule::{Mailbox, Ticks};
 
@@ -137,9 +137,10 @@ impl Block {
         fabric.has_scratch = !fabric.has_scratch;
     }
 
-    /// Adds packets of another block.
-    pub fn take_in(&mut self, packets: &mut Bins) {
-        packets.move_to(&mut self.shared.state.borrow_mut().fabric.incoming);
+    /// Adds packets for a switch.
+    pub fn take_in(&mut self, switch: usize, packets: &mut Bins) {
+        let fabric = &mut self.shared.state.borrow_mut().fabric;
+        fabric.inputs[switch].packets.append(packets);
     }
 
     /// Adds a parcel of any block.
@@ -149,15 +150,15 @@ impl Block {
 
     /// Simulates a window.
     pub fn run(&mut self, window: Range<Ticks>) {
-        let nics = {
+        let mut next = {
             let state = &mut *self.shared.state.borrow_mut();
             state.run_switches(window.clone());
-            state.fabric.scheduler.wake.len()
+            state.next_nic(0, window.end)
         };
-        for nic in 0..nics {
-            if self.shared.state.borrow().fabric.scheduler.wake[nic] < window.end {
-                self.run_nic(nic, window.end);
-            }
+        // No NIC wakes another in a window, so the next one is known before this one runs.
+        while let Some(nic) = next {
+            next = self.shared.state.borrow().next_nic(nic + 1, window.end);
+            self.run_nic(nic, window.end);
         }
     }
 

@@ -80,7 +80,7 @@ impl Engine {
             mailboxes: mailboxes.to_vec(),
             watch: Arc::clone(watch),
             threads,
-            exchange: Exchange::new(layout),
+            exchange: Exchange::new(layout, threads),
             barrier: Barrier::new(threads),
             next: [next(), next()],
             last_resumed: [next(), next()],
@@ -104,14 +104,17 @@ impl Engine {
     ) -> R {
         let mut blocks = self.make_blocks(thread, make);
         let mut begin = Ticks(0);
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(&self.layout, self.threads);
         for window in (0..2).cycle() {
             let until = begin + self.layout.window;
             self.guard(window, || {
                 self.run_window(&mut blocks, &mut scratch, window, begin..until)
             });
+            let sent = self.exchange.hand_on(thread, &mut scratch.outbox, window);
+            scratch.trim(sent);
+            let first = std::mem::replace(&mut scratch.outbox.first, Ticks::NEVER);
             let stored = [&self.next, &self.last_resumed].map(|all| &all[window][thread]);
-            stored[0].store(next_event(&blocks).0, Ordering::Release);
+            stored[0].store(next_event(&blocks).min(first).0, Ordering::Release);
             stored[1].store(idle_since(&blocks).0, Ordering::Release);
             if thread == 0 {
                 self.watch_window(window, until);
@@ -171,7 +174,7 @@ impl Engine {
             block.swap_scratch(scratch);
             self.exchange.take(*number, block, 1 - window);
             block.run(ticks.clone());
-            self.exchange.hand_on(*number, block, window);
+            self.exchange.hand_on_parcels(block, window);
             block.swap_scratch(scratch);
             received += block.received_since();
         }

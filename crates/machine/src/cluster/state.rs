@@ -1,5 +1,7 @@
 //! The state of a block without the futures of its tasks, so that a running task can change it.
 
+mod shared_cores;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,12 +12,13 @@ use node::backend::{Disks, PortInbox, Start};
 
 use crate::cluster::bulk::{Bulk, Parcel};
 use crate::cores::meter::Meter;
-use crate::cores::rank::{RankState, Ready};
+use crate::cores::rank::RankState;
+use crate::cores::sharing::Sharing;
 use crate::cores::task::{Task, Waits};
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::network::fabric::Fabric;
 use crate::network::layout::Layout;
-use crate::network::slab::fetch;
+use crate::network::store::prefetch;
 use crate::network::switch::Switch;
 use crate::nic::Nic;
 use crate::report::{Counts, Report, Sent};
@@ -115,10 +118,10 @@ impl BlockState {
             if arrival == next
                 && let Some(id) = fabric.arrivals[local].pop(&fabric.scratch.slab)
             {
-                fabric.arrivals[local]
-                    .front(&fabric.scratch.slab)
-                    .into_iter()
-                    .for_each(fetch);
+                if let Some(next) = fabric.arrivals[local].front(&fabric.scratch.slab) {
+                    fabric.scratch.slab.prefetch(next.next);
+                    nic.prefetch_for(next, ranks);
+                }
                 nic.arrive(id, ranks, fabric);
             } else if own == next {
                 nic.act(ranks, fabric);
@@ -126,6 +129,20 @@ impl BlockState {
                 return self.handle_event(event);
             }
         }
+    }
+
+    /// The first NIC from `from` on that has something to do before `until`; its state is
+    /// prefetched.
+    pub fn next_nic(&self, from: usize, until: Ticks) -> Option<usize> {
+        let wake = &self.fabric.scheduler.wake[from..];
+        let next = from + wake.iter().position(|wake| *wake < until)?;
+        self.nics[next].prefetch();
+        self.fabric.arrivals[next].prefetch(&self.fabric.scratch.slab);
+        self.fabric.scheduler.events[next]
+            .peek()
+            .into_iter()
+            .for_each(prefetch);
+        Some(next)
     }
 
     fn handle_event(&mut self, event: Event) -> Upcall {
@@ -176,16 +193,16 @@ impl BlockState {
 
     /// Simulates a window of the switches.
     pub fn run_switches(&mut self, window: Range<Ticks>) {
-        self.fabric.first_out = Ticks::NEVER;
-        let mut bins = std::mem::take(&mut self.fabric.incoming);
+        self.fabric.first_parcel = Ticks::NEVER;
+        let mut bins = std::mem::take(&mut self.fabric.scratch.bins);
         for (local, switch) in self.switches.iter_mut().enumerate() {
-            std::mem::take(&mut self.fabric.inputs[local])
-                .packets
-                .move_to(&mut bins);
+            let inputs = &mut self.fabric.inputs[local];
+            inputs.first = Ticks::NEVER;
+            inputs.packets.move_to(&mut bins);
             switch.run(&window, &mut bins, &mut self.fabric);
             self.fabric.scratch.spare.append(&mut bins);
         }
-        self.fabric.incoming = bins;
+        self.fabric.scratch.bins = bins;
     }
 
     /// The time of the next event.
@@ -236,83 +253,15 @@ impl BlockState {
         });
     }
 
-    /// A core for a task that can run now; `Some(None)` if its rank has one task only. Without a
-    /// free core, and behind other ready tasks, it waits for its turn.
-    pub fn assign_core(
-        &mut self,
-        task: u32,
-        given: Option<usize>,
-        now: Ticks,
-    ) -> Option<Option<usize>> {
-        let Task { rank, priority, .. } = self.tasks[task as usize];
-        let state = &mut self.ranks[rank as usize];
-        if state.cores.is_empty() || given.is_some() {
-            return Some(given);
-        }
-        if state.ready.is_empty()
-            && let Some(core) = state.free_core(now)
-        {
-            return Some(Some(core));
-        }
-        if state.ready.iter().all(|ready| ready.task != task) {
-            let since = now;
-            state.ready.push(Ready {
-                priority,
-                since,
-                task,
-            });
-        }
-        let free = state.next_free_core();
-        self.request_core(rank, free);
-        None
-    }
-
-    /// Frees the core of a task that has run up to its clock.
-    pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
-        let task = &self.tasks[task as usize];
-        // Its messages leave at its clock; until then the block is not idle.
-        self.fabric.scheduler.last_resumed = self.fabric.scheduler.last_resumed.max(task.clock);
-        let cores = &mut self.ranks[task.rank as usize].cores;
-        // The first task of a rank ran without a core's number, and may have spawned another task.
-        if let Some(free) = cores.get_mut(core.unwrap_or(0)) {
-            *free = task.clock;
-        }
-    }
-
-    fn request_core(&mut self, rank: u32, free: Ticks) {
-        self.fabric.scheduler.resuming += 1;
-        self.add_event(free, EventKind::CoreFree, rank);
-    }
-
-    /// Resumes the most urgent ready task of a rank, if a core is free.
-    fn give_core(&mut self, rank: u32) -> Upcall {
-        let now = self.fabric.scheduler.now;
-        let state = &mut self.ranks[rank as usize];
-        let core = state.free_core(now);
-        let chosen = core.and_then(|_| state.most_urgent());
-        if !state.ready.is_empty() {
-            // The time at which the chosen task leaves its core is not known yet.
-            let free = state.next_free_core().max(now + Ticks(1));
-            self.request_core(rank, free);
-        }
-        chosen.map_or(Upcall::Nothing, |ready| {
-            let turn = self.tasks[ready.task as usize].turn;
-            Upcall::Resume {
-                task: ready.task,
-                turn,
-                core,
-            }
-        })
-    }
-
     /// Adds a task to its rank; two or more share the rank's cores.
     pub fn add_task(&mut self, task: Task) -> u32 {
         let number = self.tasks.len() as u32;
         let state = &mut self.ranks[task.rank as usize];
         state.tasks += 1;
-        if state.tasks == 2 && state.cores.is_empty() {
+        if state.tasks == 2 {
             let cores = self.fabric.layout.profile.core.cores_per_rank as usize;
-            state.cores = vec![Ticks(0); cores];
+            let new = || Box::new(Sharing::new(cores));
+            state.sharing.get_or_insert_with(new);
         }
         self.fabric.note(|log| log.add_task(task.rank, task.clock));
         self.tasks.push(task);
@@ -361,8 +310,9 @@ impl BlockState {
     pub fn report(mut self, ranks: usize) -> Report {
         self.sends
             .sort_unstable_by_key(|sent| (sent.from, sent.time));
-        let busiest = self.switches.iter().map(Switch::busiest_down);
-        let (flits, ticks) = busiest.max_by_key(|(_, ticks)| *ticks).unwrap_or_default();
+        let busiest = |switch: &Switch| switch.busiest_down(&self.fabric);
+        let busiest = self.switches.iter().map(busiest);
+        let (ticks, flits) = busiest.max_by_key(|(ticks, _)| *ticks).unwrap_or_default();
         let mut report = Report {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end.0).collect(),
             counts: Counts {
@@ -374,7 +324,7 @@ impl BlockState {
             tapped: self
                 .nics
                 .into_iter()
-                .flat_map(|nic| nic.tapped)
+                .flat_map(Nic::tapped)
                 .map(|ticks| ticks.0)
                 .collect(),
             ..Report::default()

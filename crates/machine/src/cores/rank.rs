@@ -2,28 +2,32 @@
 
 use std::collections::VecDeque;
 
+use crate::cores::sharing::Sharing;
+use crate::cores::waiters::Waiters;
 use crate::network::fabric::Fabric;
-use crate::network::packet::{List, Packet};
-use crate::network::slab::{PacketId, Slab};
+use crate::network::packet::Packet;
+use crate::network::store::id::PacketId;
+use crate::network::store::list::List;
+use crate::network::store::slab::Slab;
 use crate::schedule::{Ticks, Waiter};
 use crate::setting::Queues;
 
 #[derive(Default)]
 pub struct RankState {
     pub outgoing: Outgoing,
-    /// Tasks that wait for room to send.
-    senders: VecDeque<Waiter>,
-    queues: Vec<ReceiveQueue>,
+    /// The queue of the port that was used first: most programs use one.
+    first: ReceiveQueue,
+    others: Vec<ReceiveQueue>,
     /// Receive entries in use.
     entries: u32,
+    pub tasks: u32,
     /// Entries that will be free, with their times and ports: a core's clock is ahead of its
     /// block's.
     releases: VecDeque<(Ticks, u32, u16)>,
-    /// Ready tasks without a core.
-    pub ready: Vec<Ready>,
-    /// When each core is free; empty unless the rank has had several tasks at once.
-    pub cores: Vec<Ticks>,
-    pub tasks: u32,
+    /// Tasks that wait for room to send.
+    senders: Waiters,
+    /// Its cores, if it has had several tasks at once.
+    pub sharing: Option<Box<Sharing>>,
     /// When its last task ended.
     pub end: Ticks,
 }
@@ -37,20 +41,14 @@ pub struct Outgoing {
     pub first: Ticks,
 }
 
-/// A ready task without a core.
-#[derive(Clone, Copy, Debug)]
-pub struct Ready {
-    pub priority: u8,
-    pub since: Ticks,
-    pub task: u32,
-}
-
+#[derive(Default)]
 struct ReceiveQueue {
-    port: u16,
+    /// `None` until it is used.
+    port: Option<u16>,
     owned: bool,
     messages: List,
     entries: u32,
-    waiters: VecDeque<Waiter>,
+    waiters: Waiters,
 }
 
 impl Default for Outgoing {
@@ -80,10 +78,14 @@ impl Outgoing {
     pub fn pop(&mut self, slab: &Slab) -> Option<PacketId> {
         let id = self.messages.pop(slab)?;
         self.words -= slab[id].words.len() as u32 + 1;
-        self.first = self
-            .messages
-            .front(slab)
-            .map_or(Ticks::NEVER, |next| next.time);
+        self.first = match self.messages.front(slab) {
+            None => Ticks::NEVER,
+            Some(next) => {
+                // The message after it was written in an earlier window, mostly.
+                slab.prefetch(next.next);
+                next.time
+            }
+        };
         Some(id)
     }
 }
@@ -96,7 +98,7 @@ impl RankState {
         let queue = self.queue(port);
         queue.entries += entries;
         queue.messages.push(&mut fabric.scratch.slab, id);
-        if let Some(waiter) = queue.waiters.pop_front() {
+        if let Some(waiter) = queue.waiters.pop() {
             // A busy core receives it when its work is done.
             fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
@@ -108,7 +110,8 @@ impl RankState {
         match fabric.layout.setting.queues {
             Queues::ByCore => self.entries + entries <= model.queue_entries,
             Queues::ByPort => {
-                let used = self.queues.iter().find(|queue| queue.port == port);
+                let mut queues = std::iter::once(&self.first).chain(&self.others);
+                let used = queues.find(|queue| queue.port == Some(port));
                 used.map_or(0, |queue| queue.entries) + entries <= model.queue_entries
             }
             Queues::Shared => true,
@@ -128,7 +131,7 @@ impl RankState {
             .pop(&fabric.scratch.slab)
             .expect("a message is there");
         let packet = fabric.scratch.slab.take(id);
-        let entries = fabric.entries_of(&packet);
+        let entries = u32::from(packet.flits);
         // Several cores may take messages at times that are out of order.
         let later = self
             .releases
@@ -146,15 +149,13 @@ impl RankState {
 
     /// Lets a task wait for the next message of a port.
     pub fn wait(&mut self, port: u16, waiter: Waiter) {
-        let waiters = &mut self.queue(port).waiters;
-        waiters.retain(|other| other.task != waiter.task);
-        waiters.push_back(waiter);
+        self.queue(port).waiters.push(waiter);
     }
 
     /// Removes a waiting task. If a message woke it, the next waiting task is woken.
     pub fn forget(&mut self, port: u16, task: u32, fabric: &mut Fabric) {
         let queue = self.queue(port);
-        queue.waiters.retain(|waiter| waiter.task != task);
+        queue.waiters.remove(task);
         let Some(time) = queue
             .messages
             .front(&fabric.scratch.slab)
@@ -162,7 +163,7 @@ impl RankState {
         else {
             return;
         };
-        if let Some(waiter) = queue.waiters.pop_front() {
+        if let Some(waiter) = queue.waiters.pop() {
             fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
     }
@@ -200,13 +201,12 @@ impl RankState {
 
     /// Lets a task wait for room to send.
     pub fn wait_to_send(&mut self, waiter: Waiter) {
-        self.senders.retain(|other| other.task != waiter.task);
-        self.senders.push_back(waiter);
+        self.senders.push(waiter);
     }
 
     /// Wakes the tasks that wait to send, after the NIC has taken a message.
     pub fn wake_senders(&mut self, fabric: &mut Fabric) {
-        while let Some(waiter) = self.senders.pop_front() {
+        while let Some(waiter) = self.senders.pop() {
             fabric.counts.longest_send_wait = fabric
                 .counts
                 .longest_send_wait
@@ -215,40 +215,32 @@ impl RankState {
         }
     }
 
-    pub fn free_core(&self, now: Ticks) -> Option<usize> {
-        self.cores.iter().position(|&free| free <= now)
-    }
-
-    pub fn next_free_core(&self) -> Ticks {
-        *self.cores.iter().min().expect("a rank has a core")
-    }
-
-    /// Removes the most urgent ready task, or the oldest of those.
-    pub fn most_urgent(&mut self) -> Option<Ready> {
-        let key = |ready: &Ready| (std::cmp::Reverse(ready.priority), ready.since, ready.task);
-        let first = (0..self.ready.len()).min_by_key(|&index| key(&self.ready[index]))?;
-        Some(self.ready.remove(first))
-    }
-
     #[inline]
     fn queue(&mut self, port: u16) -> &mut ReceiveQueue {
-        // Most programs use one port, so a search is faster than a table.
-        let index = self.queues.iter().position(|queue| queue.port == port);
-        match index {
-            Some(index) => &mut self.queues[index],
-            None => self.new_queue(port),
+        if self.first.port == Some(port) {
+            return &mut self.first;
         }
+        self.other_queue(port)
     }
 
     #[cold]
-    fn new_queue(&mut self, port: u16) -> &mut ReceiveQueue {
-        self.queues.push(ReceiveQueue {
-            port,
-            owned: false,
-            messages: List::default(),
-            entries: 0,
-            waiters: VecDeque::new(),
+    fn other_queue(&mut self, port: u16) -> &mut ReceiveQueue {
+        let new = || ReceiveQueue {
+            port: Some(port),
+            ..ReceiveQueue::default()
+        };
+        if self.first.port.is_none() {
+            self.first = new();
+            return &mut self.first;
+        }
+        let known = self
+            .others
+            .iter()
+            .position(|queue| queue.port == Some(port));
+        let index = known.unwrap_or_else(|| {
+            self.others.push(new());
+            self.others.len() - 1
         });
-        self.queues.last_mut().expect("just added")
+        &mut self.others[index]
     }
 }

@@ -4,13 +4,16 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use crate::log::BlockLog;
-use crate::network::bins::{Bin, Bins};
-use crate::network::layout::{Layout, Purpose};
-use crate::network::packet::{List, Packet};
-use crate::network::port::{Departure, QueueStore};
-use crate::network::slab::{PacketId, Slab};
-use crate::network::switch::{ArrivalOrder, Location};
-use crate::network::topology::{Direction, End, Wire};
+use crate::network::arrival_order::ArrivalOrder;
+use crate::network::layout::Layout;
+use crate::network::packet::Packet;
+use crate::network::port::Line;
+use crate::network::store::bins::{Bin, Bins};
+use crate::network::store::id::PacketId;
+use crate::network::store::list::List;
+use crate::network::store::place::Held;
+use crate::network::store::slab::Slab;
+use crate::network::topology::{Direction, End};
 use crate::profile::NicModel;
 use crate::report::Counts;
 use crate::schedule::{Scheduler, Ticks};
@@ -20,13 +23,47 @@ use crate::schedule::{Scheduler, Ticks};
 pub struct Scratch {
     /// Packets in NICs and in ports.
     pub slab: Slab,
-    /// The queues of the ports of NICs, and of switches.
-    pub at_nics: QueueStore<PacketId>,
-    pub at_switches: QueueStore<Location>,
+    /// The packets at the present port of a switch.
+    pub line: Line,
+    /// Packets on their way to switches.
+    pub outbox: Outbox,
+    /// Packets of multicasts that the present switch sends.
+    pub generated: Generated,
+    /// The arrivals of the present switch.
+    pub bins: Vec<Bin>,
     /// Empty bins.
     pub spare: Vec<Bin>,
+    /// The most bins that were sent in a window.
+    most_sent: usize,
     /// Sorts the arrivals of a switch.
     pub order: ArrivalOrder,
+}
+
+/// Packets in NICs and ports for which memory is reserved at once: more than most programs have.
+const PACKETS_PER_RANK: usize = 64;
+
+/// Packets, and the link of each.
+#[derive(Default)]
+pub struct Generated {
+    pub links: Vec<u32>,
+    pub packets: Bins,
+}
+
+impl Scratch {
+    pub fn new(layout: &Layout, threads: usize) -> Scratch {
+        let ranks = layout.topology.ranks as usize / threads;
+        Scratch {
+            slab: Slab::new(ranks * PACKETS_PER_RANK),
+            outbox: Outbox::new(layout.topology.switches),
+            ..Scratch::default()
+        }
+    }
+
+    /// Drops empty bins that no window needed: those of threads that mostly send end here.
+    pub fn trim(&mut self, sent: usize) {
+        self.most_sent = self.most_sent.max(sent);
+        self.spare.truncate(self.most_sent);
+    }
 }
 
 /// The network inside a block.
@@ -37,34 +74,22 @@ pub struct Fabric {
     pub has_scratch: bool,
     pub scheduler: Scheduler,
     pub counts: Counts,
-    /// Packets for each switch of the block, from inside the block.
+    /// Packets for each switch of the block.
     pub inputs: Vec<SwitchInput>,
-    /// Packets for the block's switch from other blocks.
-    pub incoming: Vec<Bin>,
     /// Packets for each NIC, in order of time.
     pub arrivals: Vec<List>,
     /// Headers that a switch returns to their senders.
     pub returned: Vec<Packet>,
-    /// Packets for other blocks, by the link of the block's switch.
-    pub outbox: Vec<Bins>,
-    /// When the first of those arrives.
-    pub first_out: Ticks,
+    /// When the first parcel for any block arrives.
+    pub first_parcel: Ticks,
     /// Notes for the critical path, if it is asked for.
     pub log: Option<Box<BlockLog>>,
-    first_switch: u32,
     first_nic: u32,
-    /// A copy, since every launch needs it.
-    loss_parts: u32,
 }
 
 impl Fabric {
     pub fn new(layout: &Arc<Layout>, block: u32) -> Fabric {
         let topology = &layout.topology;
-        let links = if layout.one_block {
-            0
-        } else {
-            topology.links(block).len()
-        };
         let (first_switch, until_switch) = layout.switches_of(block);
         let (first_nic, until_nic) = layout.nics_of(block);
         let nics = (until_nic - first_nic) as usize;
@@ -77,19 +102,15 @@ impl Fabric {
             inputs: (first_switch..until_switch)
                 .map(|_| SwitchInput::default())
                 .collect(),
-            incoming: Vec::new(),
             arrivals: vec![List::default(); nics],
             returned: Vec::new(),
-            outbox: (0..links).map(|_| Bins::default()).collect(),
-            first_out: Ticks::NEVER,
+            first_parcel: Ticks::NEVER,
             log: layout.setting.path.then(|| {
                 let each = topology.ranks_per_nic;
                 let (first, ranks) = (first_nic * each, nics * each as usize);
                 Box::new(BlockLog::new(first, ranks, first_nic, nics))
             }),
-            first_switch,
             first_nic,
-            loss_parts: layout.setting.loss_parts,
         }
     }
 
@@ -127,16 +148,15 @@ impl Fabric {
         bytes.div_ceil(self.nic_model().entry_bytes).max(1)
     }
 
-    /// The link of a switch of this block, as [`Fabric::launch`] needs it.
-    pub fn link_to(&self, direction: Direction, number: u32) -> Link {
+    /// The link of a switch of this block.
+    pub fn link_to(&self, direction: Direction) -> Link {
         let to = match direction.end {
             End::Nic(nic) => Receiver::Nic(nic - self.first_nic),
-            End::Switch(switch) if self.layout.one_block => {
-                Receiver::Switch(switch - self.first_switch)
-            }
-            End::Switch(_) | End::Nowhere => Receiver::Block(number),
+            End::Switch(switch) => Receiver::Switch(switch),
+            // No packet takes this link.
+            End::Nowhere => Receiver::Switch(u32::MAX),
         };
-        let wire = self.layout.topology.wire(direction);
+        let wire = direction.wire_number();
         Link { to, wire }
     }
 
@@ -145,57 +165,61 @@ impl Fabric {
         let topology = &self.layout.topology;
         let leaf = topology.leaf_of(nic);
         Link {
-            to: Receiver::Switch(leaf - self.first_switch),
-            wire: topology.wire_up(leaf),
+            to: Receiver::Switch(leaf),
+            wire: topology.number_up(leaf),
         }
     }
 
-    /// Starts a packet on a link; it arrives at the other end, unless it is lost. `tail` is extra
-    /// latency on the way to a switch.
+    /// Starts a packet on the link of a NIC; it arrives at the leaf, unless it is lost. `tail` is
+    /// extra latency.
     #[inline]
-    pub fn launch(&mut self, packet: &mut Packet, departure: Departure, link: &Link, tail: Ticks) {
-        let Departure { start, length } = departure;
-        if self.loss_parts > 0 && self.is_lost(packet, start) {
+    pub fn launch(&mut self, id: PacketId, departure: Departure, link: &Link, tail: Ticks) {
+        if self.loses(id, departure.start) {
             return;
         }
-        let wire = &link.wire;
-        let to_switch = start + wire.latency + length.max(wire.switch) + tail;
-        match link.to {
-            Receiver::Nic(nic) => self.deliver(packet, start + wire.latency + length, nic as usize),
-            Receiver::Switch(switch) => self.bring(switch as usize, packet, to_switch),
-            Receiver::Block(number) => {
-                self.first_out = self.first_out.min(to_switch);
-                self.outbox[number as usize].push(packet, to_switch, &mut self.scratch.spare);
-            }
+        let Receiver::Switch(switch) = link.to else {
+            unreachable!("a NIC is linked to a leaf")
+        };
+        let wire = self.layout.topology.wire_of(link.wire);
+        let Departure { start, length } = departure;
+        let time = wire.at_switch(start, length) + tail;
+        let Scratch {
+            slab,
+            outbox,
+            spare,
+            ..
+        } = &mut self.scratch;
+        outbox.add(switch as usize, slab.lift(id), time, spare);
+    }
+
+    /// Whether a packet in the slab is lost on a link; it is dropped then.
+    #[inline]
+    pub fn loses(&mut self, id: PacketId, start: Ticks) -> bool {
+        let is_lost = self.layout.loses(&self.scratch.slab[id], start);
+        if is_lost {
+            self.counts.lost += 1;
+            self.take(id);
         }
+        is_lost
     }
 
     /// Delivers a packet to a NIC at `time`.
     #[inline]
-    fn deliver(&mut self, packet: &mut Packet, time: Ticks, nic: usize) {
+    pub fn deliver(&mut self, id: PacketId, time: Ticks, nic: usize) {
         self.scheduler.wake_at(nic, time);
         let slab = &mut self.scratch.slab;
-        let id = slab.put(packet.take());
         slab[id].time = time;
         self.arrivals[nic].push(slab, id);
     }
 
-    /// Delivers a packet to a switch of this block at `time`.
-    #[inline]
-    pub fn bring(&mut self, switch: usize, packet: &mut Packet, time: Ticks) {
+    /// Keeps a packet of a switch of this block that arrives at its time, after this window.
+    pub fn bring(&mut self, switch: usize, packet: Packet) {
         let inputs = &mut self.inputs[switch];
-        inputs.first = inputs.first.min(time);
-        inputs.packets.push(packet, time, &mut self.scratch.spare);
+        inputs.first = inputs.first.min(packet.time);
+        inputs.packets.push(packet, &mut self.scratch.spare);
     }
 
-    #[cold]
-    fn is_lost(&mut self, packet: &Packet, start: Ticks) -> bool {
-        let is_lost = self.layout.draw(Purpose::Loss, packet, start) < self.loss_parts;
-        self.counts.lost += u64::from(is_lost);
-        is_lost
-    }
-
-    /// The time of the next event, at a switch, a NIC or another block.
+    /// The time of the next event, at a switch or a NIC, or of a parcel.
     pub fn next(&self) -> Ticks {
         let inputs = self.inputs.iter().map(|inputs| inputs.first);
         let wake = self.scheduler.wake.iter().copied();
@@ -203,7 +227,7 @@ impl Fabric {
             .chain(wake)
             .min()
             .unwrap_or(Ticks::NEVER)
-            .min(self.first_out)
+            .min(self.first_parcel)
     }
 }
 
@@ -239,17 +263,53 @@ impl Default for SwitchInput {
     }
 }
 
+/// When a packet starts on a link, and how long it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    pub start: Ticks,
+    pub length: Ticks,
+}
+
 /// A link of a switch or NIC.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     pub to: Receiver,
-    pub wire: Wire,
+    /// The number of its wire.
+    pub wire: u32,
 }
 
-/// The receiving end of a link: a NIC or a switch of its block, or the link to another block.
+/// The receiving end of a link: a NIC of its block, or any switch.
 #[derive(Clone, Copy, Debug)]
 pub enum Receiver {
     Nic(u32),
     Switch(u32),
-    Block(u32),
+}
+
+/// The packets that the blocks of a thread send to switches in a window.
+pub struct Outbox {
+    /// By switch.
+    pub bins: Vec<Bins>,
+    /// When the first packet arrives.
+    pub first: Ticks,
+}
+
+impl Default for Outbox {
+    fn default() -> Outbox {
+        Outbox::new(0)
+    }
+}
+
+impl Outbox {
+    fn new(switches: u32) -> Outbox {
+        Outbox {
+            bins: (0..switches).map(|_| Bins::default()).collect(),
+            first: Ticks::NEVER,
+        }
+    }
+
+    #[inline]
+    pub fn add(&mut self, switch: usize, packet: Held<'_>, time: Ticks, spare: &mut Vec<Bin>) {
+        self.first = self.first.min(time);
+        self.bins[switch].add(packet, time, spare);
+    }
 }

@@ -1,7 +1,7 @@
 //! The constants of a run: profile, setting, topology, and how the machine is cut into blocks.
 
+use crate::network::arrival::LONGEST_WINDOW;
 use crate::network::packet::{Packet, Sizes};
-use crate::network::switch::LONGEST_WINDOW;
 use crate::network::topology::{Topology, Wire};
 use crate::schedule::Ticks;
 use crate::{Profile, Setting};
@@ -91,6 +91,13 @@ impl Layout {
             let own = self.topology.own(block);
             (own.start, own.end)
         }
+    }
+
+    /// Whether a packet is lost on the link on which it starts now.
+    #[inline]
+    pub fn loses(&self, packet: &Packet, start: Ticks) -> bool {
+        let parts = self.setting.loss_parts;
+        parts > 0 && self.draw(Purpose::Loss, packet, start) < parts
     }
 
     /// A random number from the run's seed, a packet and a time, so that it does not depend on

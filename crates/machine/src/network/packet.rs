@@ -1,11 +1,11 @@
-//! Packets, and lists of them in one store.
+//! Packets.
 //!
 //! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to
-//! a switch it is in a bin; at NICs it is in the slab, in a linked list.
+//! a switch it is in a bin; at NICs and ports it is in the slab.
 
 use node::Words;
 
-use crate::network::slab::{NO_PACKET, PacketId, Slab};
+use crate::network::store::id::{NO_PACKET, PacketId};
 use crate::profile::GROUP_WORDS;
 use crate::schedule::Ticks;
 
@@ -22,7 +22,7 @@ pub struct Packet {
     /// Twice the message's number at its NIC, plus the segment. A control packet has the sequence
     /// of the packet that it concerns.
     pub sequence: u32,
-    /// Flits on the wire.
+    /// Flits on the wire; in a receive queue, its entries.
     pub flits: u16,
     /// The receiver's port; between switches, the branch of the multicast that it concerns.
     pub port: u16,
@@ -73,7 +73,27 @@ pub enum Kind {
     MulticastNack,
 }
 
+/// The class of a packet at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Class {
+    Control,
+    Data,
+    /// The header of trimmed data, which is control.
+    Header,
+}
+
 impl Kind {
+    /// The class of a packet at a port.
+    #[inline]
+    pub fn class(self) -> Class {
+        match self {
+            Kind::Trimmed | Kind::CopyTrimmed | Kind::MulticastTrimmed => Class::Header,
+            kind if kind.is_control() => Class::Control,
+            _ => Class::Data,
+        }
+    }
+
     pub fn is_control(self) -> bool {
         self >= Kind::Trimmed
     }
@@ -89,14 +109,6 @@ impl Kind {
     /// Whether it is a whole message to a group.
     pub fn is_multicast(self) -> bool {
         matches!(self, Kind::Multicast | Kind::MulticastAgain)
-    }
-
-    /// Whether it is a header without its data.
-    pub fn is_trimmed(self) -> bool {
-        matches!(
-            self,
-            Kind::Trimmed | Kind::CopyTrimmed | Kind::MulticastTrimmed
-        )
     }
 
     pub fn is_again(self) -> bool {
@@ -164,12 +176,6 @@ impl Packet {
         }
     }
 
-    /// Moves the packet out.
-    #[inline]
-    pub fn take(&mut self) -> Packet {
-        std::mem::replace(self, Packet::new(Kind::Data, Ticks(0), 0, 0))
-    }
-
     /// Whether its message has another segment.
     pub fn is_part(&self) -> bool {
         self.slot & PART != 0
@@ -199,75 +205,4 @@ pub struct Sizes {
     pub header: u16,
     pub word: u16,
     pub control: u16,
-}
-
-/// A queue of packets of a slab.
-#[derive(Clone, Copy, Debug)]
-pub struct List {
-    head: PacketId,
-    tail: PacketId,
-}
-
-impl Default for List {
-    fn default() -> List {
-        List {
-            head: NO_PACKET,
-            tail: NO_PACKET,
-        }
-    }
-}
-
-impl List {
-    pub fn front<'a>(&self, slab: &'a Slab) -> Option<&'a Packet> {
-        (self.head != NO_PACKET).then(|| &slab[self.head])
-    }
-
-    pub fn push(&mut self, slab: &mut Slab, id: PacketId) {
-        slab[id].next = NO_PACKET;
-        if self.head == NO_PACKET {
-            self.head = id;
-        } else {
-            slab[self.tail].next = id;
-        }
-        self.tail = id;
-    }
-
-    pub fn pop(&mut self, slab: &Slab) -> Option<PacketId> {
-        let id = self.head;
-        if id == NO_PACKET {
-            return None;
-        }
-        self.head = slab[id].next;
-        Some(id)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_packet_is_a_cache_line() {
-        assert_eq!(std::mem::size_of::<Packet>(), 64);
-    }
-
-    #[test]
-    fn lists_keep_their_order_and_ids_are_reused() {
-        let mut slab = Slab::default();
-        let (mut even, mut odd) = (List::default(), List::default());
-        for round in 0..3 {
-            for number in 0..10 {
-                let id = slab.put(Packet::new(Kind::Data, Ticks(0), 0, number));
-                if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, id);
-            }
-            for number in 0..10 {
-                let list = if number % 2 == 0 { &mut even } else { &mut odd };
-                assert_eq!(list.front(&slab).map(|packet| packet.to), Some(number));
-                let id = list.pop(&slab).unwrap();
-                assert_eq!(slab.take(id).to, number, "round {round}");
-            }
-            assert!(even.front(&slab).is_none() && odd.front(&slab).is_none());
-        }
-        assert_eq!(slab.sizes(), (10, 10));
-    }
 }

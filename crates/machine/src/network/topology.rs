@@ -63,6 +63,20 @@ pub struct Direction {
     wire: u32,
 }
 
+impl Direction {
+    pub fn wire_number(self) -> u32 {
+        self.wire
+    }
+}
+
+impl Wire {
+    /// When a switch at its end can send a packet on that starts now and takes `length`.
+    #[inline]
+    pub fn at_switch(&self, start: Ticks, length: Ticks) -> Ticks {
+        start + self.latency + length.max(self.switch)
+    }
+}
+
 /// The times of a link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
@@ -178,12 +192,23 @@ impl Topology {
     }
 
     pub fn wire(&self, link: Direction) -> Wire {
-        self.wires[link.wire as usize]
+        self.wire_of(link.wire)
+    }
+
+    /// The wire with this number.
+    #[inline]
+    pub fn wire_of(&self, number: u32) -> Wire {
+        self.wires[number as usize]
+    }
+
+    /// The number of the wire from a NIC of this switch to it.
+    pub fn number_up(&self, switch: u32) -> u32 {
+        self.up[switch as usize]
     }
 
     /// The wire from a NIC of this switch to it.
     pub fn wire_up(&self, switch: u32) -> Wire {
-        self.wires[self.up[switch as usize] as usize]
+        self.wire_of(self.number_up(switch))
     }
 
     /// The wires that lead to switches.

@@ -6,7 +6,7 @@ use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, PART, Packet};
-use crate::network::slab::PacketId;
+use crate::network::store::id::PacketId;
 use crate::schedule::Ticks;
 
 /// Half the number of timeouts that a sender waits for a PULL after the first NACK; each NACK
@@ -45,11 +45,17 @@ impl Nic {
     }
 
     /// Handles an ACK of a segment: the buffer is free when all segments are acknowledged.
-    pub(super) fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], fabric: &mut Fabric) {
-        let Some(buffer) = self.buffer_of(ack) else {
+    pub(super) fn acknowledged(
+        &mut self,
+        slot: u8,
+        sequence: u32,
+        ranks: &[RankState],
+        fabric: &mut Fabric,
+    ) {
+        let Some(buffer) = self.buffer_of(slot, sequence) else {
             return;
         };
-        buffer.waiting &= !(1 << (ack.sequence & 1));
+        buffer.waiting &= !(1 << (sequence & 1));
         if buffer.waiting > 0 {
             return;
         }
@@ -60,7 +66,10 @@ impl Nic {
         }
         let is_large = buffer.is_large;
         self.large_in_use -= u32::from(is_large);
-        self.free_buffers.push(ack.slot & !PART);
+        self.free_buffers.push(slot & !PART);
+        if self.offered == 0 {
+            return;
+        }
         let time = ranks
             .iter()
             .map(|rank| rank.outgoing.first)
@@ -72,7 +81,7 @@ impl Nic {
     /// Handles a NACK: only the header arrived, and the receiver will send a PULL.
     pub(super) fn nacked(&mut self, nack: &Packet, fabric: &Fabric) {
         let timeout = fabric.nic_model().timeout_cycles;
-        let Some(buffer) = self.buffer_of(nack) else {
+        let Some(buffer) = self.buffer_of(nack.slot, nack.sequence) else {
             return;
         };
         buffer.refusals = (buffer.refusals + 1).min(MOST_DOUBLINGS);
@@ -85,7 +94,7 @@ impl Nic {
         let timeout = fabric.nic_model().timeout_cycles;
         let now = fabric.now();
         let drawn = u64::from(fabric.layout.draw(Purpose::Wait, returned, now));
-        let Some(buffer) = self.buffer_of(returned) else {
+        let Some(buffer) = self.buffer_of(returned.slot, returned.sequence) else {
             return;
         };
         let spread = timeout / 8;
@@ -99,7 +108,7 @@ impl Nic {
         let model = fabric.nic_model();
         let ready = fabric.now() + model.transmit_cycles;
         let timeout = model.timeout_cycles;
-        let Some(buffer) = self.buffer_of(pull) else {
+        let Some(buffer) = self.buffer_of(pull.slot, pull.sequence) else {
             return;
         };
         buffer.late_at = ready + timeout;
@@ -111,9 +120,10 @@ impl Nic {
         self.schedule_check(ready + timeout, fabric);
     }
 
-    fn buffer_of(&mut self, answer: &Packet) -> Option<&mut TransmitBuffer> {
-        let buffer = self.buffers.get_mut(usize::from(answer.slot & !PART))?;
+    /// The buffer that an answer concerns.
+    fn buffer_of(&mut self, slot: u8, sequence: u32) -> Option<&mut TransmitBuffer> {
+        let buffer = self.buffers.get_mut(usize::from(slot & !PART))?;
         // A second ACK of a segment that was sent twice may find another message in the buffer.
-        (buffer.waiting > 0 && buffer.message == answer.sequence >> 1).then_some(buffer)
+        (buffer.waiting > 0 && buffer.message == sequence >> 1).then_some(buffer)
     }
 }

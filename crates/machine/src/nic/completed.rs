@@ -8,6 +8,14 @@ use crate::schedule::Ticks;
 /// Two generations of messages; after a while the older one is forgotten.
 #[derive(Default)]
 pub struct Completed {
+    /// The newest messages, up to [`PIECE`] of them.
+    newest: Vec<u64>,
+    /// The older ones, and those of second tries, apart since they are rarely touched.
+    rest: Option<Box<Rest>>,
+}
+
+#[derive(Default)]
+struct Rest {
     new: Generation,
     old: Generation,
     turned: Ticks,
@@ -16,53 +24,30 @@ pub struct Completed {
 /// Messages, each as one number of its sender, receiver and sequence.
 #[derive(Default)]
 struct Generation {
-    /// In order of arrival; most are never looked up.
-    messages: Log,
-    /// A hash set of those that had arrived at the last look-up.
+    /// In order of arrival; most are never looked up. A growing vector would leave its old memory
+    /// behind, and this is the largest part of a NIC.
+    pieces: Vec<Vec<u64>>,
+    /// A hash set of the messages of the first pieces, which had arrived at the last look-up.
     known: HashSet<u64>,
+    /// Pieces that are in the set.
+    known_pieces: usize,
     /// The messages that a retransmission completed: the first try may still arrive.
     by_second_try: HashSet<u64>,
-}
-
-/// Numbers that are rarely read, in pieces: a growing vector would leave its old memory behind, and
-/// this is the largest part of a NIC.
-#[derive(Default)]
-struct Log {
-    pieces: Vec<Vec<u64>>,
 }
 
 /// Numbers per piece.
 const PIECE: usize = 128;
 
-impl Log {
-    fn len(&self) -> usize {
-        self.pieces
-            .last()
-            .map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
-    }
-
-    fn push(&mut self, number: u64) {
-        match self.pieces.last_mut().filter(|last| last.len() < PIECE) {
-            Some(last) => last.push(number),
-            None => {
-                let mut piece = Vec::with_capacity(PIECE);
-                piece.push(number);
-                self.pieces.push(piece);
-            }
-        }
-    }
-
-    /// The numbers after the first `count`.
-    fn after(&self, count: usize) -> impl Iterator<Item = u64> {
-        let pieces = self.pieces.iter().skip(count / PIECE);
-        pieces.flatten().copied().skip(count % PIECE)
-    }
-}
-
 impl Generation {
     fn has(&mut self, key: u64) -> bool {
-        self.known.extend(self.messages.after(self.known.len()));
+        let new = self.pieces.iter().skip(self.known_pieces).flatten();
+        self.known.extend(new);
+        self.known_pieces = self.pieces.len();
         self.known.contains(&key)
+    }
+
+    fn len(&self) -> usize {
+        self.pieces.len() * PIECE
     }
 }
 
@@ -74,30 +59,53 @@ const FORGOTTEN: u64 = 64 * 32;
 const REMEMBERED: usize = 1 << 16;
 
 impl Completed {
+    #[inline]
     pub fn add(&mut self, packet: &Packet, now: Ticks, timeout: Ticks) {
-        if now - self.turned > timeout * FORGOTTEN && self.new.messages.len() > REMEMBERED {
-            self.old = std::mem::take(&mut self.new);
-            self.turned = now;
-        }
         let key = Completed::key(packet);
-        self.new.messages.push(key);
+        if self.newest.len() == PIECE {
+            self.store(now, timeout);
+        }
+        self.newest.push(key);
         if packet.kind.is_again() {
-            self.new.by_second_try.insert(key);
+            let rest = self.rest.get_or_insert_default();
+            rest.new.by_second_try.insert(key);
+        }
+    }
+
+    /// Stores the newest messages, and forgets the older generation if its time has come.
+    #[cold]
+    fn store(&mut self, now: Ticks, timeout: Ticks) {
+        let rest = self.rest.get_or_insert_default();
+        let piece = std::mem::replace(&mut self.newest, Vec::with_capacity(PIECE));
+        rest.new.pieces.push(piece);
+        if now - rest.turned > timeout * FORGOTTEN && rest.new.len() > REMEMBERED {
+            rest.old = std::mem::take(&mut rest.new);
+            rest.turned = now;
         }
     }
 
     /// Whether a packet belongs to a message that has been received.
+    #[inline]
     pub fn has(&mut self, packet: &Packet) -> bool {
-        let key = Completed::key(packet);
-        let generations = [&mut self.new, &mut self.old];
         if packet.kind.is_again() {
-            return generations
-                .into_iter()
-                .any(|generation| generation.has(key));
+            return self.has_again(Completed::key(packet));
         }
-        generations.into_iter().any(|generation| {
-            !generation.by_second_try.is_empty() && generation.by_second_try.contains(&key)
+        let key = || Completed::key(packet);
+        self.rest.as_ref().is_some_and(|rest| {
+            let generations = [&rest.new, &rest.old];
+            generations.iter().any(|generation| {
+                !generation.by_second_try.is_empty() && generation.by_second_try.contains(&key())
+            })
         })
+    }
+
+    #[cold]
+    fn has_again(&mut self, key: u64) -> bool {
+        self.newest.contains(&key)
+            || self
+                .rest
+                .as_mut()
+                .is_some_and(|rest| rest.new.has(key) || rest.old.has(key))
     }
 
     /// Unique: fewer than 2^24 ranks, 256 or fewer of them behind a NIC, 2^31 messages of a NIC.
@@ -124,14 +132,26 @@ mod tests {
         }
         let late = packet(1 << 20, Kind::Data);
         completed.add(&packet(1 << 20, Kind::DataAgain), now, Ticks(1));
-        // The next message starts a generation; the old one is forgotten at the turn after it.
-        (0..=REMEMBERED as u32).for_each(|sequence| {
-            completed.add(&packet((1 << 21) + 2 * sequence, Kind::Data), now, Ticks(1));
-        });
+        let fill = |completed: &mut Completed, first: u32, now| {
+            (0..=REMEMBERED as u32 + PIECE as u32).for_each(|sequence| {
+                completed.add(&packet(first + 2 * sequence, Kind::Data), now, Ticks(1));
+            });
+        };
+        // These start a generation; the old one is forgotten at the turn after it.
+        fill(&mut completed, 1 << 21, now);
         assert!(completed.has(&late));
-        completed.add(&packet(1 << 22, Kind::Data), now * 2, Ticks(1));
-        assert!(completed.has(&late), "only one turn has passed");
+        assert!(
+            completed.has(&packet(0, Kind::DataAgain)),
+            "only one turn has passed"
+        );
         assert!(completed.has(&packet(1 << 20, Kind::DataAgain)));
         assert!(!completed.has(&packet(3 << 21, Kind::DataAgain)));
+        fill(&mut completed, 1 << 22, now * 2);
+        assert!(
+            !completed.has(&packet(0, Kind::DataAgain)),
+            "two turns have passed"
+        );
+        assert!(!completed.has(&late));
+        assert!(completed.has(&packet(1 << 22, Kind::DataAgain)));
     }
 }

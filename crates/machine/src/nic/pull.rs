@@ -57,7 +57,7 @@ impl Nic {
             self.pull(fabric);
             let segment =
                 fabric.nic_model().segment_bytes / fabric.layout.profile.network.flit_bytes;
-            next = fabric.now() + self.egress.pace.ticks(segment.into());
+            next = fabric.now() + self.pace(fabric).ticks(segment.into());
         }
         self.pulls.ask_at = if self.pulls.waiting.is_empty() {
             Ticks::NEVER
@@ -66,7 +66,14 @@ impl Nic {
         };
     }
 
+    #[inline]
     fn pull(&mut self, fabric: &mut Fabric) {
+        if !self.pulls.waiting.is_empty() {
+            self.pull_one(fabric);
+        }
+    }
+
+    fn pull_one(&mut self, fabric: &mut Fabric) {
         let next = if self.is_full(fabric) {
             // Only the other segments of partial messages have room.
             let is_known = |header: &Packet| self.partial_of(header).is_some();

@@ -5,8 +5,9 @@ use node::Words;
 use super::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
-use crate::network::packet::{Kind, Packet};
-use crate::network::slab::PacketId;
+use crate::network::packet::{Kind, PART, Packet};
+use crate::network::store::id::PacketId;
+use crate::network::store::prefetch;
 use crate::schedule::Ticks;
 
 /// A message with a segment missing.
@@ -22,6 +23,20 @@ pub struct Partial {
 const MOST_RELEASES: usize = 16;
 
 impl Nic {
+    /// Prefetches the state that the next packet will need.
+    #[inline]
+    pub fn prefetch_for(&self, next: &Packet, ranks: &[RankState]) {
+        if next.kind == Kind::Ack {
+            self.buffers
+                .get(usize::from(next.slot & !PART))
+                .into_iter()
+                .for_each(prefetch);
+        } else {
+            let rank = next.to.wrapping_sub(self.first_rank);
+            ranks.get(rank as usize).into_iter().for_each(prefetch);
+        }
+    }
+
     /// Handles a packet whose last flit has arrived.
     pub fn arrive(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
         match fabric[id].kind {
@@ -36,8 +51,9 @@ impl Nic {
                 }
             }
             Kind::Ack => {
-                let ack = fabric.take(id);
-                self.acknowledged(&ack, ranks, fabric);
+                let Packet { slot, sequence, .. } = fabric[id];
+                fabric.scratch.slab.give_up(id);
+                self.acknowledged(slot, sequence, ranks, fabric);
             }
             Kind::Nack => {
                 let nack = fabric.take(id);
@@ -56,7 +72,11 @@ impl Nic {
     }
 
     fn arrive_data(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
-        self.tap_in(id, ranks.len() as u32, fabric);
+        let pace = self.pace(fabric);
+        if let Some(tap) = &mut self.tap {
+            let length = pace.ticks(fabric[id].flits.into());
+            tap.arrive(fabric.now() - length);
+        }
         if self.completed.has(&fabric[id]) {
             self.acknowledge(id, true, fabric);
             fabric.take(id);
@@ -83,15 +103,6 @@ impl Nic {
         let timeout = fabric.nic_model().timeout_cycles;
         self.completed.add(&fabric[id], fabric.now(), timeout);
         self.enqueue(id, ranks, fabric);
-    }
-
-    /// Notes a packet if this NIC is tapped.
-    fn tap_in(&mut self, id: PacketId, ranks_per_nic: u32, fabric: &Fabric) {
-        let tap = fabric.layout.setting.tap;
-        if tap.is_some_and(|tap| tap.0 / ranks_per_nic == self.number) {
-            let wire_time = self.egress.pace.ticks(fabric[id].flits.into());
-            self.tapped_in.push_back(fabric.now() - wire_time);
-        }
     }
 
     /// Whether all receive buffers are in use.
@@ -149,12 +160,15 @@ impl Nic {
 
     /// Adds a message to its core's queue. Without room it is blocked, with all that follow it.
     fn enqueue(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
+        fabric[id].flits = fabric.entries_of(&fabric[id]) as u16;
         let rank = &ranks[(fabric[id].to - self.first_rank) as usize];
         let is_long = rank.releases() >= MOST_RELEASES;
-        if is_long || !self.blocked.is_empty() || !self.has_room(id, ranks, fabric) {
+        let mut has_room = self.has_room(id, ranks, fabric);
+        if is_long || !self.blocked.is_empty() || !has_room {
             self.release(ranks, fabric.now());
+            has_room = self.has_room(id, ranks, fabric);
         }
-        if self.blocked.is_empty() && self.has_room(id, ranks, fabric) {
+        if self.blocked.is_empty() && has_room {
             self.deliver(id, fabric.nic_model().receive_cycles, ranks, fabric);
             return;
         }
@@ -200,7 +214,7 @@ impl Nic {
         ranks: &mut [RankState],
         fabric: &mut Fabric,
     ) {
-        let entries = fabric.entries_of(&fabric[id]);
+        let entries = u32::from(fabric[id].flits);
         self.buffers_in_use -= 1;
         self.entries += entries;
         let time = fabric.now() + after;
@@ -213,7 +227,7 @@ impl Nic {
     fn has_room(&self, id: PacketId, ranks: &[RankState], fabric: &Fabric) -> bool {
         let model = fabric.nic_model();
         let packet = &fabric[id];
-        let entries = fabric.entries_of(&fabric[id]);
+        let entries = u32::from(packet.flits);
         let rank = &ranks[(packet.to - self.first_rank) as usize];
         self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, fabric)
     }

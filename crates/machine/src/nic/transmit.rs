@@ -6,7 +6,7 @@ use super::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{PART, Packet};
-use crate::network::slab::PacketId;
+use crate::network::store::id::PacketId;
 use crate::profile::NicModel;
 use crate::schedule::Ticks;
 
@@ -34,8 +34,14 @@ pub struct TransmitBuffer {
 pub(super) const MOST_DOUBLINGS: u8 = 6;
 
 impl Nic {
+    /// A core has written a message, which is ready at `time`.
+    pub fn accept(&mut self, time: Ticks, fabric: &Fabric) {
+        self.offered += 1;
+        self.offer(time, fabric);
+    }
+
     /// Schedules the arbiter for a core's message that is ready at `time`.
-    pub fn offer(&mut self, time: Ticks, fabric: &Fabric) {
+    pub(super) fn offer(&mut self, time: Ticks, fabric: &Fabric) {
         if time < Ticks::NEVER && self.has_buffer(false, fabric) {
             let at = self.free_at.max(time).max(fabric.now());
             self.transmit_at = self.transmit_at.min(at);
@@ -51,6 +57,9 @@ impl Nic {
         if let Some(core) = ranks.iter().position(is_ready) {
             self.take(core, &mut ranks[core], fabric);
         }
+        if self.offered == 0 {
+            return;
+        }
         let fitting = ranks
             .iter()
             .filter(|rank| self.has_buffer_for(rank, fabric));
@@ -64,6 +73,7 @@ impl Nic {
     fn take(&mut self, core: usize, rank: &mut RankState, fabric: &mut Fabric) {
         let message = rank.outgoing.pop(&fabric.scratch.slab);
         let id = message.expect("a message waits");
+        self.offered -= 1;
         let model = fabric.nic_model();
         self.arbitrate(core, &fabric[id], model, fabric.now());
         let ready = self.free_at + model.transmit_cycles;

@@ -47,6 +47,10 @@ impl EventQueue {
         self.0.last().map_or(Ticks::NEVER, |event| event.time)
     }
 
+    pub fn peek(&self) -> Option<&Event> {
+        self.0.last()
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<Event> {
         self.0.pop()

@@ -88,6 +88,19 @@ fn a_ring_takes_the_shorter_way_round() {
     assert_eq!(arrivals(&profile, 7), expected);
 }
 
+/// Links of 8 ticks and switches of 16 leave no window for blocks.
+#[test]
+fn in_one_block_messages_take_their_time() {
+    let graph = drawn(4, (0..3).map(|s| (s, s + 1)));
+    let fast = format!("{ONE_BY_ONE}\nnetwork.link_ns = 2.5\nnetwork.switch_ns = 5");
+    let profile = machine(&graph, &fast);
+    let one_block = run(profile.clone(), Setting::new(4), |node| one(node, 3));
+    assert_eq!(one_block.report.windows.blocks, 1);
+    let way = |switches: u64| 8 * (switches + 1) + 16 * switches;
+    let expected = [2, 3, 4].map(|switches| by_hand(&profile, way(switches)));
+    assert_eq!(arrivals(&profile, 4), expected);
+}
+
 #[test]
 fn in_a_star_every_way_has_three_switches() {
     let mut graph = drawn(5, std::iter::empty());

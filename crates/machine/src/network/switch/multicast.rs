@@ -209,7 +209,7 @@ impl Switch {
             words: packet.words.skip(GROUP_WORDS),
             ..*packet
         };
-        let link = self.route(&copy, fabric);
+        let link = self.route(&copy);
         copy.slot = self.uplink_below(link, fabric);
         self.emit(link, copy, fabric);
     }
