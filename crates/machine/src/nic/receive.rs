@@ -20,7 +20,7 @@ pub struct Partial {
 }
 
 /// Beyond this many, entries are freed even if no room is needed, since their list takes memory.
-const MOST_RELEASES: usize = 16;
+const MOST_RELEASES: usize = 6;
 
 impl Nic {
     /// Prefetches the state that the next packet will need.
