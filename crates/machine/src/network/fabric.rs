@@ -313,3 +313,22 @@ impl Outbox {
         self.bins[switch].add(packet, time, spare);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_mostly_receives_keeps_few_empty_bins() {
+        let mut scratch = Scratch::default();
+        let mut left = |received: usize, sent| {
+            (0..received).for_each(|_| scratch.spare.push(Bin::default()));
+            scratch.trim(sent);
+            scratch.spare.len()
+        };
+        assert_eq!(
+            [left(10, 3), left(10, 1), left(10, 5), left(0, 0)],
+            [3, 3, 5, 5]
+        );
+    }
+}
