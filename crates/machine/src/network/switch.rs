@@ -153,9 +153,9 @@ impl Switch {
             if let Some(next) = bins.get(number + 1) {
                 next.prefetch();
             }
-            let packets = bins[number].packets();
-            order.reserve(packets.len());
-            order.note((0..).zip(packets).filter_map(|(index, packet)| {
+            let bin = &bins[number];
+            order.reserve(bin.len());
+            order.note((0..).zip(bin.packets()).filter_map(|(index, packet)| {
                 let index = BinIndex::new(number, index);
                 if packet.time >= window.end || packet.kind.concerns_multicasts() {
                     others.push(index);

@@ -72,10 +72,8 @@ impl Nic {
     }
 
     fn arrive_data(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
-        let pace = self.pace(fabric);
-        if let Some(tap) = &mut self.tap {
-            let length = pace.ticks(fabric[id].flits.into());
-            tap.arrive(fabric.now() - length);
+        if self.tap.is_some() {
+            self.tap_in(id, fabric);
         }
         if self.completed.has(&fabric[id]) {
             self.acknowledge(id, true, fabric);
@@ -103,6 +101,15 @@ impl Nic {
         let timeout = fabric.nic_model().timeout_cycles;
         self.completed.add(&fabric[id], fabric.now(), timeout);
         self.enqueue(id, ranks, fabric);
+    }
+
+    /// Notes the first flit of a packet that has arrived.
+    #[cold]
+    fn tap_in(&mut self, id: PacketId, fabric: &Fabric) {
+        let length = self.pace(fabric).ticks(fabric[id].flits.into());
+        if let Some(tap) = &mut self.tap {
+            tap.arrive(fabric.now() - length);
+        }
     }
 
     /// Whether all receive buffers are in use.

@@ -1,4 +1,4 @@
-//! Which task of a rank has a core, where several share the rank's cores.
+//! The assignment of a rank's cores to its tasks, where several share them.
 
 use super::{BlockState, Upcall};
 use crate::cores::task::Task;

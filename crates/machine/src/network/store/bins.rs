@@ -138,12 +138,11 @@ impl Bin {
 
     /// All packets of a bin from which none was moved.
     #[inline]
-    pub fn packets(&self) -> &[Packet] {
-        let filled = self.filled as usize;
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         assert_eq!(self.held.count_ones(), self.filled, "none was moved");
-        // SAFETY: the first places were filled, and their bits say that they hold packets still. A place
-        // is as large as its packet, which is at its start.
-        unsafe { std::slice::from_raw_parts(self.places.as_ptr().cast(), filled) }
+        let filled = self.places[..self.len()].iter();
+        // SAFETY: these places were filled, and their bits say that they hold packets still.
+        filled.map(|place| unsafe { place.packet() })
     }
 
     /// Prefetches all packets.

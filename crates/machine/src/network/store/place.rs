@@ -10,12 +10,9 @@ use crate::network::packet::Packet;
 
 // Aligned, since an allocator would put most packets over two lines. (The packet itself is not, since
 // functions would have to align their stacks.)
-#[repr(C, align(64))]
+#[repr(align(64))]
 #[derive(Debug)]
 pub struct Place(MaybeUninit<Packet>);
-
-// Places in a row are packets in a row.
-const _: () = assert!(size_of::<Place>() == size_of::<Packet>());
 
 impl Place {
     pub const EMPTY: Place = Place(MaybeUninit::uninit());

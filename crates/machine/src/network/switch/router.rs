@@ -6,7 +6,7 @@ use crate::network::layout::{Layout, Purpose};
 use crate::network::packet::Packet;
 use crate::network::topology::{Divisor, Rule};
 
-/// What a switch needs to know to choose a link.
+/// The facts by which a switch chooses a link.
 pub struct Router<'a> {
     pub layout: &'a Layout,
     pub number: u32,
