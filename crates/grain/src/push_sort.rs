@@ -28,6 +28,7 @@
 //! reorder buffer at its price. Equal keys are told apart by the numbers of their records
 //! ([`item`]). `docs/papers/faster.md` has the measurements.
 
+mod band_counts;
 mod band_splitters;
 mod bands;
 mod counting;
@@ -35,7 +36,10 @@ mod division;
 mod finish;
 mod gather;
 mod item;
+mod lanes;
 mod options;
+mod parts;
+mod places;
 mod program;
 mod ranking;
 mod sampling;

@@ -202,7 +202,8 @@ impl Sorter {
             self.send(node, to, step::ROW_RUN, &words).await;
         }
         if rows.ranking.lists.are_keys {
-            self.multicast_keys(node, rankers, step::ROW_LIST, &rows.samples)
+            let keys: Vec<_> = rows.samples.iter().map(|item| item.key).collect();
+            self.multicast_keys(node, rankers, step::ROW_LIST, &keys)
                 .await;
         } else {
             self.multicast_list(node, rankers, step::ROW_LIST, &rows.samples)

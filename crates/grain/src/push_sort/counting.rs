@@ -2,24 +2,35 @@
 //! an answer to anyone.
 //!
 //! ```text
-//!   core of a row --counts of 16 groups--> clerk of the row for these groups
-//!   clerk ---------counts by column------> keeper in each of the groups
-//!   keeper: adds some rows' counts ------> each core of the row that receives from them
+//!   core of a row --counts by group------------> clerks of the row, each for 16 groups
+//!   clerk ---------counts by group and column--> keepers, one in each of the 16 groups
+//!   keeper: adds some rows' counts ------------> the cores of the row that receives from them
 //! ```
+//!
+//! Each arrow is one multicast: its receivers pick their counts from it. A message to each would
+//! wait for a transmit buffer of the NIC.
 //!
 //! A row of any group sends its records for a group to one row there, column by column; so sorted
 //! input, where a group keeps all its records, is spread as evenly as random input.
 
-use node::{Message, Node, Rank};
+use std::ops::Range;
 
-use super::shape::FEW;
+use node::{Group, Message, Node, Rank};
+
+use super::lanes::Lanes;
+use super::parts::Parts;
+use super::shape::{FEW, Shape};
 use super::sorter::{Sorter, step};
 use crate::work;
 
 /// The share of one core in counting.
 pub struct Counting {
-    /// The blocks of groups that this core is clerk of.
-    blocks: Vec<Block>,
+    /// The blocks of neighbouring groups that this core is clerk of.
+    blocks: Vec<u32>,
+    /// Messages of its row to come, if it is a clerk.
+    missing: u32,
+    /// The row's counts: a group, and how many records a column has for it.
+    counts: Vec<(u32, Tally)>,
     /// Rows whose counts come to this core.
     rows: u32,
     /// Records for each column of the row that this core keeps the books of.
@@ -29,15 +40,6 @@ pub struct Counting {
     pub expected: u64,
 }
 
-/// Neighbouring groups, for whose records a clerk keeps the counts of its row.
-struct Block {
-    number: u32,
-    /// Cores of the row that have not told their counts.
-    missing: u32,
-    /// A group, and a column and its count in one word.
-    counts: Vec<(u32, u64)>,
-}
-
 impl Counting {
     pub fn is_known(&self) -> bool {
         self.shares == 0
@@ -45,7 +47,7 @@ impl Counting {
 
     /// Whether other cores still wait for this one.
     pub fn is_owed(&self) -> bool {
-        self.rows > 0 || self.blocks.iter().any(|block| block.missing > 0)
+        self.rows > 0 || self.missing > 0
     }
 }
 
@@ -64,34 +66,100 @@ fn clerk(block: u32, cores: u32) -> u32 {
     receiving(block, 0, cores)
 }
 
-fn blocks(groups: u32) -> u32 {
-    groups.div_ceil(FEW)
+/// A number of records, and the group or column that they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    pub id: u32,
+    pub count: u64,
+}
+
+/// How counts are told, the same for all cores.
+struct Plan {
+    /// Blocks of groups.
+    blocks: u32,
+    /// Blocks whose counts a core tells in one message.
+    at_once: u32,
+    /// Bits of a core's count for a group.
+    bits: u32,
+    /// From a core: the parts are blocks, the ids are groups in them.
+    of_core: Parts,
+    /// From a clerk: the parts are groups, the ids are columns.
+    of_row: Parts,
+    /// From a keeper, by column.
+    of_columns: Lanes,
+}
+
+impl Plan {
+    fn new(shape: &Shape, each: u32) -> Plan {
+        let groups = shape.groups;
+        let blocks = groups.parts.div_ceil(FEW);
+        let most = u64::from(each);
+        let bits = u64::BITS - most.leading_zeros();
+        let with_ids = |ids: u32| u64::from(ids - 1) << bits | most;
+        let of_core = |at_once| Parts::new(at_once, with_ids(FEW));
+        let fits = |at_once: &u32| {
+            let counts = each.min(at_once * FEW) as usize;
+            of_core(*at_once).fit(counts)
+        };
+        let at_once = (1..=blocks).rev().find(fits).unwrap_or(1);
+        let columns = groups.most().div_ceil(shape.rows_each);
+        let rows = (groups.parts * shape.rows_each).div_ceil(groups.least());
+        Plan {
+            blocks,
+            at_once,
+            of_core: of_core(at_once),
+            bits,
+            of_row: Parts::new(FEW, with_ids(columns)),
+            of_columns: Lanes::of(u64::from(rows) * u64::from(columns) * most),
+        }
+    }
+
+    /// The number that carries a count with its id.
+    fn packed(&self, tally: Tally) -> u64 {
+        u64::from(tally.id) << self.bits | tally.count
+    }
+
+    fn unpacked(&self, number: u64) -> Tally {
+        Tally {
+            id: (number >> self.bits) as u32,
+            count: number & ((1 << self.bits) - 1),
+        }
+    }
+
+    /// The clerks of a row of that many cores.
+    fn clerks(&self, cores: u32) -> u32 {
+        self.blocks.min(cores - 1).max(1)
+    }
 }
 
 impl Sorter {
     pub fn counting(&self) -> Counting {
-        let shape = self.shape;
+        let (shape, plan) = (self.shape, self.plan());
         let (groups, group) = (shape.groups.parts, shape.rows.cores);
         let len = shape.rows.size(shape.row);
-        let of_clerk = (0..blocks(groups)).filter(|block| clerk(*block, len) == shape.column);
+        let of_clerk = (0..plan.blocks).filter(|block| clerk(*block, len) == shape.column);
+        let blocks: Vec<_> = of_clerk.collect();
         // Row q of all has its books kept at index q % group in each group.
         let all_rows = groups * shape.rows_each;
         let kept = (all_rows + group - 1 - shape.index) / group;
         let keeps_for = shape.index % shape.rows_each;
         let keepers = (group + shape.rows_each - 1 - shape.row) / shape.rows_each;
         Counting {
-            blocks: of_clerk
-                .map(|number| Block {
-                    number,
-                    missing: len,
-                    counts: Vec::new(),
-                })
-                .collect(),
+            missing: match blocks.len() {
+                0 => 0,
+                _ => len * plan.blocks.div_ceil(plan.at_once),
+            },
+            blocks,
+            counts: Vec::new(),
             rows: kept,
             columns: vec![0; shape.rows.size(keeps_for) as usize],
             shares: keepers,
             expected: 0,
         }
+    }
+
+    fn plan(&self) -> Plan {
+        Plan::new(&self.shape, self.each)
     }
 
     /// Where a record goes in another group.
@@ -110,23 +178,28 @@ impl Sorter {
     }
 
     /// Tells the clerks of this row how many records go to each group.
-    pub async fn send_counts(&mut self, node: &Node, counts: &[(u32, u64)]) {
-        let shape = self.shape;
+    pub async fn send_counts(&mut self, node: &Node, counts: &[Tally]) {
+        let (shape, plan) = (self.shape, self.plan());
         let len = shape.rows.size(shape.row);
+        let first = shape.rows.core(shape.row, clerk(0, len));
+        let clerks = Group::row(first, plan.clerks(len));
         let mut rest = counts;
-        for block in 0..blocks(shape.groups.parts) {
-            let until = rest.partition_point(|(group, _)| group / FEW == block);
+        for from in (0..plan.blocks).step_by(plan.at_once as usize) {
+            let until = rest.partition_point(|tally| tally.id / FEW < from + plan.at_once);
             let (now, later) = rest.split_at(until);
             rest = later;
-            let mut words = vec![block.into()];
-            words.extend(
-                now.iter()
-                    .map(|(group, count)| u64::from(*group) << 32 | count),
-            );
-            let to = shape.rows.core(shape.row, clerk(block, len));
-            self.send(node, to, step::COUNTS_OF_CORE, &words).await;
+            let in_block = |tally: &Tally| {
+                let (block, id) = (tally.id / FEW, tally.id % FEW);
+                (block - from, plan.packed(Tally { id, ..*tally }))
+            };
+            let now: Vec<_> = now.iter().map(in_block).collect();
+            let mut words = vec![from.into()];
+            words.extend(plan.of_core.pack(&now));
+            // Finding them, and where their blocks end.
+            work::account(node, now.len() + words.len());
+            self.multicast(node, clerks, step::COUNTS_OF_CORE, &words)
+                .await;
         }
-        work::account(node, counts.len());
     }
 
     /// A clerk hears of the records of a core in its row, and passes on to each group how many come from its row.
@@ -136,47 +209,89 @@ impl Sorter {
         counting: &mut Counting,
         message: &Message,
     ) {
-        let shape = self.shape;
-        let block = message.words[0] as u32;
-        let at = counting
-            .blocks
-            .iter()
-            .position(|known| known.number == block);
-        let at = at.expect("counts come to the clerk of their block");
-        let known = &mut counting.blocks[at];
-        let column = shape.rows.place(message.from).1;
-        for word in &message.words[1..] {
-            known.counts.push((
-                (word >> 32) as u32,
-                u64::from(column) << 32 | word & u64::from(u32::MAX),
-            ));
+        let (shape, plan) = (self.shape, self.plan());
+        let (from, words) = (message.words[0] as u32, &message.words[1..]);
+        let id = shape.rows.place(message.from).1;
+        let here = from..from + plan.at_once;
+        let known = counting.counts.len();
+        for block in counting.blocks.iter().filter(|block| here.contains(block)) {
+            let of_block = plan.of_core.of_part(words, block - from);
+            let of_groups = of_block.into_iter().map(|number| {
+                let tally = plan.unpacked(number);
+                (block * FEW + tally.id, Tally { id, ..tally })
+            });
+            counting.counts.extend(of_groups);
+            work::account(node, 1);
         }
-        work::account(node, message.words.len());
-        known.missing -= 1;
-        if known.missing > 0 {
-            return;
+        work::account(node, counting.counts.len() - known);
+        counting.missing -= 1;
+        if counting.missing == 0 {
+            self.send_counts_of_row(node, counting).await;
         }
-        let counts = std::mem::take(&mut known.counts);
+    }
+
+    async fn send_counts_of_row(&mut self, node: &Node, counting: &mut Counting) {
+        let (groups, plan) = (self.shape.groups, self.plan());
+        let mut counts = std::mem::take(&mut counting.counts);
+        counts.sort_unstable_by_key(|(group, tally)| (*group, tally.id));
         work::account(node, counts.len());
-        for group in block * FEW..((block + 1) * FEW).min(shape.groups.parts) {
-            let of_group = counts.iter().filter(|(to, _)| *to == group);
-            let words: Vec<u64> = of_group.map(|(_, count)| *count).collect();
-            let to = shape.groups.core(group, self.keeper(group));
-            self.send(node, to, step::COUNTS_OF_ROW, &words).await;
+        for block in &counting.blocks {
+            let end = groups.parts.min((block + 1) * FEW);
+            for alike in groups.alike() {
+                let alike = alike.start.max(block * FEW)..alike.end.min(end);
+                if !alike.is_empty() {
+                    self.send_to_keepers(node, &plan, &counts, alike).await;
+                }
+            }
+        }
+    }
+
+    /// Tells the keepers in groups of the same size, all at once if that fits in a message.
+    async fn send_to_keepers(
+        &mut self,
+        node: &Node,
+        plan: &Plan,
+        counts: &[(u32, Tally)],
+        alike: Range<u32>,
+    ) {
+        let of = |group| counts.partition_point(|(of, _)| *of < group);
+        let within = |run: Range<u32>| &counts[of(run.start)..of(run.end)];
+        let all = within(alike.clone()).len();
+        let at_once = match plan.of_row.fit(all) {
+            true => alike.end - alike.start,
+            false => 1,
+        };
+        for first in alike.clone().step_by(at_once as usize) {
+            let counts: Vec<_> = within(first..first + at_once)
+                .iter()
+                .map(|(group, tally)| (group % FEW, plan.packed(*tally)))
+                .collect();
+            let words: Vec<_> = plan.of_row.pack(&counts).collect();
+            work::account(node, words.len());
+            let groups = self.shape.groups;
+            let to = Group {
+                first: groups.core(first, self.keeper(first)),
+                count: at_once,
+                stride: groups.size(first),
+            };
+            self.multicast(node, to, step::COUNTS_OF_ROW, &words).await;
         }
     }
 
     /// The keeper of some rows' books adds, and tells each core that receives from them.
     pub async fn counts_of_row(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
         // The clerk is of the row that the counts are of.
-        let group = self.shape.groups.place(message.from).0;
-        let turn = group + self.shape.rows_of(group).place(message.from).0;
+        let shape = self.shape;
+        let group = shape.groups.place(message.from).0;
+        let turn = group + shape.rows_of(group).place(message.from).0;
         let cores = counting.columns.len() as u32;
-        for word in message.words.iter() {
-            let column = receiving((word >> 32) as u32, turn, cores);
-            counting.columns[column as usize] += word & u64::from(u32::MAX);
+        let plan = self.plan();
+        let of_group = plan.of_row.of_part(&message.words, shape.group % FEW);
+        for tally in of_group.iter().map(|number| plan.unpacked(*number)) {
+            let column = receiving(tally.id, turn, cores);
+            counting.columns[column as usize] += tally.count;
         }
-        work::account(node, message.words.len());
+        work::account(node, 1 + of_group.len());
         counting.rows -= 1;
         if counting.rows == 0 {
             self.share_counts(node, counting).await;
@@ -193,14 +308,15 @@ impl Sorter {
     async fn share_counts(&mut self, node: &Node, counting: &Counting) {
         let rows = self.shape.rows;
         let row = self.shape.index % self.shape.rows_each;
-        for (column, count) in (0..).zip(&counting.columns) {
-            self.send(node, rows.core(row, column), step::COUNT, &[*count])
-                .await;
-        }
+        let to = Group::row(rows.core(row, 0), rows.size(row));
+        let words: Vec<_> = self.plan().of_columns.pack(&counting.columns).collect();
+        self.multicast(node, to, step::COUNT, &words).await;
     }
 
     pub fn count(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
-        counting.expected += message.words[0];
+        let mut columns = self.plan().of_columns.unpack(&message.words);
+        let own = columns.nth(self.shape.column as usize);
+        counting.expected += own.expect("a keeper tells all columns of the row");
         counting.shares -= 1;
         work::account(node, 1);
     }

@@ -6,6 +6,8 @@
 //!
 //! The keys of a group are divided among its cores in the same way, by their ranks.
 
+use std::ops::Range;
+
 use node::{Group, Rank};
 
 /// Consecutive cores in parts.
@@ -71,12 +73,17 @@ impl Division {
         Group::row(Rank(self.first), self.cores)
     }
 
+    /// The parts that have one core more, and the others.
+    pub fn alike(self) -> [Range<u32>; 2] {
+        [0..self.larger(), self.larger()..self.parts]
+    }
+
     /// In each part the cores of `count` indices, `stride` apart from `index` on: as few groups as
     /// arithmetic allows.
     pub fn in_each(self, index: u32, count: u32, stride: u32) -> Vec<Group> {
-        let runs = [(0, self.larger()), (self.larger(), self.parts)];
         let mut groups = Vec::new();
-        for (from, until) in runs.into_iter().filter(|(from, until)| from < until) {
+        for alike in self.alike().into_iter().filter(|alike| !alike.is_empty()) {
+            let (from, until) = (alike.start, alike.end);
             let size = self.size(from);
             let first = self.core(from, index);
             if count == 1 || count * stride == size {

@@ -2,7 +2,7 @@
 
 use node::Node;
 
-use super::counting::Counting;
+use super::counting::{Counting, Tally};
 use super::item::{Item, unpack};
 use super::sorter::{Record, Sorter, step};
 use crate::work;
@@ -28,25 +28,25 @@ impl Sorter {
             self.send(node, rows.core(row, 0), step::ROW_SAMPLE, &words)
                 .await;
         }
-        let mut counts: Vec<(u32, u64)> = Vec::new();
+        let mut counts: Vec<Tally> = Vec::new();
         for record in &records {
-            let group = group(record.item);
+            let id = group(record.item);
             match counts.last_mut() {
-                Some((last, count)) if *last == group => *count += 1,
-                _ => counts.push((group, 1)),
+                Some(last) if last.id == id => last.count += 1,
+                _ => counts.push(Tally { id, count: 1 }),
             }
         }
-        self.send_counts(node, &counts).await;
-        // A new number for each record.
-        work::account(node, records.len());
         // Not all cores begin with the first group.
         let begin = node.random() as usize % records.len();
         for record in records[begin..].iter().chain(&records[..begin]) {
             let to = self.receiver(group(record.item));
+            // Its new number.
+            work::account(node, 1);
             let item = record.item.scattered();
             let record = Record { item, ..*record };
             self.push(node, to, step::TO_GROUP, &record).await;
         }
+        self.send_counts(node, &counts).await;
     }
 
     /// Receives this core's records, and returns the splitters between bands.

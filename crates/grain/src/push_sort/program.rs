@@ -7,9 +7,9 @@ use crate::load::Load;
 use crate::program::{Program, Verdict, WORD_BYTES};
 use crate::records::{Part, Records, VALUE_BYTES};
 
-/// The cores of a group whose rows have at most 255: a message of counts has a word for each core
-/// of a row, and one for the step.
-const MOST_OF_GROUP: u32 = 255 * 255;
+/// The cores of a group whose rows have at most 253: a message of counts has at most a word for each
+/// core of a row, two for their order, and one for the step.
+const MOST_OF_GROUP: u32 = 253 * 253;
 
 impl Program for PushSort {
     type Answer = Part;

@@ -11,12 +11,13 @@
 
 use node::{Group, Message, Node, Rank, Work};
 
-use super::item::{Item, MOST_ITEMS, unpack};
+use super::item::MOST_ITEMS;
+use super::lanes::{Lanes, NARROW};
 use crate::work;
 
 pub struct Ranking {
     /// The keys, in order.
-    pub items: Vec<Item>,
+    pub keys: Vec<u64>,
     /// How many keys are below each, of this core and of the lists that came here.
     below: Vec<u64>,
     /// The same of the other lists.
@@ -25,6 +26,8 @@ pub struct Ranking {
     pub all: u64,
     /// The first core of the band.
     first: Rank,
+    /// This core.
+    own: Rank,
     /// The cores of the band, by column, whose number of keys is not known.
     silent: Vec<bool>,
     /// How many those are.
@@ -42,48 +45,28 @@ fn reach(column: u32, cores: u32) -> u32 {
     (cores - 1) / 2 + u32::from(faces)
 }
 
-/// Most keys whose ranks are sent in 16 bits each.
-const NARROW: u64 = u16::MAX as u64;
-
-/// The bits of a rank among that many keys.
-fn bits(keys: u64) -> usize {
-    if keys <= NARROW { 16 } else { 32 }
-}
-
-/// The words of ranks among that many keys.
-fn pack(ranks: &[u64], keys: u64) -> impl Iterator<Item = u64> {
-    let bits = bits(keys);
-    ranks.chunks(64 / bits).map(move |ranks| {
-        let lanes = ranks.iter().zip((0..).step_by(bits));
-        lanes.map(|(rank, shift)| rank << shift).sum()
-    })
-}
-
-/// The ranks in words, among that many keys; the last word may have more than were packed.
-fn ranks_of(words: &[u64], keys: u64) -> impl Iterator<Item = u64> {
-    let bits = bits(keys);
-    words.iter().flat_map(move |word| {
-        let shifts = (0..64).step_by(bits);
-        shifts.map(move |shift| word >> shift & (u64::MAX >> (64 - bits)))
-    })
+/// Of ranks among that many keys.
+fn lanes(keys: u64) -> Lanes {
+    Lanes::of(keys.max(NARROW))
 }
 
 impl Ranking {
     /// Of the keys of the core at `column` in a band of `cores`.
-    pub fn new(items: Vec<Item>, first: Rank, column: u32, cores: u32) -> Ranking {
-        let keys = items.len() as u64;
+    pub fn new(keys: Vec<u64>, first: Rank, column: u32, cores: u32) -> Ranking {
+        let count = keys.len() as u64;
         let mut silent = vec![true; cores as usize];
         silent[column as usize] = false;
         Ranking {
-            below: (0..keys).collect(),
-            told: vec![0; items.len()],
-            all: keys,
+            below: (0..count).collect(),
+            told: vec![0; keys.len()],
+            all: count,
             first,
+            own: Rank(first.0 + column),
             silent,
             silent_cores: cores - 1,
             unmerged: 0,
-            untold: keys * u64::from(reach(column, cores)),
-            items,
+            untold: count * u64::from(reach(column, cores)),
+            keys,
         }
     }
 
@@ -112,17 +95,19 @@ impl Ranking {
     }
 
     /// Takes the list of a core, or a part of it; returns the words of the ranks that its keys
-    /// have among the keys here.
+    /// have among the keys here. Equal keys are in the order of their cores: their records may be in
+    /// any.
     pub fn merge(&mut self, node: &Node, message: &Message) -> Vec<u64> {
         let (length, offset) = (message.words[0] as u32, message.words[0] >> 32);
         if self.hears(message.from, length.into()) {
             self.unmerged += u64::from(length);
         }
-        let own = &self.items;
+        let (own, is_after) = (&self.keys, message.from < self.own);
         let (mut at, mut below) = (0, 0);
         let mut ranks = Vec::with_capacity(own.len());
-        for other in unpack(&message.words[1..]) {
-            while own.get(at).is_some_and(|item| *item < other) {
+        for other in &message.words[1..] {
+            let is_before = |key: &u64| key < other || key == other && !is_after;
+            while own.get(at).is_some_and(is_before) {
                 self.below[at] += below;
                 at += 1;
             }
@@ -138,7 +123,7 @@ impl Ranking {
         });
         self.unmerged -= below;
         let mut words = vec![own.len() as u64 | offset << 32];
-        words.extend(pack(&ranks, own.len() as u64));
+        words.extend(lanes(own.len() as u64).pack(&ranks));
         words
     }
 
@@ -147,7 +132,7 @@ impl Ranking {
         let (all, offset) = (message.words[0] as u32, (message.words[0] >> 32) as usize);
         self.hears(message.from, all.into());
         let words = &message.words[1..];
-        let ranks = ranks_of(words, all.into());
+        let ranks = lanes(all.into()).unpack(words);
         let end = self.told.len().min(offset + MOST_ITEMS);
         for (sum, rank) in self.told[offset..end].iter_mut().zip(ranks) {
             *sum += rank;
@@ -175,24 +160,6 @@ impl Ranking {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranks_are_packed_as_narrowly_as_they_fit() {
-        for (keys, each) in [
-            (1, 4),
-            (NARROW, 4),
-            (NARROW + 1, 2),
-            (u64::from(u32::MAX), 2),
-        ] {
-            for count in [0, 1, 2, 3, 4, 5, 100] {
-                let ranks: Vec<u64> = (0..count).map(|number| keys - number.min(keys)).collect();
-                let words: Vec<u64> = pack(&ranks, keys).collect();
-                assert_eq!(words.len() as u64, count.div_ceil(each), "of {keys} keys");
-                let unpacked = ranks_of(&words, keys).take(ranks.len());
-                assert_eq!(unpacked.collect::<Vec<_>>(), ranks, "of {keys} keys");
-            }
-        }
-    }
 
     #[test]
     fn each_two_lists_are_merged_once() {

@@ -13,6 +13,11 @@ pub fn probes(items: usize) -> u64 {
     (usize::BITS - items.leading_zeros()).into()
 }
 
+/// The probes of a search in steps that double, which ends `ahead` of where it begins.
+pub fn steps(ahead: usize, rest: usize) -> u64 {
+    (2 * probes(ahead) + 1).min(probes(rest))
+}
+
 /// Adds to each item's `below` how many items of a sorted list are below it, for the items of a
 /// sorted run; returns the probes.
 ///
@@ -25,7 +30,7 @@ pub fn rank_in<T: PartialOrd>(list: &[T], run: &[T], below: &mut [u64]) -> u64 {
         let ahead = rest.partition_point(|other| *other < *item);
         spent += match number {
             0 => probes(rest.len()),
-            _ => (2 * probes(ahead) + 1).min(probes(rest.len())),
+            _ => steps(ahead, rest.len()),
         };
         at += ahead;
         *below += at as u64;

@@ -12,7 +12,9 @@
 //! groups have nearly twice their share of keys, and the work of ranking a key grows with the keys
 //! of its band.
 
-use node::Rank;
+use std::ops::Range;
+
+use node::{Group, Rank};
 
 use super::division::Division;
 
@@ -83,5 +85,72 @@ impl Shape {
     /// The core of a band to which this one sends its keys. In a shorter band places wrap round.
     pub fn in_band(&self, band: u32) -> Rank {
         self.bands.core(band, self.place % self.bands.size(band))
+    }
+
+    /// The cores that send this one their keys, with their bands: in bands of the same size those at the
+    /// same place, and those of longer bands whose places wrap round.
+    pub fn senders(&self) -> Vec<(Range<u32>, Group)> {
+        let cores = self.bands.size(self.band) as usize;
+        let mut senders = Vec::new();
+        for alike in self
+            .bands
+            .alike()
+            .into_iter()
+            .filter(|alike| !alike.is_empty())
+        {
+            let stride = self.bands.size(alike.start);
+            let count = alike.end - alike.start;
+            senders.extend((self.place..stride).step_by(cores).map(|place| {
+                let first = self.bands.core(alike.start, place);
+                (
+                    alike.clone(),
+                    Group {
+                        first,
+                        count,
+                        stride,
+                    },
+                )
+            }));
+        }
+        senders
+    }
+
+    /// The bands of the same size as this core's own.
+    pub fn bands_alike(&self) -> Range<u32> {
+        let alike = self.bands.alike().into_iter();
+        let mut with_own = alike.filter(|alike| alike.contains(&self.band));
+        with_own.next().expect("each band is of one size")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_from_the_senders() {
+        for (cores, group) in [(256, 256), (100, 100), (257, 100), (1000, 256), (90, 16)] {
+            let shapes: Vec<_> = (0..cores)
+                .map(|core| Shape::new(Rank(core), cores, group))
+                .collect();
+            let mut senders = vec![Vec::new(); cores as usize];
+            for (core, shape) in shapes.iter().enumerate() {
+                for band in 0..shape.bands.parts {
+                    senders[shape.in_band(band).0 as usize].push(core as u32);
+                }
+            }
+            for (shape, expected) in shapes.iter().zip(senders) {
+                let mut found = Vec::new();
+                for (bands, group) in shape.senders() {
+                    for (band, core) in bands.zip(group.members()) {
+                        assert_eq!(shape.bands.place(core).0, band);
+                        assert_eq!(shapes[core.0 as usize].bands_alike().contains(&band), true);
+                        found.push(core.0);
+                    }
+                }
+                found.sort_unstable();
+                assert_eq!(found, expected);
+            }
+        }
     }
 }

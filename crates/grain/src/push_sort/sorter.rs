@@ -39,8 +39,9 @@ pub mod step {
     pub const CORE_LIST: u32 = 17;
     pub const RANKS: u32 = 18;
     pub const PLACES: u32 = 19;
-    pub const TO_CORE: u32 = 20;
-    pub const COMPLETE: u32 = 21;
+    pub const PLACES_OF_LIST: u32 = 20;
+    pub const TO_CORE: u32 = 21;
+    pub const COMPLETE: u32 = 22;
 
     /// Samples after the first ones, and notes to a leader that has enough: read and dropped.
     pub fn is_late(of: u32) -> bool {
@@ -155,10 +156,8 @@ impl Sorter {
     }
 
     /// As [`Sorter::multicast_list`], without the numbers of records.
-    pub async fn multicast_keys(&mut self, node: &Node, to: Group, step: u32, list: &[Item]) {
-        let parts = parts(list, |list, words| {
-            words.extend(list.iter().map(|item| item.key));
-        });
+    pub async fn multicast_keys(&mut self, node: &Node, to: Group, step: u32, list: &[u64]) {
+        let parts = parts(list, |list, words| words.extend(list));
         self.multicast_parts(node, to, step, parts).await;
     }
 
@@ -216,7 +215,7 @@ impl Sorter {
 
 /// The messages of a list, one at least: each tells the length of the whole, and where in it its
 /// items begin.
-fn parts(list: &[Item], pack: impl Fn(&[Item], &mut Vec<u64>)) -> Vec<Vec<u64>> {
+fn parts<T>(list: &[T], pack: impl Fn(&[T], &mut Vec<u64>)) -> Vec<Vec<u64>> {
     let part = |offset: usize| {
         let items = &list[offset..list.len().min(offset + MOST_ITEMS)];
         let mut words = Vec::with_capacity(1 + 2 * items.len());
