@@ -73,7 +73,7 @@ impl PushSort {
         }
         let splitters = sorter.gather(&node, has_groups).await;
         node.stage("bands");
-        let ranges = sorter.cut(&node, &splitters);
-        sorter.push_to_cores(&node, begin, ranges).await
+        let cuts = sorter.cut(&node, &splitters);
+        sorter.push_to_cores(&node, begin, cuts).await
     }
 }

@@ -11,42 +11,75 @@ use node::{Group, Node, Work};
 use super::item::{Item, keys};
 use super::search::{charge, probes, steps};
 use super::sorter::{List, Lists, Record, Sorter, step};
+use crate::work;
+
+/// The keys here that belong to a band.
+pub struct Cut {
+    pub keys: Range<usize>,
+    /// Those that were in order before, among all that were.
+    sorted: Range<usize>,
+}
 
 impl Sorter {
-    /// Sorts the records here; returns those of each band.
-    pub fn cut(&mut self, node: &Node, splitters: &[Option<Item>]) -> Vec<Range<usize>> {
+    /// Groups the records here by their bands.
+    ///
+    /// Records that came last, while this core was busy, are not sorted with the others: each is
+    /// searched among the splitters, and sorted in its band.
+    pub fn cut(&mut self, node: &Node, splitters: &[Option<Item>]) -> Vec<Cut> {
         let known: Vec<Item> = splitters.iter().copied().flatten().collect();
         let band = |record: &Record| known.partition_point(|splitter| *splitter <= record.item);
-        self.sort_held(node);
-        let mut begin = 0;
-        let mut ranges = Vec::with_capacity(splitters.len() + 1);
-        for this in 0..=splitters.len() {
-            let end = begin + self.held[begin..].partition_point(|record| band(record) <= this);
-            ranges.push(begin..end);
-            begin = end;
+        let mut of_bands = vec![(0, 0); splitters.len() + 1];
+        for (at, record) in self.held.iter().enumerate() {
+            let (keys, sorted) = &mut of_bands[band(record)];
+            *keys += 1;
+            *sorted += usize::from(at < self.sorted);
         }
-        ranges
+        let new = self.held.len() - self.sorted;
+        charge(node, new as u64 * probes(known.len()));
+        // The band of each, and its key there.
+        work::account(node, 2 * new);
+        self.held.sort_unstable_by_key(|record| record.item);
+        self.sorted = self.held.len();
+        let mut begin = (0, 0);
+        let cuts = of_bands.into_iter().map(|(keys, sorted)| {
+            let end = (begin.0 + keys, begin.1 + sorted);
+            let cut = Cut {
+                keys: begin.0..end.0,
+                sorted: begin.1..end.1,
+            };
+            begin = end;
+            cut
+        });
+        cuts.collect()
     }
 
     /// Sends the keys to their bands; returns those that come to this core.
-    pub async fn keys(&mut self, node: &Node, ranges: &[Range<usize>]) -> Vec<List> {
+    pub async fn keys(&mut self, node: &Node, cuts: &[Cut]) -> Vec<List> {
         let shape = self.shape;
         let bands = shape.bands.parts;
         let own: Vec<_> = self.held.iter().map(|record| record.item.key).collect();
+        let sorted = cuts.last().map_or(0, |cut| cut.sorted.end);
         if bands == 1 {
+            if sorted < own.len() {
+                work::sort(node, own.len());
+            }
             return vec![List {
                 from: node.rank(),
                 items: keys(&own).collect(),
             }];
         }
-        // Not all cores begin with the first band. Where that one begins is searched, and from there on
-        // the end of each, while the messages before it leave.
-        charge(node, probes(own.len()));
+        // Not all cores begin with the first band. Where that one begins is searched among the keys in
+        // order, and from there on the end of each, while the messages before it leave.
+        charge(node, probes(sorted));
         let turn = |band: u32| (band + shape.band + shape.place) % bands;
         for band in (0..bands).map(turn) {
-            let keys = ranges[band as usize].clone();
+            let cut = &cuts[band as usize];
+            let keys = cut.keys.clone();
             if band + 1 < bands {
-                charge(node, steps(keys.len(), own.len() - keys.start));
+                charge(node, steps(cut.sorted.len(), sorted - cut.sorted.start));
+            }
+            if cut.sorted.len() < keys.len() {
+                work::sort(node, keys.len());
             }
             let to = Group::row(shape.in_band(band), 1);
             self.multicast_keys(node, to, step::KEYS, &own[keys]).await;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use node::{Message, Node, Rank, Time};
 
 use super::band_counts::BandCounts;
-use super::bands::merged;
+use super::bands::{Cut, merged};
 use super::ranking::Ranking;
 use super::sorter::{Record, Sorter, step};
 use crate::program::Span;
@@ -39,13 +39,8 @@ pub struct Finish {
 
 impl Sorter {
     /// Sends the records to their cores, and receives those of this core.
-    pub async fn push_to_cores(
-        mut self,
-        node: &Node,
-        begin: Time,
-        ranges: Vec<Range<usize>>,
-    ) -> Part {
-        let mut finish = self.begin_finish(node, ranges).await;
+    pub async fn push_to_cores(mut self, node: &Node, begin: Time, cuts: Vec<Cut>) -> Part {
+        let mut finish = self.begin_finish(node, cuts).await;
         loop {
             if finish.expected.is_none() && finish.is_ranked() {
                 self.place_keys(node, &mut finish).await;
@@ -78,9 +73,9 @@ impl Sorter {
     }
 
     /// Collects the keys of this core, and tells the band.
-    async fn begin_finish(&mut self, node: &Node, ranges: Vec<Range<usize>>) -> Finish {
+    async fn begin_finish(&mut self, node: &Node, cuts: Vec<Cut>) -> Finish {
         let shape = self.shape;
-        let given = self.keys(node, &ranges).await;
+        let given = self.keys(node, &cuts).await;
         let count = given.iter().map(|list| list.items.len()).sum();
         let counts = self.count_band(node, count).await;
         let (keys, places) = merged(node, &given);
@@ -98,7 +93,7 @@ impl Sorter {
             counts,
             unplaced: records.len(),
             records,
-            ranges,
+            ranges: cuts.into_iter().map(|cut| cut.keys).collect(),
             expected: None,
             received: 0,
             part: Part::default(),

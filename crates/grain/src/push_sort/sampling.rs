@@ -16,6 +16,7 @@ use std::cmp::Ordering;
 use node::{Group, Node};
 
 use super::item::{Item, MOST_ITEMS, keys, pack, unpack};
+use super::lanes::Lanes;
 use super::search::{charge, probes, rank_in};
 use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
@@ -27,6 +28,13 @@ const MOST_KEYS: usize = 120;
 /// Mark of a rank whose key other samples have, too, and of splitters that need the numbers of
 /// records to cut among equal keys.
 const TIED: u64 = 1 << 63;
+
+/// Mark of a rank whose key has its upper half in common with other samples, and of splitters that
+/// need their lower halves.
+const CLOSE: u64 = 1 << 62;
+
+/// The bits of half a key.
+const HALF: u32 = 32;
 
 /// The parts of the cores, the same in all groups.
 struct Sampling {
@@ -152,9 +160,10 @@ impl Sorter {
         }
         let item = own.whole[0].items[sample as usize];
         charge(node, lists.iter().map(|(_, keys)| probes(keys.len())).sum());
-        // The sum, and whether a search ends at an equal key, which its last probe has read.
-        work::account(node, 2 * lists.len());
-        let (mut below, mut is_tied) = (0, false);
+        // The sum, and whether the keys around the end of a search, which its last probes have read,
+        // are equal to this one, or have the same upper half.
+        work::account(node, 3 * lists.len());
+        let (mut below, mut marks) = (0, 0);
         for (group, keys) in &lists {
             let lower = keys.partition_point(|key| *key < item.key);
             let until = keys.partition_point(|key| *key <= item.key);
@@ -164,22 +173,28 @@ impl Sorter {
                 Ordering::Greater => lower as u64,
                 Ordering::Equal => 0,
             };
-            let own = u64::from(*group == shape.group);
-            is_tied |= until as u64 - lower as u64 > own;
+            let own = usize::from(*group == shape.group);
+            let around = [lower.wrapping_sub(1), until];
+            if until - lower > own {
+                marks |= TIED | CLOSE;
+            } else if (around.into_iter().filter_map(|at| keys.get(at)))
+                .any(|key| key >> HALF == item.key >> HALF)
+            {
+                marks |= CLOSE;
+            }
         }
         if shape.group % plan.classes == class {
             below += u64::from(sample);
         }
         if class > 0 {
             let to = shape.groups.core(shape.group, sample * plan.stride);
-            let rank = below | if is_tied { TIED } else { 0 };
-            self.send(node, to, step::RANK, &[rank]).await;
+            self.send(node, to, step::RANK, &[below | marks]).await;
             return;
         }
         for _ in 1..plan.classes {
             let rank = self.steps.next(node, step::RANK).await.words[0];
-            is_tied |= rank & TIED != 0;
-            below += rank & !TIED;
+            marks |= rank & (TIED | CLOSE);
+            below += rank & !(TIED | CLOSE);
         }
         work::account(node, plan.classes as usize);
         let all = u64::from(plan.per_group) * u64::from(groups);
@@ -187,9 +202,7 @@ impl Sorter {
             all * u64::from(shape.groups.before(splitter)) / u64::from(shape.groups.cores)
         };
         for splitter in (1..groups).filter(|splitter| target(*splitter) == below) {
-            // A key that no other sample has is too rare to be cut.
-            let number = if is_tied { item.number } else { 0 };
-            let words = [(splitter - 1).into(), item.key, number.into()];
+            let words = pack_splitter(splitter - 1, item, marks);
             if plan.is_direct() {
                 self.multicast(node, shape.groups.all(), step::SPLITTER, &words)
                     .await;
@@ -207,9 +220,8 @@ impl Sorter {
         let count = (0..splitters).filter(|splitter| plan.block_of(*splitter, splitters) == block);
         let mut found = Vec::new();
         for _ in count {
-            let words = self.steps.next(node, step::SPLITTER).await.words;
-            let (key, number) = (words[1], words[2] as u32);
-            found.push((words[0], Item { key, number }));
+            let message = self.steps.next(node, step::SPLITTER).await;
+            found.push(unpack_splitter(&message.words));
         }
         found.sort_unstable();
         // Splitters of a block are neighbours, so the first number of a message is enough.
@@ -228,9 +240,9 @@ impl Sorter {
         let (mut missing, mut blocks) = (splitters.len(), 0);
         while missing > 0 {
             let (first, items) = if plan.is_direct() {
-                let words = self.steps.next(node, step::SPLITTER).await.words;
-                let (key, number) = (words[1], words[2] as u32);
-                (words[0], vec![Item { key, number }])
+                let message = self.steps.next(node, step::SPLITTER).await;
+                let (number, splitter) = unpack_splitter(&message.words);
+                (number, vec![splitter])
             } else {
                 let words = self.steps.next(node, step::SPLITTERS).await.words;
                 // The first splitter of a block is searched while other blocks are on their way.
@@ -256,24 +268,101 @@ impl Sorter {
     }
 }
 
-/// The words of neighbouring splitters, the first of which has that number. Most need only their
-/// keys.
+/// The words of a splitter with its number: of a sample whose rank has these marks.
+///
+/// A key that no other sample has is too rare to be cut, and its record's number is not needed. So are
+/// keys with an upper half that no other sample has: the upper half is splitter enough.
+fn pack_splitter(number: u32, item: Item, marks: u64) -> Vec<u64> {
+    let number = u64::from(number);
+    if marks & CLOSE == 0 {
+        vec![number | item.key >> HALF << HALF]
+    } else if marks & TIED == 0 {
+        vec![number, item.key]
+    } else {
+        vec![number, item.key, item.number.into()]
+    }
+}
+
+fn unpack_splitter(words: &[u64]) -> (u64, Item) {
+    let key = match words.get(1) {
+        Some(key) => *key,
+        None => words[0] >> HALF << HALF,
+    };
+    let number = words.get(2).map_or(0, |number| *number as u32);
+    (u64::from(words[0] as u32), Item { key, number })
+}
+
+/// The words of neighbouring splitters, the first of which has that number. Most need only the upper
+/// halves of their keys.
 fn pack_block(first: u64, items: &[Item]) -> Vec<u64> {
     let mut words = vec![first];
-    if items.iter().all(|item| item.number == 0) {
+    let halves: Vec<_> = items.iter().map(|item| item.key >> HALF).collect();
+    if items.iter().any(|item| item.number > 0) {
+        words[0] |= TIED | CLOSE;
+        pack(items, &mut words);
+    } else if items.iter().any(|item| item.key as u32 > 0) {
+        words[0] |= CLOSE;
         words.extend(items.iter().map(|item| item.key));
     } else {
-        words[0] |= TIED;
-        pack(items, &mut words);
+        words[0] |= (items.len() as u64) << HALF;
+        words.extend(Lanes::of(u32::MAX.into()).pack(&halves));
     }
     words
 }
 
 fn unpack_block(words: &[u64]) -> (u64, Vec<Item>) {
-    let items = if words[0] & TIED == 0 {
-        keys(&words[1..]).collect()
+    let (first, rest) = (words[0], &words[1..]);
+    let items = if first & CLOSE == 0 {
+        let count = (first >> HALF) as usize;
+        let halves = Lanes::of(u32::MAX.into()).unpack(rest).take(count);
+        let keys: Vec<_> = halves.map(|half| half << HALF).collect();
+        self::keys(&keys).collect()
+    } else if first & TIED == 0 {
+        keys(rest).collect()
     } else {
-        unpack(&words[1..]).collect()
+        unpack(rest).collect()
     };
-    (words[0] & !TIED, items)
+    (u64::from(first as u32), items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Item = Item {
+        key: 0x1234_5678_9ABC_DEF0,
+        number: 7,
+    };
+
+    #[test]
+    fn splitters_carry_what_cuts_them_from_other_samples() {
+        let cut = |key, number| Item { key, number };
+        for (marks, words, expected) in [
+            (0, 1, cut(0x1234_5678_0000_0000, 0)),
+            (CLOSE, 2, cut(WHOLE.key, 0)),
+            (CLOSE | TIED, 3, WHOLE),
+        ] {
+            let packed = pack_splitter(254, WHOLE, marks);
+            assert_eq!(packed.len(), words);
+            assert_eq!(unpack_splitter(&packed), (254, expected));
+        }
+    }
+
+    #[test]
+    fn blocks_carry_what_their_splitters_need() {
+        let half = Item {
+            key: 0x1234_5678_0000_0000,
+            number: 0,
+        };
+        let key = Item {
+            key: WHOLE.key,
+            number: 0,
+        };
+        for (last, words) in [(half, 4), (key, 6), (WHOLE, 9)] {
+            let items = [half, half, half, half, last];
+            let packed = pack_block(32, &items);
+            assert_eq!(packed.len(), words);
+            assert_eq!(unpack_block(&packed), (32, items.to_vec()));
+        }
+    }
 }
