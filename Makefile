@@ -6,6 +6,10 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
+# Builds packages. Libraries get the features that all packages of one command need, so each other set of
+# packages compiles them again: `make test-all` has PACKAGES, one set for all that it builds.
+RELEASE = $(CARGO) build --release --locked
+
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
 	pages site trials hosts hostile installed python-installed published distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
@@ -14,11 +18,11 @@ demo: build
 	$(BINARY) demo
 
 build:
-	$(CARGO) build --release --locked --package gristmill-cli
+	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli)
 
 # The command and `gristmill-bench`, which measures it.
 bench:
-	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench
+	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli --package gristmill-bench)
 
 # The shared and the static library for programs in C.
 library:
@@ -27,7 +31,7 @@ library:
 # All that `make install` installs. In one command, cargo compiles the libraries beneath once, with the
 # features that `make bench` chooses.
 release:
-	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench --package gristmill-c
+	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli --package gristmill-bench --package gristmill-c)
 
 # The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
 # directory.
@@ -68,6 +72,7 @@ test-long: long beyond
 
 # Both, and each test once: `long` has the tests of `unit`, with more cases.
 test-all: export GRISTMILL_LONG = 1
+test-all: export PACKAGES = $(addprefix --package gristmill-,cli bench c hostile)
 test-all: lint unit readme programs python beyond
 
 # Tests that cargo does not run. `make python-installed distributed` builds a wheel and a static binary,
@@ -118,7 +123,7 @@ FROM ?= 0
 CASES ?= 2000
 KILLS ?= 500
 hostile:
-	$(CARGO) build --release --locked --package gristmill-cli --package gristmill-bench --package gristmill-hostile
+	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli --package gristmill-bench --package gristmill-hostile)
 	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
 
 # In memory where possible: the attacks are on names, texts and moments, and syncs of a disk would

@@ -29,7 +29,7 @@ awk 'function end() {
     END { exit wrong || blocks < 5 }' examples/all-reduce/src/*.rs docs/programs.md >"$place/said" ||
     { cat "$place/said"; fail 'docs/programs.md shows other Rust'; }
 
-set -- --config 'profile.dev.package."*".opt-level=3'
+set -- --config 'profile.dev.package."*".opt-level=3' --config 'profile.dev.debug="line-tables-only"'
 for manifest in crates/*/Cargo.toml; do
     name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -1)
     set -- "$@" --config "profile.dev.package.$name.opt-level=0" \

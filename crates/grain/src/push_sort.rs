@@ -21,6 +21,8 @@
 //! * Keys run ahead of their records. Each key of a group is ranked exactly while the records wait,
 //!   two lists merged by one of their two cores ([`ranking`]). So the cores of a group end with
 //!   equally many records, and each record arrives at its place in the order.
+//! * One multicast tells counts or ranks to all that need some of them, and each picks its own
+//!   ([`parts`]). Messages to one core after the other would wait for transmit buffers.
 //! * Values are pushed with their keys. No core asks for one.
 //! * All traffic but samples, splitters, counts and one trip of each record stays in a group.
 //!

@@ -59,6 +59,6 @@ pub use report::{QUANTILES, RunReport, Simulated, StageReport};
 pub use room::bytes as room_bytes;
 pub use sim_report::SimReport;
 pub use spread::{Spread, quantile};
-pub use tune::{Choice, Dial, Figures, Outcome, Reading, Tried};
+pub use tune::{Choice, Dial, Ended, Figures, Outcome, Reading, Tried};
 pub use tune_report::{Confirmed, TuneReport};
 pub use tuning::Tuning;

@@ -49,6 +49,17 @@ pub struct Tried {
     pub outcome: Outcome,
 }
 
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// A round over all dials changed nothing.
+    Settled,
+    /// It had measured as many readings as it may.
+    Limit,
+    /// It was told to stop; readings that were running have no outcome.
+    Stopped,
+}
+
 /// Measures readings.
 pub(crate) trait Measure {
     /// The error that ends the search.
@@ -57,8 +68,8 @@ pub(crate) trait Measure {
     /// The number that a dial has in effect in a reading; `None` if it is not known.
     fn number(&self, reading: &Reading, dial: usize) -> Option<u64>;
 
-    /// An outcome for each of the readings, in their order.
-    fn measure(&mut self, readings: &[Reading]) -> Result<Vec<Outcome>, Self::Error>;
+    /// An outcome for each of the readings, in their order; `None` if it was told to stop.
+    fn measure(&mut self, readings: &[Reading]) -> Result<Option<Vec<Outcome>>, Self::Error>;
 }
 
 /// The result of a search.
@@ -68,8 +79,8 @@ pub(crate) struct Found {
     pub tried: Vec<Tried>,
     /// The place of the best; `None` if none has figures.
     pub best: Option<usize>,
-    /// Whether a whole round changed nothing; else the limit ended the search.
-    pub is_done: bool,
+    /// Why it ended.
+    pub ended: Ended,
 }
 
 /// Searches from `start` on, with at most `most` readings.
@@ -88,14 +99,15 @@ pub(crate) fn search<M: Measure>(
         measure,
         tried: Vec::new(),
         best: 0,
-        is_cut: false,
+        cut: None,
     };
     search.look(vec![start])?;
-    while search.round()? && !search.is_cut {}
-    let best = search.tried[search.best].outcome.is_ok();
+    while search.cut.is_none() && search.round()? {}
+    let best = search.tried.get(search.best);
+    let has_best = best.is_some_and(|best| best.outcome.is_ok());
     Ok(Found {
-        best: best.then_some(search.best),
-        is_done: !search.is_cut,
+        best: has_best.then_some(search.best),
+        ended: search.cut.unwrap_or(Ended::Settled),
         tried: search.tried,
     })
 }
@@ -135,8 +147,8 @@ struct Search<'a, M> {
     tried: Vec<Tried>,
     /// The place of the best so far, from which the search goes on.
     best: usize,
-    /// Whether the limit has left a reading out.
-    is_cut: bool,
+    /// Why it ends before a round changes nothing.
+    cut: Option<Ended>,
 }
 
 impl<M: Measure> Search<'_, M> {
@@ -144,7 +156,7 @@ impl<M: Measure> Search<'_, M> {
     fn round(&mut self) -> Result<bool, M::Error> {
         let mut moved = false;
         for dial in 0..self.dials.len() {
-            if !self.is_cut {
+            if self.cut.is_none() {
                 moved |= self.turn(dial)?;
             }
         }
@@ -157,10 +169,10 @@ impl<M: Measure> Search<'_, M> {
             return self.look(readings);
         }
         let mut moved = false;
-        while !self.is_cut && self.step(dial, Step::Coarse)? {
+        while self.cut.is_none() && self.step(dial, Step::Coarse)? {
             moved = true;
         }
-        Ok(!self.is_cut && self.step(dial, Step::Fine)? || moved)
+        Ok(self.cut.is_none() && self.step(dial, Step::Fine)? || moved)
     }
 
     fn step(&mut self, dial: usize, step: Step) -> Result<bool, M::Error> {
@@ -203,12 +215,17 @@ impl<M: Measure> Search<'_, M> {
             }
         }
         let left = self.most - self.tried.len();
-        self.is_cut |= new.len() > left;
+        if new.len() > left {
+            self.cut = Some(Ended::Limit);
+        }
         new.truncate(left);
         if new.is_empty() {
             return Ok(false);
         }
-        let outcomes = self.measure.measure(&new)?;
+        let Some(outcomes) = self.measure.measure(&new)? else {
+            self.cut = Some(Ended::Stopped);
+            return Ok(false);
+        };
         let tried = new.into_iter().zip(outcomes);
         let before = self.best;
         for (reading, outcome) in tried {
@@ -264,10 +281,10 @@ mod tests {
             value.map_or(self.left_out, |value| value.parse().ok())
         }
 
-        fn measure(&mut self, readings: &[Reading]) -> Result<Vec<Outcome>, &'static str> {
+        fn measure(&mut self, readings: &[Reading]) -> Result<Option<Vec<Outcome>>, &'static str> {
             self.batches += 1;
             if self.batches > self.most_batches {
-                return Err("stopped");
+                return Ok(None);
             }
             let mut outcomes = Vec::new();
             for reading in readings {
@@ -287,7 +304,7 @@ mod tests {
                 outcomes.push(time.ok_or_else(|| "refused".to_owned()));
                 self.measured.push(reading.clone());
             }
-            Ok(outcomes)
+            Ok(Some(outcomes))
         }
     }
 
@@ -335,7 +352,7 @@ mod tests {
         for start in [[1, 1], [64, 64], [12, 3], [100, 1], [7, 1000]] {
             let mut of = Of::new(bowl);
             let found = search(&near(["x", "y"]), reading(&start), 200, &mut of).unwrap();
-            assert!(found.is_done);
+            assert!(found.ended == Ended::Settled);
             // The last step is about a fourth, so the least is found to a fourth.
             let number = |value: &Choice| value.as_ref().unwrap().parse::<u64>().unwrap();
             let [x, y] = [0, 1].map(|dial| number(&best(&found)[dial]));
@@ -356,7 +373,7 @@ mod tests {
             let mut of = Of::new(bowl);
             let found = search(&near(["x", "y"]), start(), most, &mut of).unwrap();
             assert_eq!(found.tried.len(), most.min(whole));
-            assert_eq!(found.is_done, most >= whole);
+            assert_eq!(found.ended == Ended::Settled, most >= whole);
             let least = |tried: &Tried| tried.outcome.as_ref().unwrap().time_us.mean;
             let means: Vec<f64> = found.tried.iter().map(least).collect();
             let best = means[found.best.unwrap()];
@@ -388,7 +405,7 @@ mod tests {
         let none = |_: &[u64]| None;
         let found = search(&near(["x", "y"]), reading(&[8, 8]), 200, &mut Of::new(none)).unwrap();
         assert_eq!(
-            (found.best, found.tried.len(), found.is_done),
+            (found.best, found.tried.len(), found.ended == Ended::Settled),
             (None, 9, true)
         );
     }
@@ -435,10 +452,16 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_a_measurement_ends_the_search() {
+    fn a_search_that_is_stopped_keeps_its_readings() {
         let mut of = Of::new(bowl);
         of.most_batches = 2;
-        let ended = search(&near(["x", "y"]), reading(&[64, 64]), 200, &mut of);
-        assert_eq!(ended, Err("stopped"));
+        let found = search(&near(["x", "y"]), reading(&[64, 64]), 200, &mut of).unwrap();
+        assert_eq!(found.ended, Ended::Stopped);
+        let readings: Vec<_> = found.tried.into_iter().map(|tried| tried.reading).collect();
+        assert_eq!(readings, of.measured);
+        assert!(readings.len() > 1 && found.best.is_some());
+        of.most_batches = 0;
+        let found = search(&near(["x", "y"]), reading(&[64, 64]), 200, &mut of).unwrap();
+        assert_eq!((found.tried.len(), found.best), (0, None));
     }
 }

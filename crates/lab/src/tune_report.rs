@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::job::Seeds;
 use crate::parameters::Parameters;
-use crate::tune::{Figures, Outcome, Reading, Tried};
+use crate::tune::{Ended, Figures, Outcome, Reading, Tried};
 
 /// A search over the dials of a program.
 #[derive(Clone, Debug)]
@@ -25,14 +25,14 @@ pub struct TuneReport {
     pub seeds: Seeds,
     /// The limit of readings.
     pub most: u64,
-    /// Whether a round over all dials changed nothing; else the limit ended the search.
-    pub is_done: bool,
+    /// Why the search ended.
+    pub ended: Ended,
     /// All readings in the order in which they ran; the first is the start.
     pub tried: Vec<Tried>,
     /// The place of the best reading.
     pub best: usize,
-    /// The start and the best on fresh seeds.
-    pub confirmed: Confirmed,
+    /// The start and the best on fresh seeds, unless it was stopped before that.
+    pub confirmed: Option<Confirmed>,
     /// Wall time of the search, in seconds.
     pub wall_s: f64,
     /// Threads of this computer that ran it.
@@ -73,7 +73,14 @@ impl TuneReport {
     /// The report as JSON.
     pub fn to_json(&self) -> Value {
         let readings = self.tried.iter().map(|tried| self.reading(tried));
-        let Confirmed { seeds, start, best } = &self.confirmed;
+        let confirmation = self.confirmed.as_ref().map(|confirmed| {
+            json!({
+                "seeds": of_seeds(confirmed.seeds),
+                "start": of_outcome(&confirmed.start),
+                "best": of_outcome(&confirmed.best),
+                "ratio": confirmed.ratio(),
+            })
+        });
         json!({
             "program": self.program,
             "machine": self.machine,
@@ -82,16 +89,12 @@ impl TuneReport {
             "dials": self.names().collect::<Vec<_>>(),
             "seeds": of_seeds(self.seeds),
             "tries": self.most,
-            "finished": self.is_done,
+            "finished": self.ended == Ended::Settled,
+            "stopped": self.ended == Ended::Stopped,
             "readings": readings.collect::<Vec<_>>(),
             "start": 0,
             "best": self.best,
-            "confirmation": {
-                "seeds": of_seeds(*seeds),
-                "start": of_outcome(start),
-                "best": of_outcome(best),
-                "ratio": self.confirmed.ratio(),
-            },
+            "confirmation": confirmation,
             "wall_s": self.wall_s,
             "threads": self.threads,
         })

@@ -5,6 +5,8 @@
 
 use std::time::Instant;
 
+use machine::RunError;
+
 use crate::error::LabError;
 use crate::estimate::Estimate;
 use crate::experiment::meant;
@@ -15,7 +17,7 @@ use crate::parameters::Parameters;
 use crate::programs::{Listing, Valued};
 use crate::report::RunReport;
 use crate::spread::of_ticks;
-use crate::tune::{self, Choice, Dial, Figures, Found, Measure, Outcome, Reading};
+use crate::tune::{self, Choice, Dial, Ended, Figures, Found, Measure, Outcome, Reading};
 use crate::tune_report::{Confirmed, TuneReport};
 
 /// A search over the dials of a job's program.
@@ -69,8 +71,10 @@ impl Tuning {
 
     /// Searches, and runs the start and the best again on fresh seeds.
     ///
+    /// A search that is stopped ends with the readings that it has, and runs none again.
+    ///
     /// # Errors
-    /// If it is stopped, or if no reading has figures.
+    /// If it is stopped in the first reading, or if no reading has figures.
     pub fn run(&self, observer: &Observer) -> Result<TuneReport, LabError> {
         let begin = Instant::now();
         let mut runs = Runs {
@@ -85,11 +89,10 @@ impl Tuning {
         observer.search(runs.seen);
         let start = self.reading();
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
-        let Found {
-            tried,
-            best,
-            is_done,
-        } = tune::search(&self.dials, start, most, &mut runs)?;
+        let Found { tried, best, ended } = tune::search(&self.dials, start, most, &mut runs)?;
+        if tried.is_empty() {
+            return Err(LabError::Run(RunError::Stopped));
+        }
         let Some(best) = best else {
             let why = tried[0].outcome.as_ref().err();
             let (name, why) = (self.start.name(), why.map_or("", String::as_str));
@@ -101,7 +104,14 @@ impl Tuning {
         let fresh = self.fresh();
         let both = [&tried[0].reading, &tried[best].reading].map(Clone::clone);
         let distinct = if best == 0 { &both[..1] } else { &both[..] };
-        let outcomes = runs.of(distinct, fresh)?;
+        let confirmed = match ended {
+            Ended::Stopped => None,
+            Ended::Settled | Ended::Limit => unless_stopped(runs.of(distinct, fresh))?,
+        };
+        let ended = match confirmed {
+            None => Ended::Stopped,
+            Some(_) => ended,
+        };
         let parameters = self.with(&tried[best].reading)?;
         let place = self.start.place();
         Ok(TuneReport {
@@ -112,10 +122,10 @@ impl Tuning {
             dials: self.dials().map(str::to_owned).collect(),
             seeds: self.start.seeds(),
             most: self.most,
-            is_done,
+            ended,
             best,
             tried,
-            confirmed: Confirmed::new(fresh, outcomes),
+            confirmed: confirmed.map(|outcomes| Confirmed::new(fresh, outcomes)),
             wall_s: begin.elapsed().as_secs_f64(),
             threads: place.threads(self.start.parameters().cores()),
             parameters,
@@ -288,15 +298,26 @@ impl Measure for Runs<'_> {
         )
     }
 
-    fn measure(&mut self, readings: &[Reading]) -> Result<Vec<Outcome>, LabError> {
-        let outcomes = self.of(readings, self.tuning.start.seeds())?;
+    fn measure(&mut self, readings: &[Reading]) -> Result<Option<Vec<Outcome>>, LabError> {
+        let outcomes = unless_stopped(self.of(readings, self.tuning.start.seeds()))?;
+        let Some(outcomes) = outcomes else {
+            return Ok(None);
+        };
         self.seen.readings += readings.len() as u64;
         for figures in outcomes.iter().flatten() {
             let (best, mean) = (self.seen.best_us, figures.time_us.mean);
             self.seen.best_us = Some(best.map_or(mean, |best| best.min(mean)));
         }
         self.observer.search(self.seen);
-        Ok(outcomes)
+        Ok(Some(outcomes))
+    }
+}
+
+/// What was measured, or nothing if it was told to stop.
+fn unless_stopped<T>(measured: Result<T, LabError>) -> Result<Option<T>, LabError> {
+    match measured {
+        Err(LabError::Run(RunError::Stopped)) => Ok(None),
+        measured => measured.map(Some),
     }
 }
 
@@ -377,8 +398,9 @@ mod tests {
             values,
             ["8", "1", "4", "16"].map(|value| Some(value.to_owned()))
         );
-        assert!(report.is_done);
-        assert_eq!(report.confirmed.seeds, Seeds { first: 5, runs: 2 });
+        assert_eq!(report.ended, Ended::Settled);
+        let confirmed = report.confirmed.unwrap();
+        assert_eq!(confirmed.seeds, Seeds { first: 5, runs: 2 });
         let best = report.tried[report.best].outcome.as_ref().unwrap();
         let means = report
             .tried

@@ -1,6 +1,8 @@
 //! `gristmill sim tune`: the dials of a program, searched for the shortest mean simulated time.
 
-use ::lab::{Choice, Confirmed, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
+use ::lab::{
+    Choice, Confirmed, Ended, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning,
+};
 
 use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
@@ -30,8 +32,16 @@ pub(super) fn run(
         say::out(labelled("dials", dials.iter().map(String::as_str)))?;
     }
     ahead::look(tuning.estimate(), runs.progress, runs.anyway)?;
-    let search = || tuning.run(&observer);
-    let report = watched(&observer, &caught, runs.progress, search)?;
+    // Readings of a search that is stopped are told, too.
+    let mut found = None;
+    let search = || {
+        found = Some(tuning.run(&observer)?);
+        Ok(())
+    };
+    let ended = watched(&observer, &caught, runs.progress, search);
+    let Some(report) = found else {
+        return ended.map(|()| Exit::Done);
+    };
     let command = command(&report, job, machine);
     let note = notes::all(job, machine, None);
     if runs.json {
@@ -44,12 +54,14 @@ pub(super) fn run(
         print(&report, note.as_deref())?;
         say::out(format!("\n{command}"))?;
     }
-    Ok(match &report.confirmed.best {
-        Ok(_) => Exit::Done,
-        Err(why) => {
+    ended?;
+    let best = report.confirmed.map(|confirmed| confirmed.best);
+    Ok(match best {
+        Some(Err(why)) => {
             say::err(format!("gristmill: on fresh seeds the best reading: {why}"));
             Exit::CheckFailed
         }
+        Some(Ok(_)) | None => Exit::Done,
     })
 }
 
@@ -151,18 +163,23 @@ fn refusals(report: &TuneReport) -> Vec<(&str, String)> {
 
 fn ended(report: &TuneReport) -> String {
     let took = text::time(report.wall_s * 1e6);
-    match report.is_done {
-        true => format!("after {took}: no dial alone makes it faster"),
-        false => format!(
+    match report.ended {
+        Ended::Settled => format!("after {took}: no dial alone makes it faster"),
+        Ended::Limit => format!(
             "after {took}, at --tries {}: more may be found",
             report.most
         ),
+        Ended::Stopped => format!("after {took}, as it was stopped: more may be found"),
     }
 }
 
 /// Prints start and best on fresh seeds.
 fn confirmed(report: &TuneReport) -> Result<(), CliFailure> {
-    let Confirmed { seeds, start, best } = &report.confirmed;
+    let Some(confirmed) = &report.confirmed else {
+        let why = "the best was not run on other seeds, so it may be the luckiest on these";
+        return say::out(labelled("", why.split(' ')));
+    };
+    let Confirmed { seeds, start, best } = confirmed;
     say::out(format!("\nagain on {seeds}, which the search did not use"))?;
     let told = |outcome: &Outcome| match outcome {
         Ok(Figures { time_us, .. }) => {
@@ -176,7 +193,7 @@ fn confirmed(report: &TuneReport) -> Result<(), CliFailure> {
         let start = format!("{}; no other reading was better", told(start));
         return say::out(labelled("start", start.split(' ')));
     }
-    let ratio = report.confirmed.ratio();
+    let ratio = confirmed.ratio();
     let ratio = ratio.map(|ratio| format!(": {} of the start's time", figure(ratio, 3)));
     let best = told(best) + &ratio.unwrap_or_default();
     say::out(labelled("start", told(start).split(' ')))?;

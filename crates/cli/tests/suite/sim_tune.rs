@@ -1,8 +1,10 @@
 //! `gristmill sim tune`: the table, the JSON report, refused readings, wrong dials.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
 
 use crate::common::{Place, Ran};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// A search that takes little time.
@@ -197,4 +199,34 @@ fn progress_tells_readings() {
         last["done_readings"].as_u64() > Some(2) && last["best_us"].as_f64() > Some(0.0),
         "{last}"
     );
+}
+
+/// The first reading takes no time, and the second would take hours.
+const ENDLESS: &str =
+    "sim tune flood --cores 16 --messages 1 --runs 1 --dial messages=4000000000 --anyway";
+
+#[test]
+fn a_search_that_is_stopped_tells_its_readings() {
+    let place = Place::new();
+    let stopped = |options: &str| {
+        let line = format!("{ENDLESS} --progress json {options}");
+        let mut child = place.command(&line).spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+        let is_measured = |line: &String| line.contains("\"readings\":1,");
+        told.by_ref().map(Result::unwrap).find(is_measured).unwrap();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let last = told.map(Result::unwrap).last().unwrap();
+        assert!(last.contains("stopped by SIGINT"), "{last}");
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, 130);
+        String::from_utf8(ran.out).unwrap()
+    };
+    let told = stopped("");
+    assert!(told.contains("\n1 reading in us\n"), "{told}");
+    assert!(told.contains(", as it was stopped: more may"), "{told}");
+    assert!(told.contains("gristmill sim flood"), "{told}");
+    let json: Value = serde_json::from_str(&stopped("--json")).unwrap();
+    assert_eq!(json["stopped"], true);
+    assert_eq!(json["readings"].as_array().unwrap().len(), 1);
+    assert!(json["confirmation"].is_null());
 }
