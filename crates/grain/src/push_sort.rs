@@ -15,7 +15,7 @@
 //! * Splitters of all groups at once. Each core ranks one sample in 16 lists, by binary search, and
 //!   16 ranks are added: so all samples of all groups are ranked exactly without a sort of more
 //!   than 16 keys anywhere.
-//! * No core waits for an empty message to know that it has all its records. Counts travel beside
+//! * No core waits for an empty message to know that it has all its records. Counts travel behind
 //!   the records, summed by row, and tell each core how many to expect ([`counting`]). At the end
 //!   the ranks tell it.
 //! * Keys run ahead of their records. Each key of a group is ranked exactly while the records wait,

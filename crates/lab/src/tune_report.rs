@@ -90,7 +90,7 @@ impl TuneReport {
             "seeds": of_seeds(self.seeds),
             "tries": self.most,
             "finished": self.ended == Ended::Settled,
-            "stopped": self.ended == Ended::Stopped,
+            "stopped": self.confirmed.is_none(),
             "readings": readings.collect::<Vec<_>>(),
             "start": 0,
             "best": self.best,

@@ -74,7 +74,7 @@ impl Tuning {
     /// A search that is stopped ends with the readings that it has, and runs none again.
     ///
     /// # Errors
-    /// If it is stopped in the first reading, or if no reading has figures.
+    /// If it is stopped before a reading has figures, or if no reading has figures.
     pub fn run(&self, observer: &Observer) -> Result<TuneReport, LabError> {
         let begin = Instant::now();
         let mut runs = Runs {
@@ -90,7 +90,7 @@ impl Tuning {
         let start = self.reading();
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         let Found { tried, best, ended } = tune::search(&self.dials, start, most, &mut runs)?;
-        if tried.is_empty() {
+        if best.is_none() && ended == Ended::Stopped {
             return Err(LabError::Run(RunError::Stopped));
         }
         let Some(best) = best else {
@@ -107,10 +107,6 @@ impl Tuning {
         let confirmed = match ended {
             Ended::Stopped => None,
             Ended::Settled | Ended::Limit => unless_stopped(runs.of(distinct, fresh))?,
-        };
-        let ended = match confirmed {
-            None => Ended::Stopped,
-            Some(_) => ended,
         };
         let parameters = self.with(&tried[best].reading)?;
         let place = self.start.place();

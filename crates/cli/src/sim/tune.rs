@@ -6,7 +6,7 @@ use ::lab::{
 
 use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
-use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit, TOLD};
 use crate::ending::say;
 use crate::size::grouped;
 use crate::text::{self, figure, labelled};
@@ -53,6 +53,15 @@ pub(super) fn run(
     } else {
         print(&report, note.as_deref())?;
         say::out(format!("\n{command}"))?;
+    }
+    if let (Err(stopped), true) = (&ended, runs.json) {
+        // The report is the one object of standard output.
+        say::err(format!("gristmill: {}", stopped.message));
+        let code = stopped.code;
+        return Err(CliFailure {
+            code,
+            ..CliFailure::new(TOLD, "")
+        });
     }
     ended?;
     let best = report.confirmed.map(|confirmed| confirmed.best);

@@ -212,7 +212,7 @@ fn a_search_that_is_stopped_tells_its_readings() {
         let line = format!("{ENDLESS} --progress json {options}");
         let mut child = place.command(&line).spawn().unwrap();
         let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
-        let is_measured = |line: &String| line.contains("\"readings\":1,");
+        let is_measured = |line: &String| line.contains("\"done_readings\":1,");
         told.by_ref().map(Result::unwrap).find(is_measured).unwrap();
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let last = told.map(Result::unwrap).last().unwrap();

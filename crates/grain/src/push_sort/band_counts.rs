@@ -41,9 +41,10 @@ impl Sorter {
         let counter = shape.bands.core(shape.band, 0);
         self.send(node, counter, step::KEYS_OF_CORE, &[keys as u64])
             .await;
-        let (all, missing) = match self.knows_all() {
-            true => (self.each * shape.rows.cores, shape.band + 1),
-            false => (0, shape.bands.parts),
+        let (all, missing) = if self.knows_all() {
+            (self.each * shape.rows.cores, shape.band + 1)
+        } else {
+            (0, shape.bands.parts)
         };
         BandCounts {
             before: 0,
@@ -65,9 +66,10 @@ impl Sorter {
         counts.uncounted -= 1;
         if counts.uncounted == 0 {
             let shape = self.shape;
-            let to = match self.knows_all() {
-                true => Group::row(node.rank(), shape.rows.cores - shape.index),
-                false => shape.rows.all(),
+            let to = if self.knows_all() {
+                Group::row(node.rank(), shape.rows.cores - shape.index)
+            } else {
+                shape.rows.all()
             };
             self.multicast(node, to, step::KEYS_OF_BAND, &[counts.own_band])
                 .await;
@@ -76,7 +78,8 @@ impl Sorter {
 
     /// A core hears of the keys of a band.
     pub fn keys_of_band(&self, node: &Node, counts: &mut BandCounts, message: &Message) {
-        work::account(node, 1);
+        // With one group all bands that are heard of are before this one, or it itself.
+        work::account(node, if self.knows_all() { 1 } else { 2 });
         if self.shape.bands.place(message.from).0 < self.shape.band {
             counts.before += message.words[0];
         }

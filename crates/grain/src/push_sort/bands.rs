@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use node::{Group, Node, Work};
 
-use super::item::{Item, keys};
+use super::item::{self, Item};
 use super::search::{charge, probes, steps};
 use super::sorter::{List, Lists, Record, Sorter, step};
 use crate::work;
@@ -16,7 +16,7 @@ use crate::work;
 /// The keys here that belong to a band.
 pub struct Cut {
     pub keys: Range<usize>,
-    /// Those that were in order before, among all that were.
+    /// As many of them as were sorted with the records here: their places among all that were.
     sorted: Range<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Sorter {
             }
             return vec![List {
                 from: node.rank(),
-                items: keys(&own).collect(),
+                items: item::keys(&own).collect(),
             }];
         }
         // Not all cores begin with the first band. Where that one begins is searched among the keys in
@@ -111,5 +111,7 @@ pub fn merged(node: &Node, lists: &[List]) -> (Vec<u64>, Vec<Vec<usize>>) {
     for (place, (_, source)) in keys.iter().enumerate() {
         places[*source].push(place);
     }
+    // The place of each, noted for its list.
+    work::account(node, keys.len());
     (keys.into_iter().map(|(key, _)| key).collect(), places)
 }

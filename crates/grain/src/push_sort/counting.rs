@@ -25,6 +25,7 @@ use crate::work;
 
 /// The share of one core in counting.
 pub struct Counting {
+    plan: Plan,
     /// The blocks of neighbouring groups that this core is clerk of.
     blocks: Vec<u32>,
     /// Messages of its row to come, if it is a clerk.
@@ -33,7 +34,7 @@ pub struct Counting {
     counts: Vec<(u32, Tally)>,
     /// Rows whose counts come to this core.
     rows: u32,
-    /// Records for each column of the row that this core keeps the books of.
+    /// Records for each column of the row whose counts this core adds.
     columns: Vec<u64>,
     /// Counts to come.
     shares: u32,
@@ -74,6 +75,7 @@ pub struct Tally {
 }
 
 /// How counts are told, the same for all cores.
+#[derive(Clone, Copy)]
 struct Plan {
     /// Blocks of groups.
     blocks: u32,
@@ -139,12 +141,13 @@ impl Sorter {
         let len = shape.rows.size(shape.row);
         let of_clerk = (0..plan.blocks).filter(|block| clerk(*block, len) == shape.column);
         let blocks: Vec<_> = of_clerk.collect();
-        // Row q of all has its books kept at index q % group in each group.
+        // The counts of row q of all are added at index q % group in each group.
         let all_rows = groups * shape.rows_each;
         let kept = (all_rows + group - 1 - shape.index) / group;
         let keeps_for = shape.index % shape.rows_each;
         let keepers = (group + shape.rows_each - 1 - shape.row) / shape.rows_each;
         Counting {
+            plan,
             missing: match blocks.len() {
                 0 => 0,
                 _ => len * plan.blocks.div_ceil(plan.at_once),
@@ -171,7 +174,7 @@ impl Sorter {
         rows.core(row, receiving(shape.column, turn, rows.size(row)))
     }
 
-    /// The index of the core in another group that keeps the books of this core's row.
+    /// The index of the core in another group that adds the counts of this core's row.
     fn keeper(&self, group: u32) -> u32 {
         let shape = self.shape;
         (shape.group * shape.rows_each + shape.row) % shape.groups.size(group)
@@ -195,21 +198,22 @@ impl Sorter {
             let now: Vec<_> = now.iter().map(in_block).collect();
             let mut words = vec![from.into()];
             words.extend(plan.of_core.pack(&now));
-            // Finding them, and where their blocks end.
-            work::account(node, now.len() + words.len());
+            // Each is counted, and written.
+            work::account(node, now.len() + plan.of_core.units(now.len()));
             self.multicast(node, clerks, step::COUNTS_OF_CORE, &words)
                 .await;
         }
     }
 
-    /// A clerk hears of the records of a core in its row, and passes on to each group how many come from its row.
+    /// A clerk hears how many records a core of its row has for its groups. When all have told it, it
+    /// tells these groups.
     pub async fn counts_of_core(
         &mut self,
         node: &Node,
         counting: &mut Counting,
         message: &Message,
     ) {
-        let (shape, plan) = (self.shape, self.plan());
+        let (shape, plan) = (self.shape, counting.plan);
         let (from, words) = (message.words[0] as u32, &message.words[1..]);
         let id = shape.rows.place(message.from).1;
         let here = from..from + plan.at_once;
@@ -231,9 +235,10 @@ impl Sorter {
     }
 
     async fn send_counts_of_row(&mut self, node: &Node, counting: &mut Counting) {
-        let (groups, plan) = (self.shape.groups, self.plan());
+        let (groups, plan) = (self.shape.groups, counting.plan);
         let mut counts = std::mem::take(&mut counting.counts);
         counts.sort_unstable_by_key(|(group, tally)| (*group, tally.id));
+        // Each goes to the others of its group.
         work::account(node, counts.len());
         for block in &counting.blocks {
             let end = groups.parts.min((block + 1) * FEW);
@@ -266,8 +271,8 @@ impl Sorter {
                 .iter()
                 .map(|(group, tally)| (group % FEW, plan.packed(*tally)))
                 .collect();
-            let words: Vec<_> = plan.of_row.pack(&counts).collect();
-            work::account(node, words.len());
+            let words = plan.of_row.pack(&counts);
+            work::account(node, plan.of_row.units(counts.len()));
             let groups = self.shape.groups;
             let to = Group {
                 first: groups.core(first, self.keeper(first)),
@@ -278,14 +283,14 @@ impl Sorter {
         }
     }
 
-    /// The keeper of some rows' books adds, and tells each core that receives from them.
+    /// The keeper of some rows' counts adds them, and tells the cores that receive from these rows.
     pub async fn counts_of_row(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
         // The clerk is of the row that the counts are of.
         let shape = self.shape;
         let group = shape.groups.place(message.from).0;
         let turn = group + shape.rows_of(group).place(message.from).0;
         let cores = counting.columns.len() as u32;
-        let plan = self.plan();
+        let plan = counting.plan;
         let of_group = plan.of_row.of_part(&message.words, shape.group % FEW);
         for tally in of_group.iter().map(|number| plan.unpacked(*number)) {
             let column = receiving(tally.id, turn, cores);
@@ -309,12 +314,13 @@ impl Sorter {
         let rows = self.shape.rows;
         let row = self.shape.index % self.shape.rows_each;
         let to = Group::row(rows.core(row, 0), rows.size(row));
-        let words: Vec<_> = self.plan().of_columns.pack(&counting.columns).collect();
+        let words: Vec<_> = counting.plan.of_columns.pack(&counting.columns).collect();
+        work::account(node, counting.columns.len());
         self.multicast(node, to, step::COUNT, &words).await;
     }
 
     pub fn count(&mut self, node: &Node, counting: &mut Counting, message: &Message) {
-        let mut columns = self.plan().of_columns.unpack(&message.words);
+        let mut columns = counting.plan.of_columns.unpack(&message.words);
         let own = columns.nth(self.shape.column as usize);
         counting.expected += own.expect("a keeper tells all columns of the row");
         counting.shares -= 1;

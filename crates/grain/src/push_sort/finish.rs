@@ -31,6 +31,8 @@ pub struct Finish {
     pub ranges: Vec<Range<usize>>,
     /// Records that wait here without a place.
     pub unplaced: usize,
+    /// Bands that have not told the ranks of the keys from here, of none, too.
+    pub untold: u32,
     /// Records of this core in the end, when that is known.
     pub expected: Option<u64>,
     pub received: u64,
@@ -45,7 +47,8 @@ impl Sorter {
             if finish.expected.is_none() && finish.is_ranked() {
                 self.place_keys(node, &mut finish).await;
             }
-            if finish.unplaced == 0 && finish.expected == Some(finish.received) {
+            let has_told = finish.unplaced == 0 && finish.untold == 0;
+            if has_told && finish.expected == Some(finish.received) {
                 break;
             }
             let wanted = |of| (step::KEYS_OF_CORE..=step::TO_CORE).contains(&of);
@@ -92,6 +95,7 @@ impl Sorter {
             senders: given.iter().map(|list| list.from).zip(places).collect(),
             counts,
             unplaced: records.len(),
+            untold: shape.bands.parts,
             records,
             ranges: cuts.into_iter().map(|cut| cut.keys).collect(),
             expected: None,

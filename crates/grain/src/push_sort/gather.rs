@@ -8,7 +8,8 @@ use super::sorter::{Record, Sorter, step};
 use crate::work;
 
 impl Sorter {
-    /// Sends the records to their groups, after samples and counts.
+    /// Sends samples, the records to their groups, and then their counts: they are not needed before
+    /// the records are there, and would fill queues.
     pub async fn push_to_groups(&mut self, node: &Node, splitters: &[Item]) {
         let records = std::mem::take(&mut self.held);
         self.sorted = 0;

@@ -41,9 +41,12 @@ impl Item {
     }
 }
 
-/// Most items of a message: with the step and another word they fill a segment of 1,024 bytes,
-/// the longest message that the network multicasts.
-pub const MOST_ITEMS: usize = 84;
+/// Most words of a message after the step and another word: they fill a segment of 1,024 bytes, the
+/// longest message that the network multicasts.
+pub const MOST_WORDS: usize = 126;
+
+/// Most items of a message.
+pub const MOST_ITEMS: usize = MOST_WORDS * 2 / 3;
 
 /// Appends the words of items: the keys, then their numbers, two to a word.
 pub fn pack(items: &[Item], words: &mut Vec<u64>) {

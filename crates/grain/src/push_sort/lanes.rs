@@ -31,6 +31,12 @@ impl Lanes {
 
     pub fn pack(self, numbers: &[u64]) -> impl Iterator<Item = u64> {
         numbers.chunks(self.each()).map(move |numbers| {
+            let fits = |number: &u64| *number <= u64::MAX >> (u64::BITS - self.bits);
+            debug_assert!(
+                numbers.iter().all(fits),
+                "numbers fit in {} bits",
+                self.bits
+            );
             let lanes = numbers.iter().zip((0..).step_by(self.bits as usize));
             lanes.fold(0, |word, (number, shift)| word | number << shift)
         })

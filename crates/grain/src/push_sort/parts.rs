@@ -5,14 +5,11 @@
 //!   ends 2 2 3 | number number | | number
 //! ```
 
+use super::item::MOST_WORDS;
 use super::lanes::Lanes;
 
 /// Most numbers of a message: where they end fits in eight bits.
 const MOST: usize = 255;
-
-/// Most words of a message that the network multicasts, a segment, without the step and a word that
-/// says more.
-const MOST_WORDS: usize = 126;
 
 /// How messages carry the numbers of several parts.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +36,24 @@ impl Parts {
         numbers <= MOST && self.words(numbers) <= MOST_WORDS
     }
 
+    /// The units of work to write that many numbers and the ends of their parts.
+    pub fn units(self, numbers: usize) -> usize {
+        self.parts as usize + numbers
+    }
+
     /// The words of that many numbers.
     pub fn words(self, numbers: usize) -> usize {
         Parts::ends().words(self.parts as usize) + self.lanes.words(numbers)
     }
 
     /// The numbers, in the order of their parts.
-    pub fn pack(self, numbers: &[(u32, u64)]) -> impl Iterator<Item = u64> {
+    pub fn pack(self, numbers: &[(u32, u64)]) -> Vec<u64> {
         let end = |part| numbers.partition_point(|(of, _)| *of <= part) as u64;
         let ends: Vec<_> = (0..self.parts).map(end).collect();
         let numbers: Vec<_> = numbers.iter().map(|(_, number)| *number).collect();
-        let words: Vec<_> = Parts::ends().pack(&ends).collect();
+        let mut words: Vec<_> = Parts::ends().pack(&ends).collect();
+        words.extend(self.lanes.pack(&numbers));
         words
-            .into_iter()
-            .chain(self.lanes.pack(&numbers).collect::<Vec<_>>())
     }
 
     /// The numbers of a part.
@@ -85,7 +86,7 @@ mod tests {
                     .clone()
                     .flat_map(|(part, length)| (0..length).map(move |of| (part, number(of))))
                     .collect();
-                let words: Vec<_> = parts.pack(&numbers).collect();
+                let words = parts.pack(&numbers);
                 assert_eq!(words.len(), parts.words(numbers.len()));
                 for (part, length) in each {
                     let expected: Vec<_> = (0..length).map(number).collect();

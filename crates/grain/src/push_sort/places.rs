@@ -8,16 +8,16 @@
 //! One multicast tells all of them, and reaches those, too, that sent no key: a message to each of the
 //! others would wait for a transmit buffer of the NIC.
 
+use std::ops::Range;
+
 use node::{Message, Node, Rank};
 
 use super::division::Division;
 use super::finish::Finish;
+use super::item::MOST_WORDS;
 use super::parts::Parts;
 use super::sorter::{Record, Sorter, step};
 use crate::work;
-
-/// Most ranks in a message to one core, which fit in a segment.
-const MOST_RANKS: usize = 120;
 
 impl Sorter {
     /// Tells the ranks of all keys of this core.
@@ -35,6 +35,8 @@ impl Sorter {
         };
         if shape.bands.parts == 1 {
             let ranks: Vec<_> = ranks_of(node.rank()).collect();
+            work::account(node, 2 * ranks.len());
+            finish.untold = 0;
             self.push_places(node, finish, 0, (all, &ranks)).await;
             return;
         }
@@ -44,8 +46,8 @@ impl Sorter {
             let ranks: Vec<(u32, u64)> = of_parts
                 .flat_map(|(part, sender)| ranks_of(sender).map(move |rank| (part, rank)))
                 .collect();
-            // For each key its two ranks, and its place in the message; and the ends of parts.
-            work::account(node, 3 * ranks.len() + parts.words(0));
+            // For each key the sum of its two ranks.
+            work::account(node, 2 * ranks.len() + parts.units(ranks.len()));
             if parts.fit(ranks.len()) {
                 let mut words = vec![all.into()];
                 words.extend(parts.pack(&ranks));
@@ -54,10 +56,10 @@ impl Sorter {
             }
             for sender in to.members() {
                 let ranks: Vec<_> = ranks_of(sender).collect();
-                for (number, ranks) in (0..).zip(ranks.chunks(MOST_RANKS)) {
-                    let offset = number * MOST_RANKS as u64;
-                    let mut words = vec![u64::from(all) | offset << 32];
-                    words.extend(ranks);
+                for offset in (0..ranks.len().max(1)).step_by(MOST_WORDS) {
+                    let end = ranks.len().min(offset + MOST_WORDS);
+                    let mut words = vec![u64::from(all) | (offset as u64) << 32];
+                    words.extend(&ranks[offset..end]);
                     self.send(node, sender, step::PLACES_OF_LIST, &words).await;
                 }
             }
@@ -80,7 +82,8 @@ impl Sorter {
         let parts = Parts::new(alike.end - alike.start, all.into());
         let ranks = parts.of_part(words, self.shape.band - alike.start);
         work::account(node, 1);
-        let first = self.first_for(finish, message.from);
+        finish.untold -= 1;
+        let first = self.keys_for(finish, message.from).start;
         self.push_places(node, finish, first, (all, &ranks)).await;
     }
 
@@ -92,14 +95,16 @@ impl Sorter {
         message: &Message,
     ) {
         let (all, offset) = (message.words[0] as u32, message.words[0] >> 32);
-        let first = self.first_for(finish, message.from) + offset as usize;
-        self.push_places(node, finish, first, (all, &message.words[1..]))
-            .await;
+        let (ranks, keys) = (&message.words[1..], self.keys_for(finish, message.from));
+        // Messages may overtake each other. The last one of a list counts for the band.
+        finish.untold -= u32::from(offset as usize + ranks.len() == keys.len());
+        let first = keys.start + offset as usize;
+        self.push_places(node, finish, first, (all, ranks)).await;
     }
 
-    /// The first of the records whose keys went to a core.
-    fn first_for(&self, finish: &Finish, to: Rank) -> usize {
-        finish.ranges[self.shape.bands.place(to).0 as usize].start
+    /// The records whose keys went to a core.
+    fn keys_for(&self, finish: &Finish, to: Rank) -> Range<usize> {
+        finish.ranges[self.shape.bands.place(to).0 as usize].clone()
     }
 
     /// Pushes the records from a first one on to the cores of their ranks, among the keys of the group.

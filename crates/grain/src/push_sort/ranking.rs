@@ -11,7 +11,7 @@
 
 use node::{Group, Message, Node, Rank, Work};
 
-use super::item::MOST_ITEMS;
+use super::item::MOST_WORDS;
 use super::lanes::{Lanes, NARROW};
 use crate::work;
 
@@ -133,7 +133,7 @@ impl Ranking {
         self.hears(message.from, all.into());
         let words = &message.words[1..];
         let ranks = lanes(all.into()).unpack(words);
-        let end = self.told.len().min(offset + MOST_ITEMS);
+        let end = self.told.len().min(offset + MOST_WORDS);
         for (sum, rank) in self.told[offset..end].iter_mut().zip(ranks) {
             *sum += rank;
         }

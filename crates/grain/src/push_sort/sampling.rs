@@ -15,15 +15,12 @@ use std::cmp::Ordering;
 
 use node::{Group, Node};
 
-use super::item::{Item, MOST_ITEMS, keys, pack, unpack};
+use super::item::{Item, MOST_ITEMS, MOST_WORDS, keys, pack, unpack};
 use super::lanes::Lanes;
 use super::search::{charge, probes, rank_in};
 use super::shape::{FEW, Shape};
 use super::sorter::{Lists, Sorter, step};
 use crate::work;
-
-/// Most keys of a list in one message, which fit in a segment.
-const MOST_KEYS: usize = 120;
 
 /// Mark of a rank whose key other samples have, too, and of splitters that need the numbers of
 /// records to cut among equal keys.
@@ -124,7 +121,7 @@ impl Sorter {
         let class = shape.group % plan.classes;
         let keys: Vec<u64> = list.iter().map(|item| item.key).collect();
         for to in shape.groups.in_each(class, plan.per_group, plan.stride) {
-            for keys in keys.chunks(MOST_KEYS) {
+            for keys in keys.chunks(MOST_WORDS) {
                 self.multicast(node, to, step::LIST, keys).await;
             }
         }
@@ -163,7 +160,7 @@ impl Sorter {
         // The sum, and whether the keys around the end of a search, which its last probes have read,
         // are equal to this one, or have the same upper half.
         work::account(node, 3 * lists.len());
-        let (mut below, mut marks) = (0, 0);
+        let (mut below, mut marks, mut own_equal) = (0, 0, 0);
         for (group, keys) in &lists {
             let lower = keys.partition_point(|key| *key < item.key);
             let until = keys.partition_point(|key| *key <= item.key);
@@ -173,9 +170,11 @@ impl Sorter {
                 Ordering::Greater => lower as u64,
                 Ordering::Equal => 0,
             };
-            let own = usize::from(*group == shape.group);
+            let is_own = *group == shape.group;
+            let equal = until - lower;
+            own_equal += if is_own { equal } else { 0 };
             let around = [lower.wrapping_sub(1), until];
-            if until - lower > own {
+            if equal > 0 && !is_own || own_equal > 1 {
                 marks |= TIED | CLOSE;
             } else if (around.into_iter().filter_map(|at| keys.get(at)))
                 .any(|key| key >> HALF == item.key >> HALF)
@@ -224,6 +223,8 @@ impl Sorter {
             found.push(unpack_splitter(&message.words));
         }
         found.sort_unstable();
+        // Each to its place, and a look at what it needs of its key.
+        work::account(node, 2 * found.len());
         // Splitters of a block are neighbours, so the first number of a message is enough.
         for part in found.chunks(MOST_ITEMS) {
             let items: Vec<_> = part.iter().map(|(_, item)| *item).collect();

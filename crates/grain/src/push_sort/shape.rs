@@ -142,9 +142,9 @@ mod tests {
             for (shape, expected) in shapes.iter().zip(senders) {
                 let mut found = Vec::new();
                 for (bands, group) in shape.senders() {
-                    for (band, core) in bands.zip(group.members()) {
+                    for (band, core) in bands.clone().zip(group.members()) {
                         assert_eq!(shape.bands.place(core).0, band);
-                        assert_eq!(shapes[core.0 as usize].bands_alike().contains(&band), true);
+                        assert_eq!(shapes[core.0 as usize].bands_alike(), bands);
                         found.push(core.0);
                     }
                 }

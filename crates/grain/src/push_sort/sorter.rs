@@ -3,7 +3,7 @@
 use node::{Group, Message, Node, Port, Rank, Reorder, Work};
 
 use super::PushSort;
-use super::item::{Item, MOST_ITEMS, keys, pack, unpack};
+use super::item::{Item, MOST_ITEMS, MOST_WORDS, keys, pack, unpack};
 use super::search::{charge, probes};
 use super::shape::Shape;
 use crate::records::{VALUE_WORDS, value_of};
@@ -151,13 +151,13 @@ impl Sorter {
 
     /// Sends a list of any length to a group.
     pub async fn multicast_list(&mut self, node: &Node, to: Group, step: u32, list: &[Item]) {
-        let parts = parts(list, pack);
+        let parts = parts(list, MOST_ITEMS, pack);
         self.multicast_parts(node, to, step, parts).await;
     }
 
     /// As [`Sorter::multicast_list`], without the numbers of records.
     pub async fn multicast_keys(&mut self, node: &Node, to: Group, step: u32, list: &[u64]) {
-        let parts = parts(list, |list, words| words.extend(list));
+        let parts = parts(list, MOST_WORDS, |list, words| words.extend(list));
         self.multicast_parts(node, to, step, parts).await;
     }
 
@@ -215,18 +215,15 @@ impl Sorter {
 
 /// The messages of a list, one at least: each tells the length of the whole, and where in it its
 /// items begin.
-fn parts<T>(list: &[T], pack: impl Fn(&[T], &mut Vec<u64>)) -> Vec<Vec<u64>> {
+fn parts<T>(list: &[T], most: usize, pack: impl Fn(&[T], &mut Vec<u64>)) -> Vec<Vec<u64>> {
     let part = |offset: usize| {
-        let items = &list[offset..list.len().min(offset + MOST_ITEMS)];
+        let items = &list[offset..list.len().min(offset + most)];
         let mut words = Vec::with_capacity(1 + 2 * items.len());
         words.push(list.len() as u64 | (offset as u64) << 32);
         pack(items, &mut words);
         words
     };
-    (0..list.len().max(1))
-        .step_by(MOST_ITEMS)
-        .map(part)
-        .collect()
+    (0..list.len().max(1)).step_by(most).map(part).collect()
 }
 
 /// Lists that arrive in one message or several.
