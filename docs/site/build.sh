@@ -23,7 +23,8 @@ find_mdbook() {
         case $("$mdbook" --version 2>/dev/null) in "mdbook v${version%.*}."*) return 0 ;; esac
     done
     echo "docs: builds mdBook $version"
-    "$cargo" install mdbook --locked --version "$version" --root "$target/tools" --quiet \
+    # Without optimisation: it builds one site, in seconds, and would take minutes to compile.
+    "$cargo" install mdbook --debug --locked --version "$version" --root "$target/tools" --quiet \
         --no-default-features --features search
 }
 
