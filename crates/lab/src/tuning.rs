@@ -309,7 +309,7 @@ impl Measure for Runs<'_> {
     }
 }
 
-/// What was measured, or nothing if it was told to stop.
+/// The measurements, or `None` if the search was told to stop.
 fn unless_stopped<T>(measured: Result<T, LabError>) -> Result<Option<T>, LabError> {
     match measured {
         Err(LabError::Run(RunError::Stopped)) => Ok(None),

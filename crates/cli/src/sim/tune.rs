@@ -54,16 +54,17 @@ pub(super) fn run(
         print(&report, note.as_deref())?;
         say::out(format!("\n{command}"))?;
     }
-    if let (Err(stopped), true) = (&ended, runs.json) {
+    ended.map_err(|stopped| match runs.json {
         // The report is the one object of standard output.
-        say::err(format!("gristmill: {}", stopped.message));
-        let code = stopped.code;
-        return Err(CliFailure {
-            code,
-            ..CliFailure::new(TOLD, "")
-        });
-    }
-    ended?;
+        true => {
+            say::err(format!("gristmill: {}", stopped.message));
+            CliFailure {
+                kind: TOLD,
+                ..stopped
+            }
+        }
+        false => stopped,
+    })?;
     let best = report.confirmed.map(|confirmed| confirmed.best);
     Ok(match best {
         Some(Err(why)) => {

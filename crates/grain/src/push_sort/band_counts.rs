@@ -14,7 +14,7 @@ use node::{Group, Message, Node};
 use super::sorter::{Sorter, step};
 use crate::work;
 
-/// What one core knows of the keys in bands.
+/// The numbers of keys in bands, as far as this core knows them.
 pub struct BandCounts {
     /// Keys of the bands before this core's.
     pub before: u64,

@@ -31,7 +31,8 @@ pub struct Finish {
     pub ranges: Vec<Range<usize>>,
     /// Records that wait here without a place.
     pub unplaced: usize,
-    /// Bands that have not told the ranks of the keys from here, of none, too.
+    /// Bands that have not told the ranks of the keys they were sent. A band that was sent none tells,
+    /// too.
     pub untold: u32,
     /// Records of this core in the end, when that is known.
     pub expected: Option<u64>,

@@ -5,8 +5,8 @@
 //!   each: finds its own, and pushes those records to their places
 //! ```
 //!
-//! One multicast tells all of them, and reaches those, too, that sent no key: a message to each of the
-//! others would wait for a transmit buffer of the NIC.
+//! One multicast tells all of them, and cores that sent no key hear it, too. A message to each sender
+//! would wait for a transmit buffer of the NIC.
 
 use std::ops::Range;
 

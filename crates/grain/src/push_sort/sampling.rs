@@ -271,8 +271,8 @@ impl Sorter {
 
 /// The words of a splitter with its number: of a sample whose rank has these marks.
 ///
-/// A key that no other sample has is too rare to be cut, and its record's number is not needed. So are
-/// keys with an upper half that no other sample has: the upper half is splitter enough.
+/// A key that no other sample has is too rare to be cut: the splitter needs no record's number. If no
+/// other sample has the key's upper half, that half is the splitter.
 fn pack_splitter(number: u32, item: Item, marks: u64) -> Vec<u64> {
     let number = u64::from(number);
     if marks & CLOSE == 0 {
