@@ -70,10 +70,11 @@ python-installed:
 
 test-long: long beyond
 
-# Both, and each test once: `long` has the tests of `unit`, with more cases.
+# Both, and each test once: `long` has the tests of `unit`, with more cases, and `pages` the commands of
+# `readme`.
 test-all: export GRISTMILL_LONG = 1
 test-all: export PACKAGES = $(addprefix --package gristmill-,cli bench c hostile)
-test-all: lint unit readme programs python beyond
+test-all: lint unit programs python beyond
 
 # Tests that cargo does not run. `make python-installed distributed` builds a wheel and a static binary,
 # too, and is run by hand: it has not passed as a whole yet.
@@ -85,6 +86,7 @@ long: mpi-if-possible
 	GRISTMILL_LONG=1 $(CARGO) test --workspace --locked --tests
 
 pages: build
+	sh tests/links.sh
 	sh tests/readme.sh $(BINARY)
 
 # Every link and every place that it leads to, in the built site.
