@@ -3,8 +3,10 @@
 use std::ops::RangeBounds;
 
 use clap::{Args, ValueEnum};
+use grain::count;
 use grain::units::number;
 use machine::{Profile, Setting, parts};
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,6 +31,14 @@ pub struct Changes {
     /// Time of a cache miss in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub miss_ns: Option<f64>,
+    /// Nanoseconds for which each cache line that a core loads occupies the L2 of all cores of its NIC
+    /// [default: the machine's, mostly 0]
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub l2_line_ns: Option<f64>,
+    /// Cores behind each NIC; with fewer, the network has more NICs [default: the machine's]
+    #[arg(long, value_name = "N", value_parser = count)]
+    #[serde(deserialize_with = "count_of_number")]
+    pub cores_per_nic: Option<u32>,
     /// Latency in nanoseconds that is added to some messages [default: none]
     #[arg(long, value_name = "X", value_parser = number)]
     pub tail_ns: Option<f64>,
@@ -93,6 +103,8 @@ impl Changes {
             link_ns: self.link_ns.or(those.link_ns),
             queue_bytes: self.queue_bytes.or(those.queue_bytes),
             miss_ns: self.miss_ns.or(those.miss_ns),
+            l2_line_ns: self.l2_line_ns.or(those.l2_line_ns),
+            cores_per_nic: self.cores_per_nic.or(those.cores_per_nic),
             tail_ns: self.tail_ns.or(those.tail_ns),
             tail_fraction: self.tail_fraction.or(those.tail_fraction),
             loss: self.loss.or(those.loss),
@@ -181,9 +193,10 @@ impl Changes {
         self.queue_bytes.map(|bytes| bytes as u64)
     }
 
-    fn latencies(&self) -> [(Option<f64>, &'static str); 4] {
+    fn latencies(&self) -> [(Option<f64>, &'static str); 5] {
         [
             (self.miss_ns, "miss-ns"),
+            (self.l2_line_ns, "l2-line-ns"),
             (self.switch_ns, "switch-ns"),
             (self.link_ns, "link-ns"),
             (self.tail_ns, "tail-ns"),
@@ -222,6 +235,18 @@ impl Changes {
             ..plain
         }
     }
+}
+
+/// A count that a grid gives as a number like any other.
+fn count_of_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<f64>::deserialize(from)? else {
+        return Ok(None);
+    };
+    if number.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&number) {
+        let told = format!("expected a whole number from 1 on, and not {number}");
+        return Err(D::Error::custom(told));
+    }
+    Ok(Some(number as u32))
 }
 
 /// A value for people: words without quotes.
@@ -266,13 +291,15 @@ mod tests {
             link_ns: Some(0.5),
             queue_bytes: Some(2000.0),
             miss_ns: Some(7.5),
+            l2_line_ns: Some(2.5),
+            cores_per_nic: Some(1),
             tail_ns: Some(3000.0),
             tail_fraction: Some(0.01),
             loss: Some(1e-3),
             threads: Some(4),
         };
-        let told = "multicast off, switch-ns 100, link-ns 0.5, queue-bytes 2000, miss-ns 7.5, tail-ns 3000, \
-                    tail-fraction 0.01, loss 0.001";
+        let told = "multicast off, switch-ns 100, link-ns 0.5, queue-bytes 2000, miss-ns 7.5, l2-line-ns 2.5, \
+                    cores-per-nic 1, tail-ns 3000, tail-fraction 0.01, loss 0.001";
         assert_eq!(changes.told().join(", "), told);
     }
 
@@ -292,6 +319,10 @@ mod tests {
             "tail-ns 3000, tail-fraction 0.02, loss 0.25"
         );
         assert!(changes.set("loss", &"much").is_err());
+        assert_eq!(changes.set("cores-per-nic", &2.0), Ok(true));
+        assert_eq!(changes.cores_per_nic, Some(2));
+        let told = changes.set("cores-per-nic", &0.5).unwrap_err();
+        assert_eq!(told, "expected a whole number from 1 on, and not 0.5");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn is_built_in(name: &str) -> bool {
 #[derive(Clone, Debug)]
 pub enum Place {
     /// A simulated machine, its setting without ranks and seed, and the changes in both.
-    Machine(Box<Profile>, Setting, Changes),
+    Machine(Box<Profile>, Setting, Box<Changes>),
     /// Threads of this computer.
     Threads,
     /// The driver of tests: one thread, and a schedule drawn from the seed.
@@ -57,13 +57,19 @@ impl Place {
         }
         let profile = Profile::load(name)
             .and_then(|profile| profile.with_network(changes.link_ns, changes.switch_ns))
-            .and_then(|profile| profile.with_memory(changes.queue(), changes.miss_ns))
+            .and_then(|profile| profile.with_queues(changes.queue()))
+            .and_then(|profile| profile.with_caches(changes.miss_ns, changes.l2_line_ns))
+            .and_then(|profile| profile.with_cores_per_nic(changes.cores_per_nic))
             .map_err(|error| LabError::Profile {
                 machine: name.into(),
                 error,
             })?;
         let setting = changes.setting(&profile);
-        Ok(Place::Machine(Box::new(profile), setting, *changes))
+        Ok(Place::Machine(
+            Box::new(profile),
+            setting,
+            Box::new(*changes),
+        ))
     }
 
     pub(crate) fn profile(&self) -> Option<&Profile> {
@@ -90,7 +96,7 @@ impl Place {
     /// Changes of the machine.
     pub fn changes(&self) -> Changes {
         match self {
-            Place::Machine(_, _, changes) => *changes,
+            Place::Machine(_, _, changes) => **changes,
             Place::Threads | Place::Driver => Changes::default(),
         }
     }

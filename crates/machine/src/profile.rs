@@ -5,11 +5,12 @@
 //!
 //! ```text
 //!   name or path --- BUILT_IN, or a file --- parse (serde, unit) --- check --- Profile
-//!                                                    with_network: other links and switches
+//!                                                    changed: other links, memory, NICs
 //! ```
 
 #[cfg(test)]
 mod calibration;
+mod changed;
 mod check;
 mod graph;
 mod parse;
@@ -86,6 +87,10 @@ pub struct CoreModel {
     pub send_word_cycles: Ticks,
     /// To forward a received message with all its words.
     pub forward_cycles: Ticks,
+    /// For which a line that a core loads occupies the L2 that all cores of a NIC share; 0 if they
+    /// do not wait for each other.
+    #[serde(default)]
+    pub l2_line_cycles: Ticks,
     /// Words of a core that may wait for its NIC; without room the core waits.
     #[serde(deserialize_with = "unit::count")]
     pub transmit_words: u32,
@@ -163,9 +168,6 @@ pub struct NetworkModel {
     pub queue_bytes: Option<u64>,
 }
 
-/// Round trips per timeout, as in nanopu.toml.
-const TIMEOUT_TRIPS: u64 = 10;
-
 impl Profile {
     /// The built-in machines: their names, and the texts of their files.
     pub const BUILT_IN: [(&str, &str); 6] = [
@@ -187,53 +189,6 @@ impl Profile {
     pub fn named(name: &str) -> Option<Profile> {
         let text = Profile::text_of(name)?;
         Some(Profile::parse(text).expect("a test reads every built-in machine"))
-    }
-
-    /// Replaces latencies in nanoseconds; `None` keeps one. Links and switches of a graph that give
-    /// a latency keep it. The NIC's timeout becomes at least ten
-    /// round trips, since a slow network must not make NICs send everything twice. The hash is
-    /// unchanged.
-    ///
-    /// # Errors
-    /// If a latency is negative, not a number, or longer than a second.
-    pub fn with_network(
-        mut self,
-        link_ns: Option<f64>,
-        switch_ns: Option<f64>,
-    ) -> Result<Profile, ProfileError> {
-        if let Some(ns) = link_ns {
-            self.network.link_ns = latency("link_ns", ns)?;
-        }
-        if let Some(ns) = switch_ns {
-            self.network.switch_ns = latency("switch_ns", ns)?;
-        }
-        if link_ns.is_some() || switch_ns.is_some() {
-            let least = self.round_trip() * TIMEOUT_TRIPS;
-            self.nic.timeout_cycles = self.nic.timeout_cycles.max(least);
-            self.check()?;
-        }
-        Ok(self)
-    }
-
-    /// The machine with queues of these bytes in its switches, and with another time of a cache
-    /// miss; those without a value keep it. The hash is unchanged.
-    ///
-    /// # Errors
-    /// If a queue has no room for a packet, or the time is negative or longer than a second.
-    pub fn with_memory(
-        mut self,
-        queue_bytes: Option<u64>,
-        miss_ns: Option<f64>,
-    ) -> Result<Profile, ProfileError> {
-        if queue_bytes.is_some() {
-            self.network.queue_bytes = queue_bytes;
-            self.check()?;
-        }
-        if let Some(ns) = miss_ns {
-            let thousandths = latency("miss_ns", ns)?.value() * 1e9 / self.tick_fs as f64;
-            self.work.load = thousandths.round() as u64;
-        }
-        Ok(self)
     }
 
     /// Nanoseconds as ticks, rounded.
@@ -270,16 +225,6 @@ impl Profile {
         };
         nics * u64::from(self.core.ranks_per_nic)
     }
-}
-
-fn latency(key: &str, ns: f64) -> Result<Nanoseconds, ProfileError> {
-    const SECOND_NS: f64 = 1e9;
-    if (0.0..=SECOND_NS).contains(&ns) {
-        return Ok(Nanoseconds::of(ns));
-    }
-    Err(ProfileError::new(format!(
-        "{key} is {ns}: expected a number from 0 to {SECOND_NS}"
-    )))
 }
 
 /// An invalid profile; the message is one line for people.

@@ -123,11 +123,20 @@ impl Costs {
         }
     }
 
+    /// Cache lines that `work` loads from beyond the nearest cache.
+    pub fn lines(&self, work: Work) -> u64 {
+        match work {
+            Work::Load { bytes } => bytes.div_ceil(LINE_BYTES),
+            Work::Scan { words } => self.lines_of_scan(words),
+            _ => 0,
+        }
+    }
+
     #[inline]
     fn parts(&self, work: Work) -> u128 {
         match work {
             Work::Scan { words } => {
-                let misses = self.misses(words.saturating_mul(WORD_BYTES));
+                let misses = product(self.load, self.lines_of_scan(words));
                 product(self.scan, words).saturating_add(misses)
             }
             Work::Sort { records } => self.levels(records, records),
@@ -154,9 +163,10 @@ impl Costs {
     }
 
     /// A scan of more than the cache holds misses on every line (no prefetch).
-    fn misses(&self, bytes: u64) -> u128 {
+    fn lines_of_scan(&self, words: u64) -> u64 {
+        let bytes = words.saturating_mul(WORD_BYTES);
         if bytes > self.cache_bytes {
-            product(self.load, bytes.div_ceil(LINE_BYTES))
+            bytes.div_ceil(LINE_BYTES)
         } else {
             0
         }
@@ -230,6 +240,10 @@ mod tests {
             8192 * 4 + 1024 * 24
         );
         assert_eq!(costs.ticks(Work::Load { bytes: 65 }), 48);
+        assert_eq!(costs.lines(Work::Load { bytes: 65 }), 2);
+        assert_eq!(costs.lines(Work::Scan { words: 2048 }), 0);
+        assert_eq!(costs.lines(Work::Scan { words: 2049 }), 257);
+        assert_eq!(costs.lines(Work::Copy { bytes: 65 }), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{chart, claims, grid, path, stages};
 /// The section; `link` is its anchor.
 pub(crate) fn section(figure: &Figure, link: &str) -> String {
     let title = escaped(&figure.title);
-    let says = |says| format!("<b>The paper says:</b> {}", escaped(says));
+    let says = |says| format!("<b>Claimed:</b> {}", escaped(says));
     let says = figure.says.as_deref().map(says);
     let note = figure.note.as_deref().map(escaped);
     let breakdown = figure.breakdown.as_ref().map(broken_down);

@@ -103,8 +103,20 @@ impl Backend for TaskBackend {
     }
 
     fn work(&self, work: Work) {
-        let ticks = Ticks(self.shared.layout.profile.work.ticks(work));
-        self.with(|state| state.tasks[self.task as usize].clock += ticks);
+        let costs = &self.shared.layout.profile.work;
+        let ticks = Ticks(costs.ticks(work));
+        self.with(|state| {
+            let clock = &mut state.tasks[self.task as usize].clock;
+            let begin = *clock;
+            *clock += ticks;
+            if state.caches.is_empty() {
+                return;
+            }
+            let cache = self.shared.layout.topology.nic_of(self.local) as usize;
+            let now = state.fabric.scheduler.now;
+            let handed_out = state.caches[cache].take(costs.lines(work), begin, now);
+            *clock = handed_out.max(*clock);
+        });
     }
 
     fn stage(&self, name: &'static str) {

@@ -13,6 +13,7 @@ use node::backend::{Disks, PortInbox, Start};
 use crate::cluster::bulk::{Bulk, Parcel};
 use crate::cores::meter::Meter;
 use crate::cores::rank::RankState;
+use crate::cores::shared_cache::SharedCache;
 use crate::cores::sharing::Sharing;
 use crate::cores::task::{Task, Waits};
 use crate::disk::{DiskModel, MemoryDisks};
@@ -38,6 +39,8 @@ pub struct BlockState {
     pub first_rank: u32,
     pub ranks: Vec<RankState>,
     pub tasks: Vec<Task>,
+    /// The cache of each NIC's cores, if they wait for each other there.
+    pub caches: Vec<SharedCache>,
     pub meter: Meter,
     pub sends: Vec<Sent>,
     /// Spawned tasks that have no future yet.
@@ -78,6 +81,11 @@ impl BlockState {
         let fabric = Fabric::new(layout, block);
         let switch = |number| Switch::new(number, (number - first_switch) as usize, &fabric);
         let nic = |number| Nic::new(number, &fabric);
+        let line = layout.profile.core.l2_line_cycles;
+        let caches = match line {
+            Ticks(0) => 0,
+            _ => until_nic - first_nic,
+        };
         BlockState {
             switches: (first_switch..until_switch).map(switch).collect(),
             nics: (first_nic..until_nic).map(nic).collect(),
@@ -85,6 +93,7 @@ impl BlockState {
             first_rank,
             ranks: (0..cores).map(|_| RankState::default()).collect(),
             tasks: Vec::new(),
+            caches: (0..caches).map(|_| SharedCache::new(line)).collect(),
             meter: Meter::new(first_rank, cores, setting.sample()),
             sends: Vec::new(),
             starts: Vec::new(),

@@ -1,5 +1,6 @@
 //! The simulated machine and the driver, from outside.
 
+mod caches;
 mod common;
 mod conformance;
 mod conformance_driver;

@@ -1,0 +1,99 @@
+//! A machine with other numbers than its file has. The hash stays that of the file.
+
+use super::{Nanoseconds, Profile, ProfileError};
+use crate::schedule::Ticks;
+
+/// Round trips per timeout, as in nanopu.toml.
+const TIMEOUT_TRIPS: u64 = 10;
+
+impl Profile {
+    /// Replaces latencies in nanoseconds; `None` keeps one. Links and switches of a graph that give
+    /// a latency keep it. The NIC's timeout becomes at least ten
+    /// round trips, since a slow network must not make NICs send everything twice.
+    ///
+    /// # Errors
+    /// If a latency is negative, not a number, or longer than a second.
+    pub fn with_network(
+        mut self,
+        link_ns: Option<f64>,
+        switch_ns: Option<f64>,
+    ) -> Result<Profile, ProfileError> {
+        if let Some(ns) = link_ns {
+            self.network.link_ns = latency("link_ns", ns)?;
+        }
+        if let Some(ns) = switch_ns {
+            self.network.switch_ns = latency("switch_ns", ns)?;
+        }
+        if link_ns.is_some() || switch_ns.is_some() {
+            let least = self.round_trip() * TIMEOUT_TRIPS;
+            self.nic.timeout_cycles = self.nic.timeout_cycles.max(least);
+            self.check()?;
+        }
+        Ok(self)
+    }
+
+    /// The machine with queues of these bytes in its switches; `None` keeps those of its file.
+    ///
+    /// # Errors
+    /// If a queue has no room for a packet.
+    pub fn with_queues(mut self, bytes: Option<u64>) -> Result<Profile, ProfileError> {
+        if bytes.is_some() {
+            self.network.queue_bytes = bytes;
+            self.check()?;
+        }
+        Ok(self)
+    }
+
+    /// The machine with another time of a cache miss, and for which each line occupies the L2 that
+    /// the cores of a NIC share; `None` keeps one.
+    ///
+    /// # Errors
+    /// If a time is negative or longer than a second.
+    pub fn with_caches(
+        mut self,
+        miss_ns: Option<f64>,
+        l2_line_ns: Option<f64>,
+    ) -> Result<Profile, ProfileError> {
+        if let Some(ns) = miss_ns {
+            let thousandths = latency("miss_ns", ns)?.value() * 1e9 / self.tick_fs as f64;
+            self.work.load = thousandths.round() as u64;
+        }
+        if let Some(ns) = l2_line_ns {
+            let ns = latency("l2_line_ns", ns)?.value();
+            self.core.l2_line_cycles = Ticks(self.ticks(ns));
+        }
+        Ok(self)
+    }
+
+    /// The machine with so many cores behind each NIC; `None` keeps their number. With fewer, the
+    /// switches on top get links for the NICs that hold as many cores as before.
+    ///
+    /// # Errors
+    /// If there are none, or too many for a NIC or the switches.
+    pub fn with_cores_per_nic(mut self, cores: Option<u32>) -> Result<Profile, ProfileError> {
+        let Some(cores) = cores else {
+            return Ok(self);
+        };
+        if cores == 0 {
+            let what = "cores_per_nic is 0: expected at least 1";
+            return Err(ProfileError::new(what.to_owned()));
+        }
+        let links = u64::from(self.network.top_links) * u64::from(self.core.ranks_per_nic);
+        let links = links.div_ceil(u64::from(cores));
+        let links = u32::try_from(links).unwrap_or(u32::MAX);
+        self.network.top_links = links.max(self.network.top_links);
+        self.core.ranks_per_nic = cores;
+        self.check()?;
+        Ok(self)
+    }
+}
+
+fn latency(key: &str, ns: f64) -> Result<Nanoseconds, ProfileError> {
+    const SECOND_NS: f64 = 1e9;
+    if (0.0..=SECOND_NS).contains(&ns) {
+        return Ok(Nanoseconds::of(ns));
+    }
+    Err(ProfileError::new(format!(
+        "{key} is {ns}: expected a number from 0 to {SECOND_NS}"
+    )))
+}
