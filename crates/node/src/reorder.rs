@@ -79,7 +79,7 @@ impl Early {
         }
         loop {
             let framed = port.next(node).await;
-            if let Some(wanted) = self.sort_out(node, &framed, &wanted) {
+            if let Some(wanted) = self.sort_out(node, framed, &wanted) {
                 return wanted;
             }
         }
@@ -97,7 +97,7 @@ impl Early {
         }
         loop {
             let framed = port.next_until(node, node.now()).await?;
-            if let Some(wanted) = self.sort_out(node, &framed, &wanted) {
+            if let Some(wanted) = self.sort_out(node, framed, &wanted) {
                 return Some(wanted);
             }
         }
@@ -114,7 +114,7 @@ impl Early {
     fn sort_out(
         &mut self,
         node: &Node,
-        framed: &Message,
+        framed: Message,
         wanted: impl Fn(u32) -> bool,
     ) -> Option<(u32, Message)> {
         let (step, message) = unframe(framed);
@@ -161,7 +161,7 @@ impl Reorder {
         match &mut self.by {
             By::Software { port, early } => {
                 while let Some(framed) = node.send_or_next(to, words, port).await {
-                    let (step, message) = unframe(&framed);
+                    let (step, message) = unframe(framed);
                     early.keep(node, step, message);
                 }
             }
@@ -220,9 +220,9 @@ fn port_of(first: Port, step: u32) -> Port {
     Port(u16::try_from(port).expect("a program has fewer steps than there are ports"))
 }
 
-fn unframe(framed: &Message) -> (u32, Message) {
-    let step = framed.words.first().expect("every message names its step");
-    let step = u32::try_from(*step).expect("steps are numbered in 32 bits");
-    let (from, words) = (framed.from, framed.words.skip(1));
-    (step, Message { from, words })
+fn unframe(mut message: Message) -> (u32, Message) {
+    let step = message.words.take_first();
+    let step = step.expect("every message names its step");
+    let step = u32::try_from(step).expect("steps are numbered in 32 bits");
+    (step, message)
 }

@@ -14,13 +14,16 @@ pub const INLINE_WORDS: usize = 3;
 #[derive(Clone)]
 pub struct Words(Form);
 
+// With a tag and counts of four bytes, words are moved in aligned parts. Moves in parts that lie
+// across those of the write before wait for it to reach the cache.
 #[derive(Clone)]
+#[repr(u32)]
 enum Form {
-    /// Apart from `Inline`, since most packets are empty: making one writes a single byte.
+    /// Apart from `Inline`, since most packets are empty: making one writes the tag only.
     Empty,
-    Inline(u8, [u64; INLINE_WORDS]),
+    Inline(u32, [u64; INLINE_WORDS]),
     /// The words from an index on.
-    Shared(u16, Arc<[u64]>),
+    Shared(u32, Arc<[u64]>),
 }
 
 impl Words {
@@ -40,7 +43,7 @@ impl Words {
         if rest.len() < INLINE_WORDS {
             let mut inline = [first; INLINE_WORDS];
             inline[1..=rest.len()].copy_from_slice(rest);
-            return Words(Form::Inline(1 + rest.len() as u8, inline));
+            return Words(Form::Inline(1 + rest.len() as u32, inline));
         }
         Words(Form::Shared(
             0,
@@ -48,17 +51,32 @@ impl Words {
         ))
     }
 
-    /// The words after the first `count`.
+    /// The words after the first `count`, without copying those of a long message.
     ///
     /// # Panics
     /// When there are fewer.
     pub fn skip(&self, count: usize) -> Words {
         match &self.0 {
             Form::Shared(begin, words) if count <= self.len() => {
-                Words(Form::Shared(begin + count as u16, Arc::clone(words)))
+                Words(Form::Shared(begin + count as u32, Arc::clone(words)))
             }
             _ => Words::from(&self[count..]),
         }
+    }
+
+    /// Removes the first word.
+    #[inline]
+    pub fn take_first(&mut self) -> Option<u64> {
+        let first = *self.first()?;
+        match &mut self.0 {
+            Form::Empty => {}
+            Form::Inline(count, words) => {
+                words.copy_within(1.., 0);
+                *count -= 1;
+            }
+            Form::Shared(begin, _) => *begin += 1,
+        }
+        Some(first)
     }
 }
 
@@ -76,7 +94,7 @@ impl From<&[u64]> for Words {
         }
         let mut inline = [0; INLINE_WORDS];
         inline[..words.len()].copy_from_slice(words);
-        Words(Form::Inline(words.len() as u8, inline))
+        Words(Form::Inline(words.len() as u32, inline))
     }
 }
 
@@ -87,8 +105,8 @@ impl Deref for Words {
     fn deref(&self) -> &[u64] {
         match &self.0 {
             Form::Empty => &[],
-            Form::Inline(count, words) => &words[..usize::from(*count)],
-            Form::Shared(begin, words) => &words[usize::from(*begin)..],
+            Form::Inline(count, words) => &words[..*count as usize],
+            Form::Shared(begin, words) => &words[*begin as usize..],
         }
     }
 }
@@ -119,9 +137,16 @@ mod tests {
             assert_eq!((&*held, held.clone()), (&words[..], held.clone()));
             let longer = Words::after(7, &words);
             assert_eq!((longer[0], &longer[1..]), (7, &words[..]));
+            let mut rest = longer.clone();
+            assert_eq!((rest.take_first(), &rest), (Some(7), &held));
             assert_eq!(longer.skip(1), held);
             assert_eq!(*held.skip(words.len() / 2), words[words.len() / 2..]);
             assert!(longer.skip(1).skip(words.len()).is_empty());
+            words
+                .iter()
+                .for_each(|word| assert_eq!(rest.take_first(), Some(*word)));
+            assert_eq!((rest.take_first(), rest.is_empty()), (None, true));
+            assert_eq!(longer.len(), words.len() + 1);
         }
         assert!(Words::new().is_empty());
     }
@@ -129,5 +154,6 @@ mod tests {
     #[test]
     fn they_fit_in_half_a_cache_line() {
         assert_eq!(std::mem::size_of::<Words>(), 32);
+        assert_eq!(std::mem::size_of::<Option<Words>>(), 32);
     }
 }
