@@ -70,8 +70,8 @@ python-installed:
 
 test-long: long beyond
 
-# Both, and each test once: `long` has the tests of `unit`, with more cases, and `pages` the commands of
-# `readme`.
+# Both, and each test once: `unit` runs the cases of `long` here, and `pages` the commands of `readme`,
+# with the binary that others get.
 test-all: export GRISTMILL_LONG = 1
 test-all: export PACKAGES = $(addprefix --package gristmill-,cli bench c hostile)
 test-all: lint unit programs python beyond
@@ -86,7 +86,6 @@ long: mpi-if-possible
 	GRISTMILL_LONG=1 $(CARGO) test --workspace --locked --tests
 
 pages: build
-	sh tests/links.sh
 	sh tests/readme.sh $(BINARY)
 
 # Every link and every place that it leads to, in the built site.

@@ -31,11 +31,12 @@ pub struct Changes {
     /// Time of a cache miss in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub miss_ns: Option<f64>,
-    /// Nanoseconds for which each cache line that a core loads occupies the L2 of all cores of its NIC
-    /// [default: the machine's, mostly 0]
+    /// Time in nanoseconds for which a loaded cache line occupies the L2 that the cores of a NIC
+    /// share; with 0 they do not wait for each other [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub l2_line_ns: Option<f64>,
-    /// Cores behind each NIC; with fewer, the network has more NICs [default: the machine's]
+    /// Cores behind each NIC; with fewer, a network without a [graph] has more NICs [default: the
+    /// machine's]
     #[arg(long, value_name = "N", value_parser = count)]
     #[serde(deserialize_with = "count_of_number")]
     pub cores_per_nic: Option<u32>,
@@ -204,7 +205,7 @@ impl Changes {
     }
 
     pub(crate) fn check(&self) -> Result<(), LabError> {
-        let latency = "a latency must be from 0 to 1,000,000,000 nanoseconds";
+        let latency = "a time must be from 0 to 1,000,000,000 nanoseconds";
         for (ns, name) in self.latencies() {
             within(ns, name, 0.0..=MOST_NS, latency)?;
         }
@@ -243,7 +244,10 @@ fn count_of_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D:
         return Ok(None);
     };
     if number.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&number) {
-        let told = format!("expected a whole number from 1 on, and not {number}");
+        let told = format!(
+            "expected a whole number from 1 to {}, and not {number}",
+            u32::MAX
+        );
         return Err(D::Error::custom(told));
     }
     Ok(Some(number as u32))
@@ -322,7 +326,10 @@ mod tests {
         assert_eq!(changes.set("cores-per-nic", &2.0), Ok(true));
         assert_eq!(changes.cores_per_nic, Some(2));
         let told = changes.set("cores-per-nic", &0.5).unwrap_err();
-        assert_eq!(told, "expected a whole number from 1 on, and not 0.5");
+        assert_eq!(
+            told,
+            "expected a whole number from 1 to 4294967295, and not 0.5"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Cores: tasks with their clocks and stages, the cache that they share, and the queues between a
-//! rank and its NIC.
+//! Cores: tasks with their clocks and stages, the cache that the cores of a NIC share, and the queues
+//! between a rank and its NIC.
 
 pub mod meter;
 pub mod rank;

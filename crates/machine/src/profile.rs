@@ -87,8 +87,8 @@ pub struct CoreModel {
     pub send_word_cycles: Ticks,
     /// To forward a received message with all its words.
     pub forward_cycles: Ticks,
-    /// For which a line that a core loads occupies the L2 that all cores of a NIC share; 0 if they
-    /// do not wait for each other.
+    /// Time that a loaded line occupies the L2 that the cores of a NIC share; 0 if they do not wait
+    /// for each other.
     #[serde(default)]
     pub l2_line_cycles: Ticks,
     /// Words of a core that may wait for its NIC; without room the core waits.

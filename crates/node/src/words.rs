@@ -14,8 +14,8 @@ pub const INLINE_WORDS: usize = 3;
 #[derive(Clone)]
 pub struct Words(Form);
 
-// With a tag and counts of four bytes, words are moved in aligned parts. Moves in parts that lie
-// across those of the write before wait for it to reach the cache.
+// A read that straddles two earlier writes waits until both are in the cache. With four bytes each for
+// tag and count, words are moved in aligned parts.
 #[derive(Clone)]
 #[repr(u32)]
 enum Form {

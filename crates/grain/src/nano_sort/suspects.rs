@@ -15,6 +15,9 @@ use crate::work;
 /// Cores whose addresses share a cache line of the program of 2021: 8 bytes each.
 const CORES_OF_A_LINE: u32 = 8;
 
+/// Words of the table that a core walks before another one has its turn: 64 lines.
+const WALKED_WORDS: usize = 512;
+
 /// A port that receives nothing.
 const UNUSED: Port = Port(0);
 
@@ -50,7 +53,14 @@ impl Suspects {
         }
         if let Some(bytes) = self.walked_bytes {
             let all = u64::from(bytes) * u64::from(node.nodes());
-            work::load(node, all.div_ceil(WORD_BYTES) as usize);
+            let mut words = all.div_ceil(WORD_BYTES) as usize;
+            // In pieces, between which cores that share an L2 take turns.
+            while words > 0 {
+                let piece = words.min(WALKED_WORDS);
+                work::load(node, piece);
+                node.reach().await;
+                words -= piece;
+            }
         }
     }
 }

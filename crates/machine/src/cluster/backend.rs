@@ -109,13 +109,16 @@ impl Backend for TaskBackend {
             let clock = &mut state.tasks[self.task as usize].clock;
             let begin = *clock;
             *clock += ticks;
-            if state.caches.is_empty() {
+            let lines = costs.lines(work);
+            if state.caches.is_empty() || lines == 0 {
                 return;
             }
             let cache = self.shared.layout.topology.nic_of(self.local) as usize;
             let now = state.fabric.scheduler.now;
-            let handed_out = state.caches[cache].take(costs.lines(work), begin, now);
-            *clock = handed_out.max(*clock);
+            let last = state.caches[cache].take(lines, begin, now);
+            // The last line comes a miss after its turn begins.
+            let miss = costs.ticks(Work::Load { bytes: 1 });
+            *clock = Ticks(last.0.saturating_add(miss)).max(*clock);
         });
     }
 

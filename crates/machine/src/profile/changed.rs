@@ -1,6 +1,7 @@
 //! A machine with other numbers than its file has. The hash stays that of the file.
 
-use super::{Nanoseconds, Profile, ProfileError};
+use super::check::{MOST_LINKS, MOST_RANKS_PER_NIC};
+use super::{CoreModel, Nanoseconds, Profile, ProfileError};
 use crate::schedule::Ticks;
 
 /// Round trips per timeout, as in nanopu.toml.
@@ -44,8 +45,8 @@ impl Profile {
         Ok(self)
     }
 
-    /// The machine with another time of a cache miss, and for which each line occupies the L2 that
-    /// the cores of a NIC share; `None` keeps one.
+    /// The machine with another time of a cache miss, and another time that a line occupies the L2
+    /// that the cores of a NIC share; `None` keeps one.
     ///
     /// # Errors
     /// If a time is negative or longer than a second.
@@ -65,23 +66,42 @@ impl Profile {
         Ok(self)
     }
 
-    /// The machine with so many cores behind each NIC; `None` keeps their number. With fewer, the
-    /// switches on top get links for the NICs that hold as many cores as before.
+    /// The machine with `cores` cores behind each NIC; `None` keeps their number. With fewer, the
+    /// switches on top of a folded Clos network get links for the NICs that hold as many cores as
+    /// before; a graph keeps its NICs.
     ///
     /// # Errors
-    /// If there are none, or too many for a NIC or the switches.
+    /// If there are none, or too many for a NIC or the switches, or if a rank has several cores.
     pub fn with_cores_per_nic(mut self, cores: Option<u32>) -> Result<Profile, ProfileError> {
         let Some(cores) = cores else {
             return Ok(self);
         };
-        if cores == 0 {
-            let what = "cores_per_nic is 0: expected at least 1";
-            return Err(ProfileError::new(what.to_owned()));
+        let wrong = |what: String| Err(ProfileError::new(what));
+        let CoreModel {
+            cores_per_rank,
+            ranks_per_nic,
+            ..
+        } = self.core;
+        if cores_per_rank > 1 {
+            return wrong(format!(
+                "cores_per_nic is {cores}: each rank has {cores_per_rank} cores here; change \
+                 core.ranks_per_nic in a file of your own"
+            ));
         }
-        let links = u64::from(self.network.top_links) * u64::from(self.core.ranks_per_nic);
+        if !(1..=MOST_RANKS_PER_NIC).contains(&cores) {
+            return wrong(format!(
+                "cores_per_nic is {cores}: expected 1 to {MOST_RANKS_PER_NIC}"
+            ));
+        }
+        let links = u64::from(self.network.top_links) * u64::from(ranks_per_nic);
         let links = links.div_ceil(u64::from(cores));
-        let links = u32::try_from(links).unwrap_or(u32::MAX);
-        self.network.top_links = links.max(self.network.top_links);
+        if links > u64::from(MOST_LINKS) {
+            return wrong(format!(
+                "cores_per_nic is {cores}: a switch on top would need {links} links, and has at \
+                 most {MOST_LINKS}"
+            ));
+        }
+        self.network.top_links = self.network.top_links.max(links as u32);
         self.core.ranks_per_nic = cores;
         self.check()?;
         Ok(self)

@@ -21,13 +21,13 @@ const WAITING_WORDS: u32 = (1 + GROUP_WORDS + MESSAGE_WORDS) as u32;
 const MOST_TRANSMIT_BUFFERS: u32 = 128;
 
 /// A NIC's memory of received messages has a byte for the rank.
-const MOST_RANKS_PER_NIC: u32 = 256;
+pub(super) const MOST_RANKS_PER_NIC: u32 = 256;
 
 /// A multicast has seven bits for the uplink on its way.
 const MOST_UPLINKS: u32 = 128;
 
 /// More links than any switch has; the number of switches fits 32 bits.
-const MOST_LINKS: u32 = 4096;
+pub(super) const MOST_LINKS: u32 = 4096;
 
 /// More cores than share a NIC; each takes memory.
 const MOST_CORES: u32 = 1024;

@@ -156,8 +156,21 @@ fn fewer_cores_behind_a_nic_need_more_nics() {
     assert_eq!(sixteen.network.top_links, 256);
     assert_eq!(sixteen.most_ranks(), 4 * nanopu().most_ranks());
     let told = |cores| with(cores).unwrap_err().to_string();
-    assert_eq!(told(0), "machine: cores_per_nic is 0: expected at least 1");
-    assert!(told(257).contains("core.ranks_per_nic is 257: expected at most 256"));
+    assert_eq!(told(0), "machine: cores_per_nic is 0: expected 1 to 256");
+    assert_eq!(
+        told(257),
+        "machine: cores_per_nic is 257: expected 1 to 256"
+    );
+    let nodes = Profile::named("nanopu-nodes").unwrap();
+    let told = nodes.with_cores_per_nic(Some(2)).unwrap_err().to_string();
+    assert!(told.contains("each rank has 4 cores here"), "{told}");
+    let mut wide = nanopu();
+    wide.network.top_links = 4096;
+    let told = wide.with_cores_per_nic(Some(1)).unwrap_err().to_string();
+    assert!(
+        told.contains("would need 16384 links, and has at most 4096"),
+        "{told}"
+    );
     let unchanged = nanopu().with_cores_per_nic(None).unwrap();
     assert_eq!(unchanged, nanopu());
 }
