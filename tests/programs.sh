@@ -30,6 +30,10 @@ awk 'function end() {
     { cat "$place/said"; fail 'docs/programs.md shows other Rust'; }
 
 set -- --config 'profile.dev.package."*".opt-level=3' --config 'profile.dev.debug="line-tables-only"'
+# The packages that the workspace names in its profile.
+for setting in $(sed -n '/^\[profile\.dev\.package\]$/,/^$/s/ = /=/p' Cargo.toml); do
+    set -- "$@" --config "profile.dev.package.$setting"
+done
 for manifest in crates/*/Cargo.toml; do
     name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -1)
     set -- "$@" --config "profile.dev.package.$name.opt-level=0" \
