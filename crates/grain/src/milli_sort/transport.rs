@@ -243,8 +243,9 @@ impl Transport {
     }
 
     async fn take(&mut self, node: &Node, inbox: &mut Inbox) {
-        let message = self.steps.next(node, inbox.step).await;
-        let head = message.words[0];
+        let mut message = self.steps.next(node, inbox.step).await;
+        let head = message.words.take_first();
+        let head = head.expect("every message has a head");
         if head & ACK != 0 {
             self.window.acknowledged(inbox.step);
             return;
@@ -254,7 +255,7 @@ impl Transport {
                 .send(node, message.from, inbox.step, &[ACK])
                 .await;
         }
-        inbox.add(message.from, head >> FLAG_BITS, message.words.skip(1));
+        inbox.add(message.from, head >> FLAG_BITS, message.words);
     }
 }
 

@@ -109,8 +109,11 @@ impl Backend for TaskBackend {
             let clock = &mut state.tasks[self.task as usize].clock;
             let begin = *clock;
             *clock += ticks;
+            if state.caches.is_empty() {
+                return;
+            }
             let lines = costs.lines(work);
-            if state.caches.is_empty() || lines == 0 {
+            if lines == 0 {
                 return;
             }
             let cache = self.shared.layout.topology.nic_of(self.local) as usize;

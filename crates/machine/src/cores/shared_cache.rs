@@ -35,14 +35,11 @@ impl SharedCache {
         SharedCache { line, busy }
     }
 
-    /// Hands out lines to a core from `from` on; returns when the turn of the last of them begins. No
+    /// Hands out at least one line to a core from `from` on; returns when the turn of the last of them begins. No
     /// core's clock is before `now`.
     pub fn take(&mut self, lines: u64, from: Ticks, now: Ticks) -> Ticks {
         while self.busy.front().is_some_and(|busy| busy.until < now) {
             self.busy.pop_front();
-        }
-        if lines == 0 {
-            return from;
         }
         let first = self.busy.partition_point(|busy| busy.until < from);
         let later = |time: Ticks, ticks: u64| Ticks(time.0.saturating_add(ticks));
@@ -84,7 +81,6 @@ mod tests {
         assert_eq!(taken(&mut cache, 2, 100), 132);
         assert_eq!(taken(&mut cache, 1, 110), 140);
         assert_eq!(taken(&mut cache, 1, 200), 208);
-        assert_eq!(cache.take(0, Ticks(200), Ticks(0)), Ticks(200));
         assert_eq!(cache.busy.len(), 2);
     }
 

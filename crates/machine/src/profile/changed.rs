@@ -117,3 +117,38 @@ fn latency(key: &str, ns: f64) -> Result<Nanoseconds, ProfileError> {
         "{key} is {ns}: expected a number from 0 to {SECOND_NS}"
     )))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_cores_behind_a_nic_need_more_nics() {
+        let nanopu = || Profile::named("nanopu").unwrap();
+        let with = |cores| nanopu().with_cores_per_nic(Some(cores));
+        let one = with(1).unwrap();
+        assert_eq!((one.core.ranks_per_nic, one.network.top_links), (1, 1024));
+        assert_eq!(one.most_ranks(), nanopu().most_ranks());
+        let sixteen = with(16).unwrap();
+        assert_eq!(sixteen.network.top_links, 256);
+        assert_eq!(sixteen.most_ranks(), 4 * nanopu().most_ranks());
+        let told = |cores| with(cores).unwrap_err().to_string();
+        assert_eq!(told(0), "machine: cores_per_nic is 0: expected 1 to 256");
+        assert_eq!(
+            told(257),
+            "machine: cores_per_nic is 257: expected 1 to 256"
+        );
+        let nodes = Profile::named("nanopu-nodes").unwrap();
+        let told = nodes.with_cores_per_nic(Some(2)).unwrap_err().to_string();
+        assert!(told.contains("each rank has 4 cores here"), "{told}");
+        let mut wide = nanopu();
+        wide.network.top_links = 4096;
+        let told = wide.with_cores_per_nic(Some(1)).unwrap_err().to_string();
+        assert!(
+            told.contains("would need 16384 links, and has at most 4096"),
+            "{told}"
+        );
+        let unchanged = nanopu().with_cores_per_nic(None).unwrap();
+        assert_eq!(unchanged, nanopu());
+    }
+}
