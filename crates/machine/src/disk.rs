@@ -174,6 +174,18 @@ impl MemoryDisks {
         self.add(path, FileKind::Sequential, Content::new(bytes, 0));
     }
 
+    /// Overwrites bytes of a file in place, as another program may at any moment.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn edit(&self, path: &Path, offset: u64, bytes: &[u8]) {
+        let inode = self.find(path).expect("a file that is there");
+        inode.lock().write(offset, bytes);
+        if let Some(journal) = &mut self.shared.lock().journal {
+            journal.put(path, &inode);
+        }
+    }
+
     /// Changes the owner of a file to another user.
     ///
     /// # Panics

@@ -69,7 +69,14 @@ pub(crate) fn metadata_of(stat: &Stat) -> Metadata {
         identity: stat.st_ino,
         mode: stat.st_mode & 0o7777,
         length: stat.st_size as u64,
+        modified_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+        changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
     }
+}
+
+/// A time of a file. It wraps far from now, and times are only compared for being equal.
+fn nanoseconds(seconds: i64, rest: impl Into<i128>) -> i64 {
+    (i128::from(seconds) * 1_000_000_000 + rest.into()) as i64
 }
 
 impl FileHandle for RealFile {

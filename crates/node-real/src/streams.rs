@@ -150,6 +150,8 @@ impl FileHandle for Handle {
             identity: 0,
             mode: 0,
             length: 0,
+            modified_ns: 0,
+            changed_ns: 0,
         })
     }
 

@@ -103,6 +103,10 @@ pub struct Metadata {
     pub mode: u32,
     /// The length in bytes.
     pub length: u64,
+    /// The time of the last change of the content, in nanoseconds since 1970. Programs can set it.
+    pub modified_ns: i64,
+    /// The time of the last change of content, names or rights. No program can set it.
+    pub changed_ns: i64,
 }
 
 /// The reason why [`Open::Own`] refused a file, as the cause of a [`DiskError`](crate::DiskError).

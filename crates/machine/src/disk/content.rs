@@ -29,6 +29,10 @@ pub(super) struct Content {
     pub locked: bool,
     /// Bytes that were read from a sequential source.
     pub has_read: u64,
+    /// Changes of the content, which stand for the time of its last one.
+    modified: i64,
+    /// Changes of content, owner and rights.
+    changed: i64,
 }
 
 /// A change of metadata.
@@ -57,6 +61,8 @@ impl Inode {
             identity: self.number,
             mode: content.mode,
             length: content.length,
+            modified_ns: content.modified,
+            changed_ns: content.changed,
         }
     }
 
@@ -111,6 +117,8 @@ impl Content {
     }
 
     pub fn change(&mut self, change: &Change) {
+        self.changed += 1;
+        self.modified += i64::from(!matches!(change, Change::Access(_)));
         match change {
             Change::Reserve(range) => {
                 self.resize(self.length.max(range.end));
@@ -152,6 +160,8 @@ impl Content {
     }
 
     fn cover(&mut self, range: &Range<u64>) {
+        self.changed += 1;
+        self.modified += 1;
         self.resize(range.end.max(self.length));
         self.holes.fill(range.clone());
     }

@@ -67,6 +67,8 @@ impl Disks for MemoryDisks {
                 identity: 0,
                 mode: 0o755,
                 length: 0,
+                modified_ns: 0,
+                changed_ns: 0,
             });
         }
         Ok(Metadata {
