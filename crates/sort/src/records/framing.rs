@@ -27,6 +27,10 @@ const MEAN_LINE_BYTES: usize = 32;
 /// The longest line of an input that is not seen yet. Every buffer has room for one.
 pub(crate) const LONGEST_LINE_BYTES: usize = 64 << 10;
 
+/// The longest line that a program looks at which only reads: its buffers take memory for the bytes
+/// that come. Words of a line have numbers of 32 bits.
+pub(crate) const LONGEST_READ_BYTES: usize = 1 << 30;
+
 /// Splitters and samples hold at most this much of a line.
 const SAMPLED_LINE_BYTES: usize = 1 << 10;
 
@@ -67,6 +71,15 @@ impl Framing {
             mean,
             longest: longest.max(mean),
             ..self
+        }
+    }
+
+    /// The same records, as long as an input of `bytes` bytes may have them.
+    pub(crate) fn as_long_as(self, bytes: Option<u64>) -> Framing {
+        let bytes = bytes.map_or(usize::MAX, |bytes| bytes as usize + 1);
+        match self.is_fixed() {
+            true => self,
+            false => self.with_lengths(self.mean, bytes.clamp(self.longest, LONGEST_READ_BYTES)),
         }
     }
 

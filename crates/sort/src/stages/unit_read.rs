@@ -121,6 +121,10 @@ impl InFlight {
     }
 }
 
+/// Bytes of a line that are read first, and how many times more each time that it does not end in them.
+const FIRST_READ_BYTES: u64 = 64 << 10;
+const TIMES_MORE: u64 = 8;
+
 /// Chained records are no longer where they were when the index was made.
 fn changed(file: PathBuf, offset: u64) -> SortError {
     let what = "the file changed while it was read; sort it again when no program writes to it";
@@ -228,7 +232,8 @@ impl Rest {
         &block.buffer.bytes()[block.range().end..][..self.read]
     }
 
-    /// Reads the whole line to a buffer.
+    /// Reads the whole line to a buffer: more of it each time, since the limit of its length may be far
+    /// from it.
     ///
     /// # Errors
     /// When it is longer than `framing` allows, or the disk fails.
@@ -236,10 +241,40 @@ impl Rest {
         self,
         node: &Node,
         file: &File,
-        buffer: Buffer,
+        mut buffer: Buffer,
         framing: Framing,
     ) -> Result<Block, Failure> {
-        let most = framing.longest() as u64;
+        let limit = framing.longest() as u64;
+        let delimiter = framing.records().delimiter().expect("a line");
+        let mut most = limit.min(FIRST_READ_BYTES.max(2 * self.read as u64));
+        loop {
+            let (block, ends) = self
+                .read_front(node, file, buffer, (most, delimiter))
+                .await?;
+            if ends && block.size.bytes <= most {
+                return Ok(block);
+            }
+            if ends || most == limit {
+                return Err(SortError::LongLine {
+                    file: None,
+                    position: self.position,
+                    limit,
+                }
+                .into());
+            }
+            most = limit.min(most * TIMES_MORE);
+            buffer = block.buffer;
+        }
+    }
+
+    /// Reads at most so many bytes of the line. Returns it, and whether it ends in them.
+    async fn read_front(
+        &self,
+        node: &Node,
+        file: &File,
+        buffer: Buffer,
+        (most, delimiter): (u64, u8),
+    ) -> Result<(Block, bool), Failure> {
         let unit = ReadUnit {
             input: 0,
             offset: self.offset,
@@ -251,28 +286,19 @@ impl Rest {
         };
         let read = InFlight::submit(node, file.clone(), unit, buffer);
         let mut block = read.wait(node, Framing::fixed(1)).await?.block;
-        let delimiter = framing.records().delimiter().expect("a line");
         let line = block.range();
         let end = match memchr::memchr(delimiter, &block.buffer.bytes()[line.clone()]) {
-            Some(before) => before + 1,
+            Some(before) => Some(before + 1),
             None if self.offset + unit.bytes as u64 == self.file_bytes => {
-                complete(&mut block, line, delimiter)
+                Some(complete(&mut block, line, delimiter))
             }
-            None => usize::MAX,
+            None => None,
         };
-        if end as u64 > most {
-            return Err(SortError::LongLine {
-                file: None,
-                position: self.position,
-                limit: most,
-            }
-            .into());
-        }
         block.size = Size {
             records: 0,
-            bytes: end as u64,
+            bytes: end.unwrap_or(0) as u64,
         };
-        Ok(block)
+        Ok((block, end.is_some()))
     }
 }
 

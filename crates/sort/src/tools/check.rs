@@ -19,6 +19,7 @@ use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Block};
 use crate::records::contents::Contents;
+use crate::records::framing::LONGEST_READ_BYTES;
 use crate::run::resolve;
 use crate::stages::{Cursor, Reader, Sifter, read};
 
@@ -69,9 +70,6 @@ const DEPTH: usize = 2;
 
 /// Bytes of a read, if records are not longer.
 const UNIT_BYTES: u64 = 1 << 20;
-
-/// The longest line that buffers have room for, unless memory is short.
-const LONGEST_LINE_BYTES: u64 = 16 << 20;
 
 /// Checks the order of records.
 ///
@@ -174,7 +172,10 @@ async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
 fn with_room(job: &Checked, buffers: usize) -> Arc<dyn Contents> {
     let contents = Arc::clone(&job.contents);
     let share = job.memory_bytes / (2 * buffers as u64);
-    let longest = share.clamp(contents.framing().longest() as u64, LONGEST_LINE_BYTES);
+    let longest = share.clamp(
+        contents.framing().longest() as u64,
+        LONGEST_READ_BYTES as u64,
+    );
     let longest = job.longest_line.unwrap_or(longest as usize);
     let mean = contents.framing().mean();
     contents.with_lengths(mean, longest).unwrap_or(contents)

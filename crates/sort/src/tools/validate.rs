@@ -9,7 +9,7 @@ use record::{Comparison, Summary, Validator};
 
 use crate::error::no_memory;
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Reading, Source};
+use crate::job::{IoChoice, Reading, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
 use crate::records::block::BLOCK_BYTES;
@@ -58,6 +58,15 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
     let unit = unit(inputs.bytes, framing);
+    let longest = inputs
+        .files
+        .iter()
+        .map(|input| match input.is_sequential() {
+            true => None,
+            false => Some(input.bytes),
+        });
+    let longest = longest.fold(Some(0), |all, one| Some(all?.max(one?)));
+    let framing = framing.as_long_as(longest);
     let block = BLOCK_BYTES as usize;
     let buffer_bytes = unit.next_multiple_of(block) + framing.around();
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
@@ -93,7 +102,8 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         job.cores,
         sharing(checker, check),
     );
-    pipeline.join(node).await?;
+    let joined = pipeline.join(node).await;
+    joined.map_err(|failure| naming_source(failure, &job.sources))?;
     Ok(found.joined(&job.comparison))
 }
 
