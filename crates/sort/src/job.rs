@@ -1,7 +1,7 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
 use codec::Packing;
-use node::{Compress, Compression, Decompress, File, Node, Open};
+use node::{Compress, Compression, Decompress, File, Metadata, Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub struct Behind {
     pub(crate) bytes: u64,
     /// A source that can be read only once, and the bytes behind the header that were read.
     pub(crate) begun: Option<(File, Arc<[u8]>)>,
+    /// Its files as they were when the header was read; of a set, one behind the other.
+    pub(crate) seen: Vec<Metadata>,
 }
 
 impl PartialEq for Behind {
@@ -53,6 +55,7 @@ impl Source {
             source: Box::new(self),
             bytes,
             begun: None,
+            seen: Vec::new(),
         })
     }
 

@@ -33,7 +33,7 @@ use crate::records::framing::Framing;
 pub(crate) use files::Files;
 use index::Index;
 use listed::Listed;
-use opening::{Opened, ends_open, open, set_of};
+use opening::{Opened, ends_open, is_unchanged, open, replaced, set_of};
 pub(crate) use units::ReadUnit;
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
@@ -120,19 +120,23 @@ impl Inputs {
                     *first = directory.join(Manifest::NAME);
                 }
             }
-            let set = (directory, &manifest);
-            inputs.add_set(node, set, source.header_bytes()).await?;
+            let behind = match source {
+                Source::Behind(behind) => (behind.bytes, &behind.seen[..]),
+                _ => (0, &[][..]),
+            };
+            inputs.add_set(node, (directory, &manifest), behind).await?;
         }
         inputs.listed = listed.filter(|_| !sources.is_empty());
         Ok(inputs)
     }
 
-    /// Opens the files of a set, each behind a header of that many bytes.
+    /// Opens the files of a set, each behind a header of that many bytes, which was read when they were
+    /// as `seen`.
     async fn add_set(
         &mut self,
         node: &Node,
         (directory, manifest): (&Path, &Manifest),
-        header_bytes: u64,
+        (header_bytes, seen): (u64, &[Metadata]),
     ) -> Result<(), Failure> {
         let (framing, reading) = (self.framing, self.reading);
         let refused = |what| SortError::Manifest {
@@ -148,8 +152,14 @@ impl Inputs {
             let what = "lists files with a header; leave --no-header out";
             return Err(refused(what.to_owned()).into());
         }
-        for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
-            let source = Source::Listed(path).behind(header_bytes);
+        let paths = manifest.paths(directory).into_iter();
+        for (number, (path, listed)) in paths.zip(&manifest.files).enumerate() {
+            let source = Source::Behind(Behind {
+                source: Box::new(Source::Listed(path)),
+                bytes: header_bytes,
+                begun: None,
+                seen: seen.get(number).copied().into_iter().collect(),
+            });
             let opened = open(node, &source, reading).await?;
             let name = opened.file.path().display().to_string();
             let is_open = ends_open(node, &opened.file, framing).await?;
@@ -316,18 +326,11 @@ impl Input {
             return Ok(self.kept.clone().expect("standard input stays open"));
         };
         let file = node.open(path, self.source.how(self.direct)).await?;
-        let now = file.metadata();
-        let replaced = || {
-            let file = path.to_owned();
-            Failure::from(SortError::Replaced { file })
-        };
-        if (now.device, now.identity) != (self.seen.device, self.seen.identity) {
-            return Err(replaced());
-        }
+        is_unchanged(path, &self.seen, &file.metadata())?;
         match self.is_compressed {
             true => {
                 let contents = self.reading.behind(node, file, self.skipped).await?;
-                contents.ok_or_else(replaced)
+                contents.ok_or_else(|| replaced(path).into())
             }
             false => Ok(file),
         }

@@ -63,11 +63,16 @@ pub(crate) async fn read_header(
     if found.is_none() && !read.is_empty() {
         read.extend(framing.delimiter());
     }
-    let begun = is_pipe.then(|| (file, Arc::from(front)));
+    let seen = if is_pipe {
+        Vec::new()
+    } else {
+        vec![file.metadata()]
+    };
     let behind = Behind {
         source: Box::new(source.clone()),
         bytes: bytes as u64,
-        begun,
+        begun: is_pipe.then(|| (file, Arc::from(front))),
+        seen,
     };
     Ok((read, Source::Behind(behind)))
 }
@@ -94,7 +99,7 @@ pub(crate) async fn read_headers_of(
     if manifest.header_bytes == 0 && !manifest.files.is_empty() {
         return Err(refused("lists files without a header; give --no-header").into());
     }
-    let mut headers = Vec::new();
+    let (mut headers, mut all_seen) = (Vec::new(), Vec::new());
     for file in manifest.paths(directory).into_iter().map(Source::Listed) {
         let (header, behind) = read_header(node, &file, framing, reading).await?;
         if behind.header_bytes() != manifest.header_bytes {
@@ -104,8 +109,17 @@ pub(crate) async fn read_headers_of(
             return Err(refused(&format!("{what}, and that of {name} has {has}")).into());
         }
         headers.push((file, header));
+        if let Source::Behind(Behind { seen, .. }) = behind {
+            all_seen.extend(seen);
+        }
     }
-    Ok((headers, source.clone().behind(manifest.header_bytes)))
+    let behind = Behind {
+        source: Box::new(source.clone()),
+        bytes: manifest.header_bytes,
+        begun: None,
+        seen: all_seen,
+    };
+    Ok((headers, Source::Behind(behind)))
 }
 
 fn refused(source: &Source, what: &str) -> Failure {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use node::{Buffer, DiskError, File, FileKind, Filled, Node, Open, Standard};
+use node::{Buffer, DiskError, File, FileKind, Filled, Metadata, Node, Open, Standard};
 use pipeline::Failure;
 
-use crate::error::no_memory;
+use crate::error::{SortError, no_memory};
 use crate::files::manifest::Manifest;
 use crate::job::{Behind, IoChoice, Reading, Source};
 use crate::records::block::BLOCK_BYTES;
@@ -83,8 +83,29 @@ pub(super) async fn open(
         true => reading.contents(node, file).await?,
         false => file,
     };
+    if let Source::Behind(Behind { seen, .. }) = source
+        && let [seen] = &seen[..]
+    {
+        is_unchanged(path, seen, &file.metadata())?;
+    }
     let is_pipe = false;
     Ok(Opened { file, is_pipe })
+}
+
+/// # Errors
+/// When a file that is opened again is not as it was: facts learnt from the first look, its header
+/// or its length, would be used with other records.
+pub(super) fn is_unchanged(path: &Path, was: &Metadata, now: &Metadata) -> Result<(), SortError> {
+    let state = |seen: &Metadata| (seen.device, seen.identity, seen.length, seen.modified_ns);
+    if state(was) == state(now) {
+        return Ok(());
+    }
+    Err(replaced(path))
+}
+
+pub(super) fn replaced(path: &Path) -> SortError {
+    let file = path.to_owned();
+    SortError::Replaced { file }
 }
 
 /// Bytes of a header that are skipped at a time.
