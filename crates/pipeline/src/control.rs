@@ -25,8 +25,8 @@ pub struct Control {
 struct State {
     failure: Option<Failure>,
     ending: bool,
-    /// Whether it was stopped from outside, first or after another failure.
-    stopped: bool,
+    /// The reason if it was stopped from outside, first or after another failure.
+    stopped: Option<String>,
     /// Owned by the current pipeline.
     closables: Vec<Box<dyn Close>>,
     /// Owned by the run, over all of its pipelines.
@@ -124,22 +124,27 @@ impl Control {
         self.shared.lock().failure.take()
     }
 
-    /// Forgets a failure, after which the program begins again. Returns whether it may: not if the
-    /// run was stopped.
-    pub fn begin_again(&self) -> bool {
+    /// Forgets a failure, after which the program begins again.
+    ///
+    /// # Errors
+    /// When the run was stopped, also after it had failed.
+    pub fn begin_again(&self) -> Result<(), Failure> {
         let mut state = self.shared.lock();
-        if !state.stopped {
-            (state.ending, state.failure) = (false, None);
-            state.closables.clear();
-            state.lasting.clear();
+        if let Some(reason) = &state.stopped {
+            return Err(Failure::Stopped(reason.clone()));
         }
-        !state.stopped
+        (state.ending, state.failure) = (false, None);
+        state.closables.clear();
+        state.lasting.clear();
+        Ok(())
     }
 
     /// Records the failure if it is the first one, and closes everything.
     pub fn fail(&self, failure: Failure) {
         let mut state = self.shared.lock();
-        state.stopped |= matches!(failure, Failure::Stopped(_));
+        if let Failure::Stopped(reason) = &failure {
+            state.stopped.get_or_insert_with(|| reason.clone());
+        }
         if !state.ending {
             state.ending = true;
             state.failure = Some(failure);

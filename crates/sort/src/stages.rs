@@ -1,5 +1,6 @@
 //! The stages of the sorts, one file each: what a worker does with a unit.
 
+mod carry;
 mod counter;
 mod cursor;
 mod distributor;
@@ -9,6 +10,7 @@ mod line_quota;
 mod load_sorter;
 mod loader;
 mod loads;
+mod long_records;
 mod merger;
 mod partition_buffers;
 mod patience;
@@ -43,6 +45,7 @@ pub(crate) use input_run::{SortedInputs, unit_beside};
 pub(crate) use load_sorter::{LoadSorter, sort_loads};
 pub(crate) use loader::{Loader, load};
 pub(crate) use loads::{Load, Loads, gather_loads};
+pub(crate) use long_records::LongRecords;
 pub(crate) use merger::{Merger, OutputPart, RunMerger, Sources, merge, merge_run};
 pub(crate) use partition_buffers::{Chain, PartitionBuffers, hold};
 pub(crate) use placing::{Place, PlacedBefore, Placing};

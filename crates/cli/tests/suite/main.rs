@@ -25,6 +25,7 @@ mod lab_report;
 mod leftovers;
 mod limits;
 mod locales;
+mod long_records;
 mod manners;
 mod memory;
 mod merged_rows;

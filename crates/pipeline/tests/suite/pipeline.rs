@@ -143,6 +143,19 @@ fn a_panic_ends_all_and_names_the_stage() {
     });
 }
 
+/// The first failure is the one that is told, but a run that was stopped does not begin again.
+#[test]
+fn a_failed_run_that_was_stopped_does_not_begin_again() {
+    let failed = Control::default();
+    failed.fail(Failure::Closed);
+    assert!(failed.begin_again().is_ok() && !failed.is_ending());
+    failed.fail(Failure::Closed);
+    failed.stop("a test");
+    failed.stop("another");
+    let again = failed.begin_again();
+    assert!(matches!(again, Err(Failure::Stopped(reason)) if reason == "a test"));
+}
+
 #[test]
 fn a_stop_from_another_thread_ends_all() {
     let control = Control::default();

@@ -43,11 +43,12 @@ impl<'a> RankSort<'a> {
     /// Phase one on a node alone, which exchanges no records.
     pub(crate) async fn phase_one_alone(&mut self) -> Result<KeyRange<'a>, Failure> {
         let (node, job) = (self.node, self.job);
-        let output = self
-            .unfinished
-            .output
-            .insert(open_output(node, job, 0).await?)
-            .clone();
+        // An earlier attempt leaves a pipe open.
+        let output = match self.unfinished.output.clone() {
+            Some(pipe) => pipe,
+            None => open_output(node, job, 0).await?,
+        };
+        self.unfinished.output = Some(output.clone());
         let part = Arc::clone(&self.parts.mine[0]);
         let planning = self.planning(Some(&output), output.spill_directories(job));
         let (plan, why) = planning.alone(&part).await?;

@@ -145,7 +145,7 @@ impl KeyRange<'_> {
         let notes = self.notes.as_mut().expect("a resumable sort");
         run.tally.add_in(notes.came());
         for written in &notes.written {
-            run.tally.add_dropped(written.dropped);
+            run.tally.add_repeated(written.dropped);
             if let Some(span) = written.span.clone() {
                 run.tally.add_out(span, &*run.job.contents)?;
             }
@@ -231,7 +231,7 @@ impl Saved<'_, '_> {
         let written = WrittenGroup {
             partitions: end,
             span,
-            dropped: tally.dropped(),
+            dropped: tally.repeated(),
             left: memory.1.left(),
         };
         self.run.tally.add(&tally, &*self.run.job.contents)?;

@@ -21,6 +21,7 @@ mod together;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank};
 use pipeline::Failure;
@@ -55,6 +56,8 @@ pub(crate) struct Output {
     /// In key order.
     drafts: Arc<Guarded<Vec<Draft>>>,
     commit: Commit,
+    /// Whether a stage has asked for a file, to write to it.
+    is_touched: Arc<AtomicBool>,
 }
 
 /// How the files get their names.
@@ -85,7 +88,7 @@ impl Output {
                 let set = Set::open(node, all, io).await?;
                 let drafts = Arc::clone(&set.drafts);
                 let commit = Commit::Set(Arc::new(set));
-                return Ok(Output { drafts, commit });
+                return Ok(Output::new(drafts, commit));
             }
         };
         Ok(Output::of(node, draft, Commit::One))
@@ -127,8 +130,15 @@ impl Output {
 
     fn of(node: &Node, draft: Draft, commit: Commit) -> Output {
         let drafts = Guarded::new(node, "a file of the output", vec![draft]);
-        let drafts = Arc::new(drafts);
-        Output { drafts, commit }
+        Output::new(Arc::new(drafts), commit)
+    }
+
+    fn new(drafts: Arc<Guarded<Vec<Draft>>>, commit: Commit) -> Output {
+        Output {
+            drafts,
+            commit,
+            is_touched: Arc::default(),
+        }
     }
 
     /// The output, which must be one file, compressed on the way.
@@ -233,8 +243,9 @@ impl Output {
         self.drafts.change(node, set).await;
     }
 
-    /// File `number` of the layout.
+    /// File `number` of the layout, to write to it.
     pub(crate) fn file(&self, number: usize) -> File {
+        self.is_touched.store(true, Ordering::Relaxed);
         self.drafts.look(|all| all[number].file.clone())
     }
 
@@ -347,6 +358,17 @@ impl Output {
     /// Whether the output is one file, or a pipe, of this node alone.
     pub(crate) fn is_one(&self) -> bool {
         matches!(self.commit, Commit::One)
+    }
+
+    /// Whether it keeps its name, as a pipe or a device does.
+    pub(crate) fn is_pipe(&self) -> bool {
+        self.drafts
+            .look(|all| all.first().is_some_and(Draft::is_pipe))
+    }
+
+    /// Whether nothing of it has reached its target.
+    pub(crate) fn may_be_given_up(&self) -> bool {
+        !self.is_pipe() || !self.is_touched.load(Ordering::Relaxed)
     }
 
     /// Whether the output is written front to back only.

@@ -43,9 +43,9 @@ use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunReader, RunWriter, Runs,
-    Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs, sort_loads, write,
-    write_runs,
+    Chains, Cursor, Load, LoadSorter, Loads, LongRecords, Merger, Reader, RunMerger, RunReader,
+    RunWriter, Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs,
+    sort_loads, write, write_runs,
 };
 
 pub(crate) async fn merge(
@@ -72,6 +72,13 @@ struct MergeSort<'a> {
     run: &'a RunContext<'a>,
     merging: Merging,
     spill: Spill,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MergedInto {
+    /// A longer run.
+    Run,
+    Output,
 }
 
 impl MergeSort<'_> {
@@ -261,8 +268,7 @@ impl MergeSort<'_> {
         run.job.control.enter(Phase::MergeRuns.name(), size.bytes);
         let mut pipeline = Pipeline::new(&run.job.control);
         let merged = pipeline.owns(Posted::new(node, "the merged run"));
-        // It returns all of its buffers, which a merge that ends early does not.
-        let sources = self.start_reading(&mut pipeline, group, u64::MAX, memory);
+        let sources = self.start_reading(&mut pipeline, group, MergedInto::Run, memory);
         let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
         let merger = RunMerger {
             sources,
@@ -296,9 +302,8 @@ impl MergeSort<'_> {
         let units = (plan.write_units(), plan.buffer_bytes());
         let units = run.pool(&pipeline, "unit buffers", units)?;
         let pieces = pipeline.owns(Queue::new(node, "pieces", 1, 1));
-        let most = run.job.top.unwrap_or(u64::MAX);
         let merger = Merger {
-            sources: self.start_reading(&mut pipeline, runs, most, memory),
+            sources: self.start_reading(&mut pipeline, runs, MergedInto::Output, memory),
             parts,
             unit_bytes: plan.unit_bytes,
             pool: units,
@@ -321,13 +326,12 @@ impl MergeSort<'_> {
         pipeline.join(node).await
     }
 
-    /// Starts the readers of runs, for a merge of their first `most` records. Each run on disk gets an
-    /// equal share of memory for its reads.
+    /// Starts the readers of runs. Each run on disk gets an equal share of memory for its reads.
     fn start_reading(
         &self,
         pipeline: &mut Pipeline,
         runs: Vec<SortedRun>,
-        most: u64,
+        into: MergedInto,
         memory: &Memory,
     ) -> Sources {
         let (node, merging) = (self.run.node, self.merging);
@@ -344,6 +348,12 @@ impl MergeSort<'_> {
             "every run has its share: {needed} of {}",
             pool.idle()
         );
+        // Longer runs have chunks like all others. Memory that was used before is not idle.
+        let idle = match into {
+            MergedInto::Output if on_disk == 0 => self.run.idle_beside(runs.len(), beside),
+            _ => 0,
+        };
+        let chunk_bytes = self.run.plan.chunk_bytes;
         let readers = merging.run_workers;
         let wants = Wants::new(node, readers, READS_AHEAD * runs.len().div_ceil(readers));
         for queue in wants.queues() {
@@ -352,25 +362,29 @@ impl MergeSort<'_> {
         let sources = Sources {
             contents: Arc::clone(&self.run.job.contents),
             runs: runs.len(),
-            most,
+            most: match into {
+                // It returns all of its buffers, which a merge that ends early does not.
+                MergedInto::Run => u64::MAX,
+                MergedInto::Output => self.run.job.top.unwrap_or(u64::MAX),
+            },
             size: runs.iter().map(SortedRun::size).sum(),
             wants,
             arrivals: pipeline.owns(Arrivals::new(node, runs.len())),
-            pool,
+            memory: LongRecords::new(pool.clone(), chunk_bytes, idle),
         };
         let reader = RunReader {
             spilled: SpillReader {
                 contents: Arc::clone(&sources.contents),
                 spill: self.spill.clone(),
                 depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),
-                pool: sources.pool.clone(),
-                chunk_bytes: self.run.plan.chunk_bytes,
+                pool,
+                chunk_bytes,
                 least_released: 0,
             },
             runs: Runs::new(runs),
             inputs: self
                 .merges_inputs()
-                .then(|| sorted_inputs(self.run))
+                .then(|| sorted_inputs(self.run, &sources.memory))
                 .flatten(),
             wants: sources.wants.clone(),
             arrivals: sources.arrivals.clone(),

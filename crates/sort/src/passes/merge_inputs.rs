@@ -8,14 +8,18 @@
 //!                output
 //! ```
 
+use std::sync::Arc;
+
 use crate::files::input::{Input, Inputs};
 use crate::files::output::Output;
 use crate::job::{Choice, Job, Rows};
 use crate::passes::wiring::RunContext;
 use crate::plan::Plan;
+use crate::records::contents::Contents;
+use crate::records::framing::{Framing, LONGEST_READ_BYTES};
 use crate::records::size::Size;
 use crate::runs::sorted_run::SortedRun;
-use crate::stages::{SortedInputs, unit_beside};
+use crate::stages::{LongRecords, SortedInputs, unit_beside};
 
 /// Larger reads do not gain, and touch more memory (`gristmill-bench disk`).
 const READ_BYTES: usize = 1 << 20;
@@ -50,16 +54,23 @@ pub(super) fn runs_of(run: &RunContext<'_>) -> Vec<SortedRun> {
     run.inputs.files.iter().enumerate().map(run_of).collect()
 }
 
+/// The same records, of which some are longer than buffers.
+fn any_length(contents: &Arc<dyn Contents>, framing: Framing) -> Arc<dyn Contents> {
+    let longer = contents.with_lengths(framing.mean(), LONGEST_READ_BYTES);
+    longer.unwrap_or_else(|| Arc::clone(contents))
+}
+
 /// What readers of inputs need.
-pub(super) fn sorted_inputs(run: &RunContext<'_>) -> Option<SortedInputs> {
+pub(super) fn sorted_inputs(run: &RunContext<'_>, memory: &LongRecords) -> Option<SortedInputs> {
     let contents = &run.job.contents;
     Some(SortedInputs {
         inputs: run.inputs.clone(),
         framing: run.plan.framing,
-        contents: contents.clone(),
+        contents: any_length(contents, run.plan.framing),
         order: contents.comparison()?,
         unit_bytes: unit_beside(run.plan.framing, run.plan.chunk_bytes, READ_BYTES),
         tally: run.tally.clone(),
         sifter: run.sifter(),
+        memory: memory.clone(),
     })
 }

@@ -345,6 +345,16 @@ impl<'a> RunContext<'a> {
         Ok(counted)
     }
 
+    /// Memory that a merge of inputs leaves idle beside its chunks.
+    pub(crate) fn idle_beside(&self, runs: usize, chunks: usize) -> u64 {
+        let counting = match self.job.contents.counts() {
+            true => Counter::bytes(self.plan.framing),
+            false => 0,
+        };
+        let used = self.plan.used_by_merge(runs, chunks) + counting;
+        self.job.resources.memory_bytes.saturating_sub(used)
+    }
+
     pub(crate) fn pool(
         &self,
         pipeline: &Pipeline,

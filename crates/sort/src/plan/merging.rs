@@ -277,6 +277,13 @@ impl Plan {
         (2 * self.framing.longest()).div_ceil(self.chunk_bytes)
     }
 
+    /// Memory that the merge of sorted inputs takes, with so many chunks.
+    pub(crate) fn used_by_merge(&self, runs: usize, chunks: usize) -> u64 {
+        let chunks = (chunks * self.chunk_bytes) as u64;
+        let units = (self.write_units() * self.buffer_bytes()) as u64;
+        chunks + units + runs as u64 * SOURCE_BYTES + SPILLING_PROGRAM_BYTES
+    }
+
     /// Merges that a record goes through, however random the input is.
     pub(super) fn merges(&self, merging: &Merging) -> u32 {
         let fewer = |&runs: &u64| Some(runs.div_ceil(merging.fan_in as u64));

@@ -5,8 +5,14 @@
 //! a quote is not closed in its line     > rows whose quotes may hold newlines
 //! ```
 //!
-//! A sort may begin again while it has not touched its output, if its inputs can be read again.
+//! A sort may begin again as long as nothing has left it: its output is a draft, or untouched, and its
+//! inputs can be read again. A pipe that it writes to stays open from one attempt to the next. A merge
+//! of sorted inputs writes to a pipe before it has read all; so it looks for quotes from the
+//! start, and gives long lines buffers of their own (`stages/long_records`).
+//!
 //! Most files have no such lines, and those that have show it early.
+
+use std::path::Path;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
@@ -16,7 +22,8 @@ use crate::agreement::Agreement;
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
-use crate::job::{Job, Rows, Source, Target, naming_source};
+use crate::files::output::Output;
+use crate::job::{Choice, Job, Rows, Source, Target, naming_source};
 use crate::report::{Report, Warning};
 
 use super::rows::{contents_of, read_headers, same_header};
@@ -34,7 +41,8 @@ pub(super) async fn sort_any_lines(
     let mut job = job.clone();
     let may_begin_again = may_begin_again(node, &job).await;
     // A set's manifest tells rows from lines.
-    let mut goes_on = !may_begin_again || names_a_set(node, &job).await;
+    let mut goes_on =
+        !may_begin_again || streams(node, &job).await || names_a_set(node, &job).await;
     let is_csv = |rows: &Rows| matches!(rows.dialect, Dialect::Csv { .. });
     let is_csv = job.rows.as_ref().is_some_and(is_csv);
     let mut agreement = Agreement::new(node, &job.control);
@@ -55,18 +63,20 @@ pub(super) async fn sort_any_lines(
             Cause::LongLine(_) => true,
             Cause::OpenQuote => !goes_on && is_csv,
         });
-        let Some(cause) = found.filter(|_| may_begin_again && job.control.begin_again()) else {
+        let is_untouched = (unfinished.output.as_ref()).is_none_or(Output::may_be_given_up);
+        let Some(cause) = found.filter(|_| may_begin_again && is_untouched) else {
             // Positions of rows are counted without their headers.
             return Err(match job.rows {
                 None => naming_source(failure, &job.sources),
                 Some(_) => failure,
             });
         };
+        job.control.begin_again()?;
         if let Some(spill) = unfinished.spill.take() {
             spill.remove(node).await;
         }
-        if let Some(output) = unfinished.output.take() {
-            output.discard(node).await;
+        if let Some(draft) = unfinished.output.take_if(|output| !output.is_pipe()) {
+            draft.discard(node).await;
         }
         match cause {
             Cause::LongLine(limit) => job.longest_line = Some((limit * TIMES_LONGER) as usize),
@@ -94,22 +104,18 @@ fn cause_of(failure: &Failure) -> Option<Cause> {
     }
 }
 
-/// Whether a sort can be begun again: on this node alone, from files that can be read again.
+/// Whether a sort can be begun again: on this node alone, from files that can be read again, before
+/// anything has left it.
 async fn may_begin_again(node: &Node, job: &Job) -> bool {
     if !job.may_begin_again || !job.is_alone(node) {
         return false;
     }
-    let output = match &job.target {
-        Target::Path(path) => Some(path),
-        _ => None,
-    };
+    // Rows are set aside as they are read.
     let bad_rows = job.rows.as_ref().and_then(|rows| rows.bad_rows.as_ref());
-    for path in output.into_iter().chain(bad_rows) {
-        // The reader of a pipe would see it end, or the same rows twice.
-        let found = node.metadata(path).await;
-        if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
-            return false;
-        }
+    if let Some(path) = bad_rows
+        && is_pipe(node, path).await
+    {
+        return false;
     }
     for source in &job.sources {
         let Some(path) = source.path() else {
@@ -121,6 +127,21 @@ async fn may_begin_again(node: &Node, job: &Job) -> bool {
         }
     }
     true
+}
+
+/// Whether the output may leave before all of the input has been read.
+async fn streams(node: &Node, job: &Job) -> bool {
+    let is_merged = job.plan == Choice::MergeInputs;
+    match &job.target {
+        Target::Standard => is_merged,
+        Target::Path(path) => is_merged && is_pipe(node, path).await,
+        Target::Together(_) | Target::Directories(_) => false,
+    }
+}
+
+async fn is_pipe(node: &Node, path: &Path) -> bool {
+    let found = node.metadata(path).await;
+    found.is_ok_and(|found| found.kind == FileKind::Sequential)
 }
 
 async fn names_a_set(node: &Node, job: &Job) -> bool {

@@ -10,6 +10,7 @@
 //! reader does. A header was read before, and is skipped.
 
 mod ends;
+mod long;
 
 use std::sync::Arc;
 
@@ -24,8 +25,8 @@ use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::runs::sorted_run::SortedRun;
-use crate::stages::Tally;
 use crate::stages::sift::{FilePlace, Sifter};
+use crate::stages::{LongRecords, Tally};
 
 use ends::put_before;
 
@@ -43,6 +44,7 @@ pub(crate) struct SortedInputs {
     pub tally: Tally,
     /// How to check rows.
     pub sifter: Option<Sifter>,
+    pub memory: LongRecords,
 }
 
 /// An input, as far as it has been read.
@@ -53,6 +55,8 @@ struct InputRun {
     asked: u64,
     /// The start of a record that goes on in the next read.
     carried: Vec<u8>,
+    /// Bytes of memory reserved for a record that is longer than a buffer, once for each of its bytes.
+    reserved: usize,
     /// Follows chained records.
     scanner: Scanner,
     /// The last record, and the number of all.
@@ -161,6 +165,7 @@ impl InputRun {
             input: number,
             asked: skipped - aside,
             carried: Vec::new(),
+            reserved: 0,
             scanner,
             last: Vec::new(),
             records: 0,
@@ -238,19 +243,24 @@ impl SortedInputs {
         worker.did(bytes);
         let (skipped, _) = self.file_of(run).front();
         let header = skipped.saturating_sub(read.offset) as usize;
-        let all = put_before(&mut buffer, &run.carried, header.min(bytes)..bytes);
-        let end = self.end_of_records(run, file, (&mut buffer, all))?;
-        run.carried.clear();
-        run.carried
-            .extend_from_slice(&buffer.bytes()[end.min(all)..all]);
-        let long = |at: u64| SortError::LongLine {
-            file: Some(file.path().to_owned()),
-            position: at,
-            limit: self.framing.longest() as u64,
-        };
-        if run.carried.len() > self.framing.longest() {
-            return Err(long(run.bytes + end as u64).into());
+        let mut fresh = header.min(bytes)..bytes;
+        // A missing delimiter has room, too.
+        if run.carried.len() + fresh.len() >= buffer.capacity() {
+            let node = &worker.node;
+            if !self.ends_long(run, file, &buffer.bytes()[fresh.clone()])? {
+                return Ok(Taken::Nothing(buffer));
+            }
+            let mut own = self
+                .memory
+                .buffer(node, run.carried.len() + fresh.len() + 1)?;
+            own.bytes_mut()[..fresh.len()].copy_from_slice(&buffer.bytes()[fresh.clone()]);
+            fresh = 0..fresh.len();
+            let small = std::mem::replace(&mut buffer, own);
+            self.memory.give_back(node, small).await;
         }
+        let all = put_before(&mut buffer, &run.carried, fresh);
+        let end = self.end_of_records(run, file, (&mut buffer, all))?;
+        run.carried = buffer.bytes()[end.min(all)..all].to_vec();
         if end == 0 {
             return Ok(Taken::Nothing(buffer));
         }
@@ -269,11 +279,7 @@ impl SortedInputs {
             };
             sifter.sift(worker, &mut block, place).await?;
         }
-        let chunk = self.chunk(worker, run, block);
-        let chunk = chunk.map_err(|error| match error {
-            SortError::LongLine { position, .. } => long(position),
-            error => error,
-        })?;
+        let chunk = self.chunk(worker, run, block)?;
         self.check_order(run, file, &chunk)?;
         Ok(Taken::Records(chunk))
     }
@@ -307,7 +313,7 @@ impl SortedInputs {
     /// The next records, counted.
     ///
     /// # Errors
-    /// When a line is too long, with its place in this input.
+    /// When a line is too long.
     fn chunk(
         &self,
         worker: &Worker,

@@ -42,7 +42,7 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
         worker.node.work(Work::Sort {
             records: bucket.size.records,
         });
-        sorter.tally.add_dropped(dropped);
+        sorter.tally.add_repeated(dropped);
         bucket.size = bucket.size - dropped.size;
         if let Some(top) = sorter.top.filter(|&top| top < bucket.size.records) {
             let sorted = Sorted {
@@ -50,7 +50,7 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
                 workspace: &workspace,
             };
             let kept = contents.sum_of_first(sorted, top as usize);
-            sorter.tally.add_dropped(read - before - dropped - kept);
+            sorter.tally.add_behind_top(read - before - dropped - kept);
             bucket.size = kept.size;
             workspace.truncate(top as usize);
         }

@@ -22,8 +22,9 @@ use crate::records::size::{Size, Sum};
 use crate::records::span::Span;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
+use crate::stages::carry::Carry;
 use crate::stages::run_writer::{Chaining, Chains};
-use crate::stages::{Tally, Wants};
+use crate::stages::{LongRecords, Tally, Wants};
 
 #[derive(Clone)]
 pub(crate) struct Sources {
@@ -36,7 +37,7 @@ pub(crate) struct Sources {
     pub wants: Wants,
     pub arrivals: Arrivals,
     /// Merged chunks go back here.
-    pub pool: Pool,
+    pub memory: LongRecords,
 }
 
 /// The records of the sorted order that make up one file of the output.
@@ -97,9 +98,6 @@ pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failur
         }
     }
     merge.account(&merger.tally);
-    if merger.sources.most < u64::MAX {
-        merger.tally.drop_left_out();
-    }
     merge.end().await;
     merger.out.finish(&worker.node).await;
     Ok(())
@@ -116,8 +114,9 @@ pub(crate) async fn merge_run(worker: &Worker, merger: &RunMerger) -> Result<(),
             buffer: &mut buffer,
             at: 0,
         };
-        let size = merge.fill(place, room).await?;
+        let Filling { size, long } = merge.fill(place, room).await?;
         if size.records == 0 {
+            assert!(long.is_none(), "records of a longer run fit its chunks");
             merger.chains.pool.give(&worker.node, buffer).await;
             break;
         }
@@ -139,47 +138,23 @@ async fn merge_part(
     let (sum_before, begin) = (merge.sum, merge.done);
     merge.edges.first.clear();
     let until = part.first.bytes + part.size.bytes;
-    // The header, and later the rest of a record that begins in an earlier buffer.
-    let mut carried: Vec<u8> = merger.sources.contents.header().to_vec();
-    let mut carried_bytes = carried.len();
-    let header = carried_bytes as u64;
-    let (mut at, mut end) = (0, header + until.saturating_sub(merge.came_bytes()));
-    while at < end {
-        let mut limit = (merger.unit_bytes as u64).min(end - at) as usize;
+    // A file without a record gets its header elsewhere.
+    let header = match merge.merging.is_over() {
+        true => &[],
+        false => merger.sources.contents.header(),
+    };
+    let mut carry = Carry::of(header);
+    let mut at = 0;
+    while !carry.is_empty() || merge.came_bytes() < until {
         let mut buffer = merge.worker.take(&merger.pool).await?;
-        let carries = carried_bytes.min(limit);
-        if !buffer.is_counted() {
-            let carried = carried.drain(..carries);
-            buffer.bytes_mut()[..carries].copy_from_slice(carried.as_slice());
-        }
-        carried_bytes -= carries;
-        let place = RecordsAt {
-            buffer: &mut buffer,
-            at: carries,
-        };
-        let size = merge.fill(place, Room::Covering(limit - carries)).await?;
-        let filled = carries + size.bytes as usize;
+        let unit = (merger.unit_bytes, until);
+        let filled = merge.fill_unit(&mut buffer, &mut carry, unit).await?;
         if filled == 0 {
             merger.pool.give(&merge.worker.node, buffer).await;
             break;
         }
-        if filled < limit || at + limit as u64 >= end {
-            limit = filled;
-            end = at + limit as u64;
-        } else {
-            // Records that are dropped leave no bytes.
-            end = at + filled as u64 + until.saturating_sub(merge.came_bytes());
-        }
-        if filled > limit {
-            carried_bytes = filled - limit;
-            if !buffer.is_counted() {
-                carried.extend_from_slice(&buffer.bytes()[limit..filled]);
-            }
-        }
-        // A record is not cut at the end of a file.
-        end = end.max(at + (limit + carried_bytes) as u64);
-        merge.worker.did(limit);
-        let range = 0..whole_blocks(&mut buffer, limit, merger.sequential);
+        merge.worker.did(filled);
+        let range = 0..whole_blocks(&mut buffer, filled, merger.sequential);
         let piece = Piece {
             file: part.file,
             offset: at,
@@ -188,13 +163,16 @@ async fn merge_part(
             home: merger.pool.clone(),
         };
         merge.worker.push(&merger.out, piece).await?;
-        at += limit as u64;
+        at += filled as u64;
+        if filled < merger.unit_bytes {
+            break;
+        }
     }
     let size = merge.done - begin;
-    (merger
-        .output
-        .set_length(&merge.worker.node, part.file, header + size.bytes))
-    .await;
+    let length = header.len() as u64 + size.bytes;
+    assert_eq!(at, length, "all bytes of a file were handed on");
+    let output = &merger.output;
+    (output.set_length(&merge.worker.node, part.file, length)).await;
     Ok(Span {
         begin,
         size,
@@ -218,6 +196,13 @@ pub(super) fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) 
     }
     buffer.set_len(whole);
     whole
+}
+
+/// The result of merging into a buffer.
+struct Filling {
+    size: Size,
+    /// Bytes of the next record, for which the buffer has no room.
+    long: Option<usize>,
 }
 
 struct Merge<'a> {
@@ -256,13 +241,58 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// Merges the next records into a buffer until its room is full, or there is none left, and
-    /// checks them there.
-    async fn fill(&mut self, out: RecordsAt<'_>, room: Room) -> Result<Size, Failure> {
+    /// Fills a unit of the output: the carried bytes, then records, until it is full, the records
+    /// so far have `until` bytes, or there is none left. The bytes beyond the unit are carried.
+    async fn fill_unit(
+        &mut self,
+        buffer: &mut Buffer,
+        carry: &mut Carry,
+        (unit_bytes, until): (usize, u64),
+    ) -> Result<usize, Failure> {
+        let mut at = carry.put(buffer, 0, unit_bytes);
+        while at < unit_bytes && self.came_bytes() < until {
+            let room = (until - self.came_bytes()).min((unit_bytes - at) as u64);
+            let room = Room::Covering(room as usize);
+            let place = RecordsAt {
+                buffer: &mut *buffer,
+                at,
+            };
+            let filled = self.fill(place, room).await?;
+            let end = at + filled.size.bytes as usize;
+            at = end.min(unit_bytes);
+            if end > unit_bytes {
+                carry.keep(buffer, unit_bytes, end);
+            }
+            let Some(mut bytes) = filled.long else { break };
+            // Only a buffer of its own has room for it.
+            while carry.is_empty() && bytes > 0 {
+                bytes = self.carry_long(carry, bytes).await?;
+            }
+            at = carry.put(buffer, at, unit_bytes);
+        }
+        Ok(at)
+    }
+
+    /// Carries the next record, which has `bytes` bytes. Returns the length of the one behind it if it
+    /// was dropped and that is longer still.
+    async fn carry_long(&mut self, carry: &mut Carry, bytes: usize) -> Result<usize, Failure> {
+        let mut own = self.sources.memory.buffer(&self.worker.node, bytes)?;
+        let place = RecordsAt {
+            buffer: &mut own,
+            at: 0,
+        };
+        let filled = self.fill(place, Room::Covering(1)).await?;
+        carry.keep(&own, 0, filled.size.bytes as usize);
+        Ok(filled.long.unwrap_or(0))
+    }
+
+    /// Merges the next records into a buffer until its room is full, or there is none left, or the
+    /// next one is longer than the buffer, and checks them there.
+    async fn fill(&mut self, out: RecordsAt<'_>, room: Room) -> Result<Filling, Failure> {
         let contents = &self.sources.contents;
         let RecordsAt { buffer, at } = out;
         let mut size = Size::default();
-        loop {
+        let long = loop {
             let done = size.bytes as usize;
             let place = RecordsAt {
                 buffer: &mut *buffer,
@@ -273,9 +303,9 @@ impl<'a> Merge<'a> {
             self.dropped += merged.dropped;
             match merged.dry {
                 Some(run) => self.next_chunk(run).await?,
-                None => break,
+                None => break merged.long,
             }
-        }
+        };
         let before = self.done.records;
         let checked = contents.check(RecordsAt { buffer, at }, size, &mut self.edges);
         let disorder = |number| SortError::Disorder {
@@ -291,7 +321,7 @@ impl<'a> Merge<'a> {
         });
         node.work(Work::Copy { bytes });
         node.work(Work::Checksum { bytes });
-        Ok(size)
+        Ok(Filling { size, long })
     }
 
     /// Bytes of the records so far, with those that were dropped.
@@ -304,12 +334,12 @@ impl<'a> Merge<'a> {
         let Sources {
             arrivals,
             wants,
-            pool,
+            memory,
             ..
         } = self.sources;
         // The next read needs this buffer: the merged chunk goes back before it is asked for.
         if let Some(used) = self.merging.take(run) {
-            pool.give(&self.worker.node, used.buffer).await;
+            memory.give_back(&self.worker.node, used.buffer).await;
             if self.ends_read[run] {
                 wants.add(self.worker, run).await?;
             }
@@ -327,10 +357,11 @@ impl<'a> Merge<'a> {
 
     /// Notes the records that are not merged.
     fn account(&self, tally: &Tally) {
-        tally.add_dropped(self.dropped);
-        if self.sources.most < u64::MAX {
+        tally.add_repeated(self.dropped);
+        let top = self.sources.most;
+        if top < u64::MAX {
             let merged = self.done.records + self.dropped.size.records;
-            tally.leave_out(self.sources.size.records - merged);
+            tally.add_unread(self.sources.size.records - merged, top);
         }
     }
 

@@ -20,6 +20,7 @@ use crate::records::block::{Bucket, Destination, Piece};
 use crate::records::contents::{Contents, Edges, RecordsAt, Room, Sorted, Workspace};
 use crate::records::size::Sum;
 use crate::records::span::Span;
+use crate::stages::carry::Carry;
 use crate::stages::seams::{Part, Seams};
 use crate::stages::{Place, Placing, Tally, Turn};
 
@@ -101,7 +102,7 @@ async fn place(
     if is_again {
         dropped += contents.sum_of(&first);
     }
-    sorter.tally.add_dropped(dropped);
+    sorter.tally.add_repeated(dropped);
     let ended = (before.file != bucket.to.file).then_some((before.file, before.file_bytes));
     let behind = if ended.is_some() {
         0
@@ -138,9 +139,7 @@ struct Gathering<'a> {
     /// Rows gathered so far.
     rows: usize,
     edges: Edges,
-    /// The header of the file, and later the end of a record that begins in the previous buffer.
-    carried: Vec<u8>,
-    carried_bytes: usize,
+    carry: Carry,
     sum: u128,
 }
 
@@ -151,9 +150,9 @@ impl<'a> Gathering<'a> {
         workspace: &'a Workspace,
         rows: usize,
     ) -> Gathering<'a> {
-        let carried = match bucket.to.offset {
-            0 => sorter.contents.header().to_vec(),
-            _ => Vec::new(),
+        let carry = match bucket.to.offset {
+            0 => Carry::of(sorter.contents.header()),
+            _ => Carry::default(),
         };
         Gathering {
             sorter,
@@ -161,8 +160,7 @@ impl<'a> Gathering<'a> {
             workspace,
             rows,
             edges: Edges::default(),
-            carried_bytes: carried.len(),
-            carried,
+            carry,
             sum: 0,
         }
     }
@@ -180,7 +178,7 @@ impl<'a> Gathering<'a> {
 
     async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
         let mut at = self.bucket.to.offset;
-        let end = at + self.carried_bytes as u64 + self.bucket.size.bytes;
+        let end = at + self.carry.len() as u64 + self.bucket.size.bytes;
         while at < end {
             // An output with positions is written in whole disk blocks.
             let begin = if self.sorter.turn.is_some() {
@@ -205,18 +203,11 @@ impl<'a> Gathering<'a> {
     /// beyond `limit` are carried to the next buffer.
     fn fill(&mut self, buffer: &mut Buffer, start: usize, limit: usize) -> Result<(), SortError> {
         let contents = &self.sorter.contents;
-        let carries = self.carried_bytes.min(limit - start);
-        if !buffer.is_counted() {
-            let carried = self.carried.drain(..carries);
-            buffer.bytes_mut()[start..start + carries].copy_from_slice(carried.as_slice());
-        }
-        if carries < self.carried_bytes {
-            // The record is longer than this buffer.
-            self.carried_bytes -= carries;
+        let at = self.carry.put(buffer, start, limit);
+        if !self.carry.is_empty() {
             buffer.set_len(limit);
             return Ok(());
         }
-        let at = start + self.carried_bytes;
         let room = Room::Covering(limit - at);
         let (bucket, workspace) = (self.bucket, self.workspace);
         let sorted = Sorted { bucket, workspace };
@@ -227,11 +218,7 @@ impl<'a> Gathering<'a> {
         };
         self.sum += u128::from(checked.map_err(disorder)?);
         let end = at + size.bytes as usize;
-        self.carried_bytes = end - limit;
-        if !buffer.is_counted() {
-            self.carried.clear();
-            self.carried.extend_from_slice(&buffer.bytes()[limit..end]);
-        }
+        self.carry.keep(buffer, limit, end);
         self.rows += size.records as usize;
         buffer.set_len(limit);
         Ok(())

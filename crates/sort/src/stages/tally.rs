@@ -1,4 +1,12 @@
 //! The account of records: those that came in must go out, in order (guarantee 2).
+//!
+//! ```text
+//! came in  =  went out  +  repeated   +  behind the top   +  unread
+//!                          (-u: with     (--top: in a        (--top: in no load, only
+//!                          checksum)     load, with it)      their number is known)
+//! ```
+//!
+//! Records are left out for the first records only if so many went out.
 
 use crate::records::span::Span;
 use crate::records::span::check;
@@ -8,7 +16,7 @@ use std::sync::Arc;
 
 use crate::error::SortError;
 use crate::records::contents::Contents;
-use crate::records::size::Sum;
+use crate::records::size::{Size, Sum};
 use crate::report::SampleCost;
 
 /// Sums over all workers; clones share them. The sums do not depend on the order of workers.
@@ -21,8 +29,14 @@ pub(crate) struct Tally {
 struct Counts {
     records_in: Sum,
     records_out: Sum,
-    dropped: Sum,
-    left_out: u64,
+    /// Records that were dropped for the one before, whose keys they have.
+    repeated: Sum,
+    /// Records of a load behind the first ones, which are wanted.
+    behind_top: Sum,
+    /// Records that no merge read, because enough others came before them.
+    unread: u64,
+    /// Records that are wanted, if not all are.
+    top: Option<u64>,
     /// Bytes of the output that are in no record.
     added: u64,
     largest: u64,
@@ -37,7 +51,7 @@ struct Counts {
 pub(crate) struct Settled {
     /// Records that were written.
     pub sum: Sum,
-    /// Records that were dropped, because they had the keys of another.
+    /// Records that were not: they had the keys of another, or others were wanted.
     pub dropped: Sum,
     /// Bytes of the counts before records.
     pub added: u64,
@@ -83,30 +97,30 @@ impl Tally {
         self.change(|counts| counts.sample = sample);
     }
 
-    pub(crate) fn add_dropped(&self, dropped: Sum) {
-        self.change(|counts| counts.dropped += dropped);
+    /// Drops records that have the keys of the one before.
+    pub(crate) fn add_repeated(&self, repeated: Sum) {
+        self.change(|counts| counts.repeated += repeated);
+    }
+
+    /// Leaves out records of a load behind its first ones.
+    pub(crate) fn add_behind_top(&self, records: Sum) {
+        self.change(|counts| counts.behind_top += records);
+    }
+
+    /// Leaves out records that no merge reads, because `top` others come before them.
+    pub(crate) fn add_unread(&self, records: u64, top: u64) {
+        self.change(|counts| {
+            counts.unread += records;
+            counts.top = Some(top);
+        });
     }
 
     /// Drops sorted records behind the first one with their keys; `added` bytes say how many.
     pub(crate) fn count(&self, dropped: Sum, added: u64) {
         self.change(|counts| {
             counts.records_out = counts.records_out - dropped;
-            counts.dropped += dropped;
+            counts.repeated += dropped;
             counts.added += added;
-        });
-    }
-
-    /// Leaves out records that no merge reads, because enough others come before them.
-    pub(crate) fn leave_out(&self, records: u64) {
-        self.change(|counts| counts.left_out += records);
-    }
-
-    /// Drops the records that were left out: the only ones that came in and did not go out.
-    pub(crate) fn drop_left_out(&self) {
-        self.change(|counts| {
-            let rest = counts.records_in - counts.dropped - counts.records_out;
-            assert_eq!(rest.size.records, counts.left_out, "records left out");
-            counts.dropped += rest;
         });
     }
 
@@ -131,7 +145,7 @@ impl Tally {
         self.change(|counts| {
             counts.records_in += part.records_in;
             counts.records_out += part.records_out;
-            counts.dropped += part.dropped;
+            counts.repeated += part.repeated;
             counts.added += part.added;
             counts.largest = counts.largest.max(part.largest);
             counts.buckets += part.buckets;
@@ -146,8 +160,8 @@ impl Tally {
         self.change(|counts| counts.spans.values().cloned().collect())
     }
 
-    pub(crate) fn dropped(&self) -> Sum {
-        self.change(|counts| counts.dropped)
+    pub(crate) fn repeated(&self) -> Sum {
+        self.change(|counts| counts.repeated)
     }
 
     pub(crate) fn records_in(&self) -> Sum {
@@ -157,14 +171,14 @@ impl Tally {
     /// Checks that no record was lost and that buckets are in order.
     pub(crate) fn settle(&self, contents: &dyn Contents) -> Result<Settled, SortError> {
         let mut counts = self.change(std::mem::take);
-        all_there(counts.records_in, counts.records_out + counts.dropped)?;
+        let dropped = counts.check()?;
         let spans: Vec<Span> = std::mem::take(&mut counts.spans).into_values().collect();
         for pair in spans.windows(2) {
             check(&pair[0], &pair[1], contents)?;
         }
         let settled = Settled {
             sum: counts.records_out,
-            dropped: counts.dropped,
+            dropped,
             added: counts.added,
             largest: counts.largest,
             buckets: counts.buckets,
@@ -203,6 +217,37 @@ pub(crate) fn all_there(came_in: Sum, went_out: Sum) -> Result<(), SortError> {
 }
 
 impl Counts {
+    /// Checks that all records are there. Returns those that were left out.
+    fn check(&self) -> Result<Sum, SortError> {
+        let (came_in, out) = (self.records_in, self.records_out);
+        let mut dropped = self.repeated + self.behind_top;
+        if self.unread > 0 {
+            // Their bytes and checksum are those that are missing.
+            let records = self.unread;
+            let known = (out + dropped).size;
+            let size = Size {
+                records,
+                bytes: came_in.size.bytes.saturating_sub(known.bytes),
+            };
+            let crc = came_in.crc.wrapping_sub((out + dropped).crc);
+            dropped += Sum { size, crc };
+        }
+        all_there(came_in, out + dropped)?;
+        let wanted = match self.top {
+            Some(top) => top.min((came_in - self.repeated).size.records),
+            None => out.size.records,
+        };
+        if out.size.records != wanted {
+            return Err(SortError::Lost {
+                records_in: wanted,
+                records_out: out.size.records,
+                sum_in: came_in.crc,
+                sum_out: out.crc,
+            });
+        }
+        Ok(dropped)
+    }
+
     fn add(&mut self, mut span: Span, contents: &dyn Contents) -> Result<(), SortError> {
         let end = span.end();
         if self
@@ -227,7 +272,6 @@ impl Counts {
 mod tests {
     use super::*;
     use crate::records::contents::Bytes;
-    use crate::records::size::Size;
     use record::{Order, Ties};
 
     fn span(begin: u64, records: u64, first: u8, last: u8) -> Span {
@@ -290,6 +334,27 @@ mod tests {
                 tally.settle(&order()),
                 Err(SortError::Lost { .. })
             ));
+        }
+    }
+
+    #[test]
+    fn records_are_left_out_behind_the_first_ones_only() {
+        // Of eight records two are repeated and one is cut from its load.
+        let settled = |written, unread, top| {
+            let tally = Tally::default();
+            tally.add_in(read(8, 80));
+            tally.add_repeated(read(2, 20));
+            tally.add_behind_top(read(1, 10));
+            tally.add_unread(unread, top);
+            tally.add_out(span(0, written, 20, 30), &order()).unwrap();
+            tally.settle(&order()).map(|settled| settled.dropped)
+        };
+        assert_eq!(settled(3, 2, 3), Ok(read(5, 30)));
+        assert_eq!(settled(5, 0, 5).unwrap().size.records, 3);
+        // One was not read and not written; one more was read than was written.
+        for (written, unread, top) in [(3, 1, 3), (3, 3, 3), (3, 2, 4), (3, 2, 2), (3, 2, 9)] {
+            let found = settled(written, unread, top);
+            assert!(matches!(found, Err(SortError::Lost { .. })), "{found:?}");
         }
     }
 

@@ -239,14 +239,20 @@ fn an_input_out_of_order_is_refused_with_its_line() {
 
 /// The place is that in the input, not in all of them together.
 #[test]
-fn a_line_that_is_too_long_is_named_with_its_input() {
-    for before in [0, 3000] {
+fn a_line_that_memory_cannot_hold_is_named_with_its_input() {
+    let merge_of = |before: usize, bytes: usize| {
         let short = b"a\n".repeat(before);
-        let long = [&short[..], &vec![b'b'; 200_000], b"\n"].concat();
+        let long = [&short[..], &vec![b'b'; bytes], b"\n"].concat();
         let files = vec![b"a\n".to_vec(), long];
         let mut merge = LineSort::new(files, text_order(false, TextTies::Line), b'\n');
         merge.job.plan = Choice::MergeInputs;
         merge.pipes = vec![true; 2];
+        merge
+    };
+    let memory = merge_of(0, 0).job.resources.memory_bytes as usize;
+    for before in [0, 3000] {
+        merge_of(before, memory / 64).check(1);
+        let merge = merge_of(before, memory / 4);
         let said = merge.failure(1).to_string();
         let place = format!("/in1: the line at byte {}", 2 * before);
         assert!(said.contains(&place), "{said}");

@@ -61,7 +61,7 @@ impl Draft {
     }
 
     /// Whether it is a pipe or a device, and no draft.
-    fn is_pipe(&self) -> bool {
+    pub(super) fn is_pipe(&self) -> bool {
         let is_draft = self.file.is_coded() && self.target.is_some();
         self.file.is_sequential() && !is_draft
     }

@@ -38,6 +38,8 @@ pub struct Merged {
     pub(crate) dropped: Sum,
     /// The source that needs its next chunk, or has ended, before the merge continues.
     pub dry: Option<usize>,
+    /// Bytes of the next record, which is longer than the whole room.
+    pub(crate) long: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -94,6 +96,11 @@ impl Merging {
         let source = &mut self.sources[source];
         assert!(source.left().records == 0, "its chunk is merged");
         source.chunk.take()
+    }
+
+    /// Whether no source has a record that is still wanted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0 || self.sources.iter().all(|source| source.chunk.is_none())
     }
 
     /// Gives a source its next chunk, which is not empty.
@@ -155,13 +162,20 @@ impl Merging {
                 compare(sources, order, (a, b))
             });
         }
-        let (mut records, mut done) = (0, 0);
+        let (mut records, mut done, mut long) = (0, 0, None);
         while done < room.bytes() && records < self.left {
             let Some(winner) = tree.winner() else { break };
             let source = &mut sources[winner];
             let record = source.record(order).expect("a winner has a chunk");
             let end = done + record.len();
-            if matches!(room, Room::Within(bytes) if end > bytes) {
+            let ends = match room {
+                Room::Within(bytes) => bytes,
+                Room::Covering(_) => out.len(),
+            };
+            if end > ends {
+                // A record that begins late in its room has more of it in the next.
+                let is_long = done == 0 || matches!(room, Room::Covering(_));
+                long = is_long.then_some(record.len());
                 break;
             }
             if keeps(&out[..done], record) {
@@ -189,6 +203,7 @@ impl Merging {
             size: Size { records, bytes },
             dropped: Sum::default(),
             dry: self.dry,
+            long,
         }
     }
 
@@ -204,6 +219,7 @@ impl Merging {
                 size: Size::default(),
                 dropped: Sum::default(),
                 dry: None,
+                long: None,
             };
         };
         let left = self.sources[source].left();
@@ -219,6 +235,7 @@ impl Merging {
             size,
             dropped: Sum::default(),
             dry,
+            long: None,
         }
     }
 }

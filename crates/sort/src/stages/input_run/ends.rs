@@ -41,21 +41,18 @@ impl SortedInputs {
         (buffer, all): (&mut Buffer, usize),
     ) -> Result<usize, SortError> {
         let framing = self.framing.records();
-        let bad = |position: u64, what: String| SortError::BadRecord {
-            file: file.path().to_owned(),
-            offset: self.file_of(run).front().0 + position,
-            what,
-        };
         let carried = run.carried.len();
         let mut scanner = run.scanner.clone();
         let found = scanner.last_end(&buffer.bytes()[carried..all]);
         let behind = |end: usize| if end == 0 { 0 } else { carried + end };
-        let found = found
-            .map_err(|error| bad(run.bytes + behind(error.before) as u64, error.to_string()))?;
+        let found = found.map_err(|error| {
+            let at = run.bytes + behind(error.before) as u64;
+            self.bad(run, file, at, error.to_string())
+        })?;
         let mut end = behind(found);
         if run.ended && scanner.is_within() {
             if let Some(what) = unended(&scanner, framing) {
-                return Err(bad(run.bytes + end as u64, what.to_owned()));
+                return Err(self.bad(run, file, run.bytes + end as u64, what.to_owned()));
             }
             buffer.bytes_mut()[all] = framing.delimiter().expect("it is missing");
             end = all + 1;
