@@ -22,6 +22,8 @@
 //! Loads in memory at the end of the input stay there as far as the merge has room: input that fits
 //! in memory is not spilled.
 
+mod reading;
+
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue};
@@ -31,22 +33,21 @@ use crate::error::amount;
 use crate::files::input::Input;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
-use crate::passes::merge_inputs::{inputs_at_once, merges_inputs, runs_of, sorted_inputs};
+use crate::passes::merge_inputs::{inputs_at_once, merges_inputs, runs_of};
 use crate::passes::output_parts::output_parts;
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
 use crate::plan::Merging;
-use crate::plan::READS_AHEAD;
 use crate::records::size::Size;
-use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, Load, LoadSorter, Loads, LongRecords, Merger, Reader, RunMerger, RunReader,
-    RunWriter, Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs,
-    sort_loads, write, write_runs,
+    Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunWriter, Writer,
+    gather_loads, read, sort_loads, write, write_runs,
 };
+
+use reading::MergedInto;
 
 pub(crate) async fn merge(
     run: &RunContext<'_>,
@@ -72,13 +73,6 @@ struct MergeSort<'a> {
     run: &'a RunContext<'a>,
     merging: Merging,
     spill: Spill,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MergedInto {
-    /// A longer run.
-    Run,
-    Output,
 }
 
 impl MergeSort<'_> {
@@ -325,81 +319,4 @@ impl MergeSort<'_> {
         pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));
         pipeline.join(node).await
     }
-
-    /// Starts the readers of runs. Each run on disk gets an equal share of memory for its reads.
-    fn start_reading(
-        &self,
-        pipeline: &mut Pipeline,
-        runs: Vec<SortedRun>,
-        into: MergedInto,
-        memory: &Memory,
-    ) -> Sources {
-        let (node, merging) = (self.run.node, self.merging);
-        let pool = pipeline.owns(memory.loaded.clone());
-        let on_disk = runs.iter().filter(|run| run.is_on_disk()).count();
-        let inputs = runs.iter().filter(|run| run.input().is_some()).count();
-        let beside =
-            READS_AHEAD * (runs.len() - on_disk) + inputs * self.run.plan.chunks_beside_input();
-        let free = pool.idle().saturating_sub(beside);
-        let read = (free / (READS_AHEAD * on_disk.max(1))).clamp(1, merging.chain);
-        let needed = READS_AHEAD * (on_disk * read + runs.len() - on_disk);
-        assert!(
-            needed <= pool.idle(),
-            "every run has its share: {needed} of {}",
-            pool.idle()
-        );
-        // Longer runs have chunks like all others. Memory that was used before is not idle.
-        let idle = match into {
-            MergedInto::Output if on_disk == 0 => self.run.idle_beside(runs.len(), beside),
-            _ => 0,
-        };
-        let chunk_bytes = self.run.plan.chunk_bytes;
-        let readers = merging.run_workers;
-        let wants = Wants::new(node, readers, READS_AHEAD * runs.len().div_ceil(readers));
-        for queue in wants.queues() {
-            pipeline.owns(queue.clone());
-        }
-        let sources = Sources {
-            contents: Arc::clone(&self.run.job.contents),
-            runs: runs.len(),
-            most: match into {
-                // It returns all of its buffers, which a merge that ends early does not.
-                MergedInto::Run => u64::MAX,
-                MergedInto::Output => self.run.job.top.unwrap_or(u64::MAX),
-            },
-            size: runs.iter().map(SortedRun::size).sum(),
-            wants,
-            arrivals: pipeline.owns(Arrivals::new(node, runs.len())),
-            memory: LongRecords::new(pool.clone(), chunk_bytes, idle),
-        };
-        let reader = RunReader {
-            spilled: SpillReader {
-                contents: Arc::clone(&sources.contents),
-                spill: self.spill.clone(),
-                depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),
-                pool,
-                chunk_bytes,
-                least_released: 0,
-            },
-            runs: Runs::new(runs),
-            inputs: self
-                .merges_inputs()
-                .then(|| sorted_inputs(self.run, &sources.memory))
-                .flatten(),
-            wants: sources.wants.clone(),
-            arrivals: sources.arrivals.clone(),
-            room: merging.chunk_room,
-            read,
-        };
-        pipeline.stage(
-            node,
-            StageName::RunReader,
-            readers,
-            sharing(reader, read_runs),
-        );
-        sources
-    }
 }
-
-/// Requests for runs in flight: as many as a node's disk threads serve at once.
-const MOST_IN_FLIGHT: usize = 16;
