@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod generate;
+mod read_buffers;
 pub(crate) mod store;
 pub(crate) mod validate;
 pub(crate) mod validate_set;

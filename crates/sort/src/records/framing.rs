@@ -77,10 +77,10 @@ impl Framing {
     /// The same records, as long as an input of `bytes` bytes may have them.
     pub(crate) fn as_long_as(self, bytes: Option<u64>) -> Framing {
         let bytes = bytes.map_or(usize::MAX, |bytes| bytes as usize + 1);
-        match self.is_fixed() {
-            true => self,
-            false => self.with_lengths(self.mean, bytes.clamp(self.longest, LONGEST_READ_BYTES)),
+        if self.is_fixed() {
+            return self;
         }
+        self.with_lengths(self.mean, bytes.clamp(self.longest, LONGEST_READ_BYTES))
     }
 
     /// Where a record ends.

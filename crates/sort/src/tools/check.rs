@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use node::{Decompress, Filled, Mutex, Node, Pool, Queue};
+use node::{Decompress, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
-use crate::error::no_memory;
 use crate::files::input::Inputs;
 use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
-use crate::records::block::{BLOCK_BYTES, Block};
+use crate::records::block::Block;
 use crate::records::contents::Contents;
-use crate::records::framing::LONGEST_READ_BYTES;
+use crate::records::framing::{Framing, LONGEST_READ_BYTES};
 use crate::run::resolve;
 use crate::stages::{Cursor, Reader, Sifter, read};
+use crate::tools::read_buffers::read_buffers;
 
 /// Options of a check.
 #[derive(Clone)]
@@ -80,25 +80,18 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let job = &with_rows(node, job).await?;
     // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
     let count = READERS * DEPTH + 2 * job.cores;
-    let contents = with_room(job, count);
-    let framing = contents.framing();
-    let inputs = Inputs::open(
-        node,
-        std::slice::from_ref(&job.source),
-        framing,
-        job.reading(),
-    )
-    .await?;
+    let wanted = with_room(job, count);
+    let sources = std::slice::from_ref(&job.source);
+    let inputs = Inputs::open(node, sources, wanted, job.reading()).await?;
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
+    let framing = job.contents.framing();
     let unit = framing.unit(UNIT_BYTES.min(inputs.bytes.unwrap_or(u64::MAX)));
-    let block = BLOCK_BYTES as usize;
-    let buffer_bytes = unit.max(framing.longest()).next_multiple_of(block) + 3 * block;
-    let buffers = node
-        .buffers(count, buffer_bytes, Filled::Often)
-        .map_err(|cause| no_memory(count * buffer_bytes, &cause))?;
+    let (framing, buffers) = read_buffers(node, count, unit, wanted)?;
+    let longer = (job.contents).with_lengths(framing.mean(), framing.longest());
+    let contents = longer.unwrap_or_else(|| Arc::clone(&job.contents));
     let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
     let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
     let reader = Reader {
@@ -168,17 +161,16 @@ async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
     })
 }
 
-/// The contents with lines as long as buffers have room for.
-fn with_room(job: &Checked, buffers: usize) -> Arc<dyn Contents> {
-    let contents = Arc::clone(&job.contents);
+/// Lines as long as the memory has room for.
+fn with_room(job: &Checked, buffers: usize) -> Framing {
+    let framing = job.contents.framing();
     let share = job.memory_bytes / (2 * buffers as u64);
-    let longest = share.clamp(
-        contents.framing().longest() as u64,
-        LONGEST_READ_BYTES as u64,
-    );
+    let longest = share.clamp(framing.longest() as u64, LONGEST_READ_BYTES as u64);
     let longest = job.longest_line.unwrap_or(longest as usize);
-    let mean = contents.framing().mean();
-    contents.with_lengths(mean, longest).unwrap_or(contents)
+    if framing.is_fixed() {
+        return framing;
+    }
+    framing.with_lengths(framing.mean(), longest)
 }
 
 #[derive(Clone)]

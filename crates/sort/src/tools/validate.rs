@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::{Decompress, Filled, Mutex, Node, Pool, Queue};
+use node::{Decompress, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
-use crate::error::no_memory;
 use crate::files::input::Inputs;
 use crate::job::{IoChoice, Reading, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
-use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Block;
 use crate::records::framing::Framing;
 use crate::stages::{Cursor, Reader, read};
+use crate::tools::read_buffers::read_buffers;
 
 /// Options of valsort.
 #[derive(Clone)]
@@ -66,14 +65,9 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
             false => Some(input.bytes),
         });
     let longest = longest.fold(Some(0), |all, one| Some(all?.max(one?)));
-    let framing = framing.as_long_as(longest);
-    let block = BLOCK_BYTES as usize;
-    let buffer_bytes = unit.next_multiple_of(block) + framing.around();
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
     let count = readers * DEPTH + 2 * job.cores;
-    let buffers = node
-        .buffers(count, buffer_bytes, Filled::Often)
-        .map_err(|cause| no_memory(count * buffer_bytes, &cause))?;
+    let (framing, buffers) = read_buffers(node, count, unit, framing.as_long_as(longest))?;
     let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
     let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
     let reader = Reader {
