@@ -7,8 +7,10 @@ use kernel::patterns::{Pattern, draw};
 use machine::{DiskModel, Driver};
 use node::{Costs, Open, Time};
 use pipeline::{Control, Failure};
+use record::rows::Dialect;
+use record::text::TextTies;
 use record::{Order, Ties};
-use sort::{Choice, IoChoice, Job, Report, SortError, Tuning, Warning};
+use sort::{Choice, IoChoice, Job, Report, Rows, SortError, Source, Tuning, Warning};
 
 const RECORDS: usize = 3000;
 const BYTES: u64 = RECORDS as u64 * 100;
@@ -163,5 +165,81 @@ fn a_growing_file_is_sorted_as_it_was_with_a_warning() {
                 }
             });
         }
+    }
+}
+
+/// Rows that another file takes the name of, with other columns: between the looks at their header and
+/// at their rows, too. Of more than a few files, each is opened again when it is read.
+#[test]
+fn rows_are_sorted_under_their_own_header() {
+    const MOMENTS: u64 = 60;
+    let table = |header: &str, first: u32| {
+        let rows = (0..400).map(|row| format!("{},{}\n", first + row * 7 % 400, row % 10));
+        format!("{header}\n{}", rows.collect::<String>()).into_bytes()
+    };
+    let (old, new) = (table("id,k", 1000), table("k,identity", 5000));
+    for files in [1, 12] {
+        let driver = || {
+            let driver = Driver::with(9, 1, Costs::default(), DISK);
+            for file in 0..files {
+                put(&driver, &format!("/in{file}"), &old);
+            }
+            put(&driver, "/other", &new);
+            driver
+        };
+        let run = |driver: &Driver, at: Option<Time>| {
+            let mut job = job(&[], "/out", &order());
+            job.sources = (0..files)
+                .map(|file| Source::Path(format!("/in{file}").into()))
+                .collect();
+            job.may_begin_again = true;
+            job.rows = Some(Rows {
+                dialect: Dialect::CSV,
+                has_header: true,
+                keys: vec!["k:num".parse().unwrap()],
+                ties: TextTies::Line,
+                unique: false,
+                bad_rows: None,
+            });
+            let ends = driver.run(move |node| {
+                let job = job.clone();
+                async move {
+                    let meddler = node.spawn("meddler", move |node| async move {
+                        if let Some(at) = at {
+                            node.sleep_until(at).await;
+                            let (other, file) = (Path::new("/other"), Path::new("/in0"));
+                            node.rename(other, file).await.unwrap();
+                        }
+                    });
+                    let end = sort::run(&node, &job).await;
+                    meddler.wait(&node).await.unwrap();
+                    end
+                }
+            });
+            ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+                .pop()
+                .unwrap()
+        };
+        let undisturbed = driver();
+        run(&undisturbed, None).unwrap();
+        let (whole, of_old) = (undisturbed.now(), get(&undisturbed, "/out"));
+        // Of several files the others have another header.
+        let replaced = driver();
+        put(&replaced, "/in0", &new);
+        let at_once = run(&replaced, None);
+        assert_eq!(at_once.is_ok(), files == 1);
+        let of_new = at_once.is_ok().then(|| get(&replaced, "/out"));
+        let mut refused = 0;
+        for moment in 1..MOMENTS {
+            let driver = driver();
+            match run(&driver, Some(Time(whole.0 * moment / MOMENTS))) {
+                Ok(_) => {
+                    let out = get(&driver, "/out");
+                    assert!(out == of_old || Some(&out) == of_new.as_ref(), "{moment}");
+                }
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > 0, "no moment was between two looks");
     }
 }
