@@ -22,7 +22,7 @@ use trace_file::TraceFile;
 
 pub use alone::main;
 pub(crate) use options::Arguments;
-pub(crate) use watch::{stop_on_signal, watched};
+pub(crate) use watch::{stop_on_signal, stop_within, watched};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let runs = &arguments.runs;

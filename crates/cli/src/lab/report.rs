@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::output::OutputFile;
 use crate::ending::failure::{CliFailure, Exit};
+use crate::ending::signals::GRACE;
 use crate::ending::say;
 use crate::{machine, progress, sim};
 
@@ -39,6 +40,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         [] => Experiment::names().collect(),
         names => names.iter().map(String::as_str).collect(),
     };
+    // Reading all experiments and estimating them takes a while, too.
+    let observer = Observer::default();
+    let caught = sim::stop_within(GRACE, &observer)?;
     let loaded = names.iter().map(|name| Experiment::load(name));
     let experiments = loaded.collect::<Result<Vec<_>, _>>()?;
     let size = if arguments.full {
@@ -47,8 +51,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         Size::Smoke
     };
     let results = arguments.results.as_deref().map(Results::of).transpose()?;
-    let observer = Observer::default();
-    let caught = sim::stop_on_signal(&observer, &experiments[0].place()?)?;
+    if let Some(stopped) = caught.failure() {
+        return Err(stopped);
+    }
     // Opened before the long run, so that a bad name fails early; a signal removes it from now on.
     let file = OutputFile::open("the page", &arguments.output)?;
     let mut figures = Vec::new();

@@ -22,6 +22,11 @@ pub(crate) fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caugh
     } else {
         GRACE
     };
+    stop_within(grace, observer)
+}
+
+/// The same, before the place of the runs is known: work that does not react ends after the grace.
+pub(crate) fn stop_within(grace: Duration, observer: &Observer) -> Result<Caught, CliFailure> {
     let observer = observer.clone();
     signals::watch(grace, move |_| observer.stop(), || {})
 }
