@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::output::OutputFile;
 use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::signals::GRACE;
 use crate::ending::say;
+use crate::ending::signals::GRACE;
 use crate::{machine, progress, sim};
 
 #[derive(Args)]

@@ -84,7 +84,7 @@ fn long_records_and_headers_leave_once_and_whole() {
         let draw = &mut Draw(u64::from(seed));
         let is_csv = draw.below(2) == 0;
         let sorted = Sorted::drawn(draw, is_csv);
-        let files = 1 + draw.below(3);
+        let files = 1 + draw.below(6);
         let mut inputs = String::new();
         for number in 0..files {
             place.write(&format!("in{number}"), sorted.part(number, files));
@@ -111,7 +111,9 @@ fn long_records_and_headers_leave_once_and_whole() {
                 options += &format!(" --top {most}");
                 wanted.truncate(most);
             }
-            false if draw.below(2) == 0 => options += " -m",
+            false if draw.below(2) == 0 => {
+                options += [" -m", " -m --batch-size 2", " -m --batch-size 3"][draw.below(3)];
+            }
             false => {}
         }
         let is_piped = draw.below(3) == 0;
@@ -124,8 +126,9 @@ fn long_records_and_headers_leave_once_and_whole() {
         };
         let (ran, found) = output(&place, draw, &command);
         if found != sorted.bytes(&wanted) {
-            // Longer lines of pipes need --max-line. Then nothing has left.
-            let asks = is_piped && ran.err.contains("--max-line");
+            // Longer lines of pipes need --max-line, and longer buffers more memory. Then nothing has left.
+            let asks = is_piped && ran.err.contains("--max-line")
+                || limit == "-S 200M" && ran.err.contains("at least -S");
             assert!(
                 asks && found.is_empty(),
                 "seed {seed}: {command}: {}",
