@@ -46,4 +46,4 @@ pub use scatter::{Bin, scatter};
 pub use scatter_rows::{ChunkRoom, Fill, RowBin, fresh_needed, scatter_rows};
 pub use slab::Slab;
 pub use sort::{sort, sort_parallel};
-pub use words::{WholeRecords, Words};
+pub use words::{EQUAL, WholeRecords, Words, prefix_of};

@@ -10,7 +10,15 @@
 //!
 //! Rows whose words are all equal are interchangeable: their order in the output is not specified.
 
-use crate::Rows;
+use std::cmp::Ordering;
+
+use crate::{Entry, Rows};
+
+/// Rows between a prefetch and its use: more than the dozen misses that a core keeps open.
+const AHEAD: usize = 16;
+
+/// The prefix of a row that was compared with another as a whole.
+pub const EQUAL: u64 = 1;
 
 /// The total order of rows, one 64-bit word at a time.
 pub trait Words {
@@ -37,6 +45,58 @@ pub trait Words {
         (from..until)
             .find(|&depth| self.word(left, depth) != self.word(right, depth))
             .unwrap_or(until)
+    }
+
+    /// The first depth in `from..until` at which any row of a run differs from the first one, or
+    /// `until`. The run has several rows.
+    ///
+    /// Worth overriding if words must be looked for: the first row's are needed for all others.
+    #[inline]
+    fn first_difference_of_run(&self, run: &[Entry], from: u32, until: u32) -> u32 {
+        let mut agreed = until;
+        for (number, entry) in run.iter().enumerate().skip(1) {
+            prefetch_ahead(run, number, self, from);
+            agreed = self.first_difference(run[0].row, entry.row, from, agreed);
+            if agreed == from {
+                break;
+            }
+        }
+        agreed
+    }
+
+    /// Compares rows with `pivot` by all words from `from` on; words before it are equal. Their
+    /// prefixes become less than [`EQUAL`], equal, or greater.
+    ///
+    /// Worth overriding if words must be looked for, as above.
+    fn compare_with(&self, pivot: u64, rows: &mut [Entry], from: u32) {
+        let all = self.words();
+        for entry in rows {
+            let depth = self.first_difference(pivot, entry.row, from, all);
+            let order = match depth < all {
+                true => self.word(entry.row, depth).cmp(&self.word(pivot, depth)),
+                false => Ordering::Equal,
+            };
+            entry.prefix = prefix_of(order);
+        }
+    }
+}
+
+/// The prefix of a row for its order with a pivot.
+#[inline]
+pub fn prefix_of(order: Ordering) -> u64 {
+    EQUAL.wrapping_add_signed(order as i64)
+}
+
+/// Prefetches word `depth` of the row [`AHEAD`] of this one.
+#[inline(always)]
+pub(crate) fn prefetch_ahead<W: Words + ?Sized>(
+    range: &[Entry],
+    number: usize,
+    words: &W,
+    depth: u32,
+) {
+    if let Some(later) = range.get(number + AHEAD) {
+        words.prefetch(later.row, depth);
     }
 }
 

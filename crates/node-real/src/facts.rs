@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Memory of the machine and of this process's control group, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,9 @@ pub fn peak_rss_bytes() -> u64 {
 /// Whether this is a virtual machine that gives free memory back to its host (virtio 1.2, 5.5.6.7,
 /// free page reporting).
 pub(crate) fn gives_free_memory_back() -> bool {
-    reports_free_pages(Path::new("/sys/bus/virtio/drivers/virtio_balloon"))
+    // Looking takes a dozen system calls, and each input has buffers.
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| reports_free_pages(Path::new("/sys/bus/virtio/drivers/virtio_balloon")))
 }
 
 /// Whether a device of the driver whose directory this is has that feature. The kernel writes a

@@ -9,6 +9,7 @@
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
 //! locale:de-DE            text in the order of a language
+//! equal:bytes             text that the language takes for equal has the order of its bytes
 //! ```
 
 use std::cmp::Ordering;
@@ -22,6 +23,8 @@ use crate::text::{KeyOptions, Locale, TextKey, TextOrder, TextTies};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
+/// The word of a description for [`TextOrder::told_by_bytes`].
+const TOLD_BY_BYTES: &str = "equal:bytes";
 
 /// Lines that end with a byte, in the order of their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +145,9 @@ impl LineOrder {
         if let Some(locale) = self.text.locale() {
             keys.push(format!("locale:{}", locale.tag()));
         }
+        if self.text.is_told_by_bytes() {
+            keys.push(TOLD_BY_BYTES.to_owned());
+        }
         (format, keys)
     }
 
@@ -175,6 +181,7 @@ impl LineOrder {
 fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, FormatError> {
     let (mut given, mut options) = (Vec::new(), KeyOptions::default());
     let (mut separator, mut salt, mut locale) = (None, None, None);
+    let told_by_bytes = keys.iter().any(|key| key.as_ref() == TOLD_BY_BYTES);
     for text in keys.iter().map(AsRef::as_ref) {
         let wrong = |what: String| FormatError::Line {
             given: text.to_owned(),
@@ -202,6 +209,7 @@ fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, For
                 let found = Locale::new(tag);
                 locale = Some(found.map_err(|error| wrong(error.to_string()))?);
             }
+            _ if text == TOLD_BY_BYTES => {}
             _ => return Err(none()),
         }
     }
@@ -209,6 +217,10 @@ fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, For
     let order = order.and_then(|order| match locale {
         Some(locale) => order.with_locale(locale),
         None => Ok(order),
+    });
+    let order = order.map(|order| match told_by_bytes {
+        true => order.told_by_bytes(),
+        false => order,
     });
     order.map_err(|error| FormatError::Line {
         given: String::new(),

@@ -49,4 +49,4 @@ pub(crate) use stretch::Stretch;
 pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
 pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};
-pub use order::{TextOrder, TextOrderError, TextTies};
+pub use order::{KeyPlaces, PlacedLine, TextOrder, TextOrderError, TextTies};

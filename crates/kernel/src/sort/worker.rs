@@ -4,7 +4,8 @@ use super::count::{histogram, histogram_fetching, scatter, starts};
 use super::digit::{Bounds, Digit};
 use super::insertion::{insertion_sort, insertion_sort_into};
 use super::partition::{Buffers, STREAMED, Target};
-use super::ties::{first_difference, load, runs};
+use super::ties::{MOST_DIVISIONS, compare_with_pivot, first_difference, load, runs};
+use crate::words::EQUAL;
 use crate::{Entry, Words};
 
 /// Ranges up to this length are insertion sorted: they are too short for a histogram.
@@ -50,6 +51,10 @@ pub(super) struct Task {
     pub(super) tied: bool,
     /// Word 0 of a range with `depth` above 0, to be restored at the end.
     pub(super) first: u64,
+    /// How often a word has divided the range.
+    divisions: u32,
+    /// Whether the prefixes are orders with a pivot, in place of word `depth`.
+    by_pivot: bool,
     pub(super) bounds: Option<Bounds>,
 }
 
@@ -109,6 +114,8 @@ impl Task {
             depth: 0,
             tied: false,
             first: 0,
+            divisions: 0,
+            by_pivot: false,
             bounds: None,
         }
     }
@@ -130,9 +137,16 @@ impl Task {
 
     /// This range, if all of its prefixes are `prefix`.
     pub(super) fn tied(&self, prefix: u64) -> Self {
+        let depth = match (self.by_pivot, prefix) {
+            (false, _) => self.depth + 1,
+            // All words are equal.
+            (true, EQUAL) => u32::MAX,
+            (true, _) => self.depth,
+        };
         Self {
-            depth: self.depth + 1,
+            depth,
             tied: true,
+            by_pivot: false,
             first: if self.depth == 0 { prefix } else { self.first },
             bounds: None,
             ..*self
@@ -144,6 +158,16 @@ impl Task {
         Self {
             depth,
             tied: false,
+            divisions: self.divisions + 1,
+            ..*self
+        }
+    }
+
+    /// This range, with orders with a pivot for prefixes.
+    fn compared(&self) -> Self {
+        Self {
+            tied: false,
+            by_pivot: true,
             ..*self
         }
     }
@@ -202,11 +226,16 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 
-    /// Skips the words in which all rows agree, and loads the next one.
+    /// Skips the words in which all rows agree, and loads the next one; or draws a pivot.
     fn untie(&mut self, area: &mut Area<'_>, task: Task) {
         let (source, _) = area.sides(&task);
+        if task.divisions >= MOST_DIVISIONS && task.depth < self.words.words() {
+            compare_with_pivot(source, self.words, task.depth);
+            self.tasks.push(task.compared());
+            return;
+        }
         let depth = first_difference(source, self.words, task.depth);
-        if depth == self.words.words() {
+        if depth >= self.words.words() {
             area.settle(&task);
         } else {
             load(source, self.words, depth);
@@ -292,7 +321,7 @@ impl<'w, W: Words> Worker<'w, W> {
             Side::Entries => insertion_sort(entries),
             Side::Scratch => insertion_sort_into(&area.scratch[range], entries),
         };
-        if ties && task.depth + 1 < self.words.words() {
+        if ties && (task.by_pivot || task.depth + 1 < self.words.words()) {
             let home = Task {
                 side: Side::Entries,
                 ..*task

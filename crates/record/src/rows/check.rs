@@ -59,7 +59,7 @@ impl RowCheck {
         let named = |value: &RowValue| {
             let place = match &value.place {
                 RowPlace::Column(column) => {
-                    let name = header.and_then(|header| header.names().nth(column.before));
+                    let name = header.and_then(|header| header.name(column.before));
                     let name = name.unwrap_or_else(|| (column.before + 1).to_string());
                     format!("column {name}")
                 }

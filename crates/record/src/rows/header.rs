@@ -14,6 +14,10 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The most names in a message.
 const MOST_NAMES: usize = 8;
 
+/// The most letters by which a name is near to another: their distance takes the product of their
+/// lengths.
+const MOST_COMPARED: usize = 64;
+
 /// The names of columns.
 ///
 /// ```
@@ -91,17 +95,18 @@ impl Header {
         };
         let quote = dialect.quote();
         let row = row.strip_prefix(BYTE_ORDER_MARK).unwrap_or(row);
-        let columns = count_fields(row, separator, quote).map_err(BadRow::of_field)?;
-        let name = |before| {
-            let column = Column {
-                separator,
-                quote,
-                before,
-            };
-            column.find(row).with(|name| Box::from(name))
+        count_fields(row, separator, quote).map_err(BadRow::of_field)?;
+        let first = Column {
+            separator,
+            quote,
+            before: 0,
         };
-        let names = (0..columns).map(name).collect();
-        Ok(Header { names })
+        let names = first
+            .each(row)
+            .map(|found| found.with(|name| Box::from(name)));
+        Ok(Header {
+            names: names.collect(),
+        })
     }
 
     /// The number of columns.
@@ -114,6 +119,12 @@ impl Header {
     pub fn names(&self) -> impl Iterator<Item = String> {
         let names = self.names.iter();
         names.map(|name| String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// The name of the column behind `before` others.
+    pub(super) fn name(&self, before: usize) -> Option<String> {
+        let name = self.names.get(before)?;
+        Some(String::from_utf8_lossy(name).into_owned())
     }
 
     /// The number of columns before the one of this name.
@@ -140,8 +151,12 @@ impl Header {
 
     /// The names of which the fewest letters differ, whatever their case.
     fn nearest(&self, name: &str) -> Names {
-        let wanted = name.to_lowercase();
-        let distance = |other: &String| strsim::osa_distance(&wanted, &other.to_lowercase());
+        let front = |name: &str| {
+            let letters = name.chars().take(MOST_COMPARED);
+            letters.flat_map(char::to_lowercase).collect::<String>()
+        };
+        let wanted = front(name);
+        let distance = |other: &String| strsim::osa_distance(&wanted, &front(other));
         let mut nearest: Vec<String> = self.names().collect();
         nearest.sort_by_cached_key(distance);
         let others = nearest.len().saturating_sub(MOST_NAMES);

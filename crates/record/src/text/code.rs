@@ -8,16 +8,18 @@
 //! ```
 //!
 //! Encodings are not stored. Two keys compare by their first words, which is nearly always enough,
-//! and by their whole encodings otherwise.
+//! and otherwise by ever longer fronts of their encodings. A key that is compared with many others
+//! ([`Code::against`]) is encoded once for all of them.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::field::{Field, WORD_BYTES};
 
 use super::edit::{Edit, fold_eight};
 use super::general::{self, General};
-use super::groups::{Sink, Window, group, groups, mismatch, word_of};
+use super::groups::{Front, GROUP, Sink, Window, group, groups, mismatch, word_of};
 use super::locale::Locale;
 use super::month::month;
 use super::number::{self, Number, encode_human};
@@ -27,6 +29,13 @@ use super::{date, decimal, natural, random, version};
 
 /// The low byte of a word: the number of its bytes, or that more follow.
 const COUNT: u64 = 0xFF;
+
+/// Bytes of the encodings of two keys that are compared first.
+const FIRST_FRONT: usize = 512;
+
+/// The next fronts are longer by this factor, so that all of them together take little more than the
+/// last one.
+const LONGER: usize = 8;
 
 /// What the bytes of a key are read as, with all that this needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +65,8 @@ pub(super) enum Code {
     Collated(Locale),
 }
 
-/// How two keys differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
-    /// In this word first.
-    At(usize),
-    /// Not at all, in so many words.
-    None(usize),
-}
+/// The first word in which two keys differ, and their order there; `None` if they are equal.
+pub(super) type Difference = Option<(usize, Ordering)>;
 
 /// Memory that comparisons of a thread use again.
 #[derive(Default)]
@@ -142,49 +145,68 @@ impl Code {
                 if x != y || x & COUNT < 8 {
                     x.cmp(&y)
                 } else {
-                    self.encoded(a, b, |a, b| a.cmp(b))
+                    self.compare_encoded(a, b)
                 }
             }
         }
     }
 
-    /// Where the words of two keys differ first; those before `from` are equal.
-    pub(super) fn difference(self, a: &[u8], b: &[u8], from: usize) -> Difference {
-        match self {
-            Code::Text => difference_of(a, b, from),
-            Code::Folded => {
-                let fold = |byte: &u8| byte.to_ascii_uppercase();
-                let mut pairs = a.iter().map(fold).zip(b.iter().map(fold));
-                let place = pairs.position(|(a, b)| a != b);
-                let shorter = a.len().min(b.len());
-                let place = place.or_else(|| (a.len() != b.len()).then_some(shorter));
-                difference_at(place, shorter)
+    /// The order of two keys by their encodings, of which no more is made than the order needs.
+    fn compare_encoded(self, a: &[u8], b: &[u8]) -> Ordering {
+        with_scratch(|first, second| {
+            let mut most = FIRST_FRONT;
+            loop {
+                self.encode(a, &mut Front::new(first, most));
+                self.encode(b, &mut Front::new(second, most));
+                let ordering = first.cmp(&second);
+                if ordering.is_ne() || first.len() < most {
+                    return ordering;
+                }
+                most = most.saturating_mul(LONGER);
             }
-            _ => self.encoded(a, b, |a, b| difference_of(a, b, from)),
-        }
+        })
     }
 
-    /// Gives the encodings of two keys to `then`.
-    fn encoded<T>(self, a: &[u8], b: &[u8], then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
-        // Encoders borrow the scratch memory for edits, so these two are out of it meanwhile.
-        let take = |scratch: &RefCell<Scratch>| {
-            let scratch = &mut *scratch.borrow_mut();
-            (
-                std::mem::take(&mut scratch.first),
-                std::mem::take(&mut scratch.second),
-            )
-        };
-        let (mut first, mut second) = SCRATCH.with(take);
-        first.clear();
-        second.clear();
-        self.encode(a, &mut first);
-        self.encode(b, &mut second);
-        let result = then(&first, &second);
-        SCRATCH.with_borrow_mut(|scratch| {
-            scratch.first = first;
-            scratch.second = second;
-        });
-        result
+    /// Gives `then` the differences between a key and others in some words; all words before these
+    /// are equal. Returns the number of the key's words, or more than `words.end`.
+    pub(super) fn against(
+        self,
+        key: &[u8],
+        words: Range<usize>,
+        then: impl FnOnce(&mut dyn FnMut(&[u8]) -> Difference),
+    ) -> usize {
+        // The byte behind a full word decides whether it is the last.
+        let most = words.end.saturating_mul(GROUP).saturating_add(1);
+        let front = |key: &[u8]| key.len().min(most);
+        match self {
+            Code::Text => {
+                let key = &key[..front(key)];
+                then(&mut |other| difference_of(key, &other[..front(other)], words.start));
+                groups(key.len())
+            }
+            Code::Folded => {
+                let key = &key[..front(key)];
+                then(&mut |other| {
+                    let fold = |byte: &u8| byte.to_ascii_uppercase();
+                    let other = &other[..front(other)];
+                    let mut pairs = key.iter().map(fold).zip(other.iter().map(fold));
+                    let place = pairs.position(|(a, b)| a != b);
+                    let shorter = key.len().min(other.len());
+                    let place = place.or_else(|| (key.len() != other.len()).then_some(shorter))?;
+                    let at = |key: &[u8]| key.get(place).map(fold);
+                    Some((word_of(place, shorter), at(key).cmp(&at(other))))
+                });
+                groups(key.len())
+            }
+            _ => with_scratch(|first, second| {
+                self.encode(key, &mut Front::new(first, most));
+                then(&mut |other| {
+                    self.encode(other, &mut Front::new(second, most));
+                    difference_of(first, second, words.start)
+                });
+                groups(first.len())
+            }),
+        }
     }
 
     /// Writes bytes that compare as the keys do.
@@ -264,16 +286,22 @@ fn fold_word(word: u64) -> u64 {
 }
 
 fn difference_of(a: &[u8], b: &[u8], from: usize) -> Difference {
-    let place = mismatch(a, b, from.saturating_mul(super::groups::GROUP));
-    difference_at(place, a.len().min(b.len()))
+    let place = mismatch(a, b, from.saturating_mul(GROUP))?;
+    let word = word_of(place, a.len().min(b.len()));
+    Some((word, a.get(place).cmp(&b.get(place))))
 }
 
-/// The word of a difference at `place`, if there is one.
-fn difference_at(place: Option<usize>, shorter: usize) -> Difference {
-    match place {
-        Some(place) => Difference::At(word_of(place, shorter)),
-        None => Difference::None(groups(shorter)),
-    }
+/// Gives memory for two encodings to `then`.
+fn with_scratch<T>(then: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> T) -> T {
+    // Encoders borrow the scratch memory for edits, so these two are out of it meanwhile.
+    let take = |scratch: &mut Scratch| {
+        let both = (&mut scratch.first, &mut scratch.second);
+        (std::mem::take(both.0), std::mem::take(both.1))
+    };
+    let (mut first, mut second) = SCRATCH.with_borrow_mut(take);
+    let result = then(&mut first, &mut second);
+    SCRATCH.with_borrow_mut(|scratch| (scratch.first, scratch.second) = (first, second));
+    result
 }
 
 /// Writes the encoding of a field; zeros stand for bytes that the record does not have.

@@ -108,6 +108,40 @@ impl Sink for Vec<u8> {
     }
 }
 
+/// Keeps the first bytes of an encoding.
+pub(super) struct Front<'v> {
+    bytes: &'v mut Vec<u8>,
+    most: usize,
+}
+
+impl Front<'_> {
+    /// The first `most` bytes of an encoding, in memory that is used again.
+    pub(super) fn new(bytes: &mut Vec<u8>, most: usize) -> Front<'_> {
+        bytes.clear();
+        Front { bytes, most }
+    }
+}
+
+impl Sink for Front<'_> {
+    #[inline]
+    fn push(&mut self, byte: u8) {
+        if !self.is_full() {
+            self.bytes.push(byte);
+        }
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.bytes.len() >= self.most
+    }
+
+    fn push_all(&mut self, bytes: &[u8]) {
+        let room = self.most - self.bytes.len();
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
 /// Keeps one word of an encoding, and so needs no memory for the rest.
 #[derive(Debug)]
 pub(super) struct Window {

@@ -15,16 +15,16 @@
 //! line already: then equal lines are the same bytes.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use thiserror::Error;
 
-use super::code::Difference;
 use super::groups::group;
 use super::key::TextKey;
 use super::locale::Locale;
 use super::options::{KeyOptions, OptionError, TextKind};
 use super::part::{Part, fill};
-use super::row::RowValue;
+use super::row::{Found, FoundAt, RowValue};
 use super::stretch::Stretch;
 
 /// The tie-breaker between lines with equal keys.
@@ -66,6 +66,29 @@ pub enum TextOrderError {
     },
 }
 
+/// Where the keys of a line are, so that they need not be sought at each of many comparisons.
+#[derive(Clone, Debug)]
+pub struct KeyPlaces(Vec<FoundAt>);
+
+/// A line, and the places of its keys if they are known.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedLine<'l> {
+    /// The line.
+    pub bytes: &'l [u8],
+    /// The places.
+    pub places: Option<&'l KeyPlaces>,
+}
+
+impl<'l> PlacedLine<'l> {
+    /// The key of a part of the order, which has this number.
+    fn find(self, part: &Part, number: usize) -> Found<'l> {
+        match self.places {
+            Some(places) => places.0[number].of(self.bytes),
+            None => part.find(self.bytes),
+        }
+    }
+}
+
 /// An order of lines as sequences of 64-bit words.
 ///
 /// ```
@@ -88,6 +111,8 @@ pub struct TextOrder {
     pub(super) keyed: bool,
     /// A part for each key.
     parts: Vec<Part>,
+    /// The bytes of the keys in the order of a language, if they tell equal keys apart.
+    bytes: Vec<Part>,
     /// The last resort, if the keys leave it anything to do.
     last: Option<Part>,
     /// Whether the only part is the line itself, ascending or descending.
@@ -178,6 +203,7 @@ impl TextOrder {
             ties,
             keyed: true,
             parts,
+            bytes: Vec::new(),
             last,
             line_only,
             salt: None,
@@ -208,6 +234,24 @@ impl TextOrder {
             locale: Some(locale),
             ..order
         })
+    }
+
+    /// The same order, but keys that a language takes for equal, such as a letter with its accent in one
+    /// character and in two, have the order of their bytes, behind all keys. So equal keys, of which
+    /// one is kept, have equal bytes and stand together.
+    #[must_use]
+    pub fn told_by_bytes(self) -> TextOrder {
+        let bytes = self.parts.iter().filter_map(Part::bytes_of_collated);
+        TextOrder {
+            bytes: bytes.collect(),
+            ..self
+        }
+    }
+
+    /// Whether bytes tell keys apart that a language takes for equal.
+    #[must_use]
+    pub fn is_told_by_bytes(&self) -> bool {
+        !self.bytes.is_empty()
     }
 
     /// The language whose order text has.
@@ -265,7 +309,8 @@ impl TextOrder {
     /// Whether lines that compare equal are the same bytes.
     #[must_use]
     pub fn is_total(&self) -> bool {
-        self.ties == TextTies::Line || self.parts.iter().any(Part::is_line)
+        let mut keys = self.parts.iter().chain(&self.bytes);
+        self.ties == TextTies::Line || keys.any(Part::is_line)
     }
 
     /// Word `depth` of a line; 0 past the last. Word 0 is the prefix.
@@ -309,28 +354,68 @@ impl TextOrder {
             .unwrap_or(Ordering::Equal)
     }
 
-    /// Whether all keys of two lines are equal.
+    /// The places of all keys of a line.
+    #[must_use]
+    pub fn places(&self, line: &[u8]) -> KeyPlaces {
+        KeyPlaces(self.all().map(|part| part.place(line)).collect())
+    }
+
+    /// As [`TextOrder::compare`], without a search for keys whose places are known.
+    #[must_use]
+    pub fn compare_placed(&self, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
+        let mut by_part = self
+            .all()
+            .enumerate()
+            .map(|(number, part)| part.compare_found((a.find(part, number), b.find(part, number))));
+        by_part
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+
+    /// Whether all keys of two lines are equal. Text in the order of a language is equal if its bytes
+    /// are.
     #[must_use]
     pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
-        self.parts.iter().all(|part| part.compare(a, b).is_eq())
+        self.parts.iter().all(|part| part.equal(a, b))
     }
 
     /// The first word from `from` on in which two lines differ, or `until` if that is not before it.
     /// All words before `from` must be equal.
     #[must_use]
     pub fn first_difference(&self, a: &[u8], b: &[u8], from: u32, until: u32) -> u32 {
-        let (from, until) = (from as usize, until as usize);
-        let mut before = 0;
-        for part in self.all() {
-            match part.difference(a, b, from.saturating_sub(before)) {
-                Difference::At(word) => return (before + word).min(until) as u32,
-                Difference::None(words) => before += words,
+        let mut found = until;
+        self.against(a, from..until, |difference| match difference(b) {
+            Some((word, _)) => {
+                found = found.min(word);
+                false
             }
-            if before >= until {
-                break;
-            }
+            None => true,
+        });
+        found
+    }
+
+    /// Compares one line with many, so that each of its keys is found and encoded once. For one part of
+    /// the order after the other, `compare` gets a function that says in which of these words another
+    /// line differs there first, and how `line` compares with it. `compare` returns whether the next part
+    /// is needed. All words before these must be equal.
+    pub fn against(
+        &self,
+        line: &[u8],
+        words: Range<u32>,
+        mut compare: impl FnMut(&mut dyn FnMut(&[u8]) -> Option<(u32, Ordering)>) -> bool,
+    ) {
+        let (from, until) = (words.start as usize, words.end as usize);
+        let (mut before, mut goes_on) = (0, true);
+        let mut parts = self.all();
+        while let Some(part) = parts.next().filter(|_| goes_on && before.max(from) < until) {
+            let words = from.saturating_sub(before)..until - before;
+            before += part.against(line, words, |difference| {
+                goes_on = compare(&mut |other| {
+                    let (word, ordering) = difference(other)?;
+                    Some(((before + word) as u32, ordering))
+                });
+            });
         }
-        until as u32
     }
 
     /// Word 0 of each line, with one decision about the order for all of them. As many lines are
@@ -342,10 +427,10 @@ impl TextOrder {
         }
     }
 
-    /// The parts for the keys, and the last resort.
+    /// The parts for the keys, their bytes, and the last resort.
     #[inline]
     fn all(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(&self.last)
+        self.parts.iter().chain(&self.bytes).chain(&self.last)
     }
 
     /// The parts for the keys alone.

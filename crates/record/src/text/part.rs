@@ -16,7 +16,7 @@ use super::groups::{Window, group};
 use super::key::TextKey;
 use super::locale::Locale;
 use super::place::Place;
-use super::row::{Found, RowPlace, RowValue};
+use super::row::{Found, FoundAt, RowPlace, RowValue};
 use super::stretch::{BytePlace, Stretch};
 
 /// A key, ready for use.
@@ -100,6 +100,14 @@ impl Part {
         is_text
     }
 
+    /// The same key by its bytes, if it is text in the order of a language.
+    pub(super) fn bytes_of_collated(&self) -> Option<Part> {
+        matches!(self.code, Code::Collated(_)).then(|| Part {
+            code: Code::Text,
+            ..self.clone()
+        })
+    }
+
     /// Whether the part is all bytes of the line, so that nothing can follow it.
     pub(super) fn is_line(&self) -> bool {
         let is_whole = matches!(&self.source, Source::Fields(place) if place.is_line());
@@ -159,7 +167,13 @@ impl Part {
     /// The order of the keys in two lines.
     #[inline]
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let ordering = self.pair(a, b, |a, b| self.code.compare(a, b));
+        self.compare_found((self.source.find(a), self.source.find(b)))
+    }
+
+    /// The order of two keys that are found.
+    #[inline]
+    pub(super) fn compare_found(&self, keys: (Found<'_>, Found<'_>)) -> Ordering {
+        let ordering = pair(keys, |a, b| self.code.compare(a, b));
         if self.flip == 0 {
             ordering
         } else {
@@ -167,17 +181,41 @@ impl Part {
         }
     }
 
-    /// Where the words of the keys in two lines differ first; those before `from` are equal.
-    pub(super) fn difference(&self, a: &[u8], b: &[u8], from: usize) -> Difference {
-        self.pair(a, b, |a, b| self.code.difference(a, b, from))
+    /// The key in `line`.
+    pub(super) fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
+        self.source.find(line)
     }
 
-    #[inline]
-    fn pair<T>(&self, a: &[u8], b: &[u8], then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
-        match (self.source.find(a), self.source.find(b)) {
-            (Found::Plain(a), Found::Plain(b)) => then(a, b),
-            (a, b) => a.with(|a| b.with(|b| then(a, b))),
+    /// Where the key is in `line`.
+    pub(super) fn place(&self, line: &[u8]) -> FoundAt {
+        FoundAt::new(self.source.find(line), line)
+    }
+
+    /// Whether the keys in two lines are equal. Text in the order of a language is equal only if its
+    /// bytes are: there are characters that a language does not see.
+    pub(super) fn equal(&self, a: &[u8], b: &[u8]) -> bool {
+        match self.code {
+            Code::Collated(_) => pair((self.source.find(a), self.source.find(b)), |a, b| a == b),
+            _ => self.compare(a, b).is_eq(),
         }
+    }
+
+    /// As [`Code::against`], with the keys in lines.
+    pub(super) fn against(
+        &self,
+        line: &[u8],
+        words: Range<usize>,
+        then: impl FnOnce(&mut dyn FnMut(&[u8]) -> Difference),
+    ) -> usize {
+        let flipped = |(word, ordering): (usize, Ordering)| match self.flip {
+            0 => (word, ordering),
+            _ => (word, ordering.reverse()),
+        };
+        self.with(line, |key| {
+            self.code.against(key, words, |difference| {
+                then(&mut |other| self.with(other, &mut *difference).map(flipped));
+            })
+        })
     }
 
     /// The most words of the key in a line of at most so many bytes.
@@ -203,6 +241,14 @@ impl Part {
                 fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
             }
         }
+    }
+}
+
+#[inline]
+fn pair<T>(keys: (Found<'_>, Found<'_>), then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
+    match keys {
+        (Found::Plain(a), Found::Plain(b)) => then(a, b),
+        (a, b) => a.with(|a| b.with(|b| then(a, b))),
     }
 }
 

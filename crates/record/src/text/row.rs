@@ -71,6 +71,37 @@ impl<'r> Found<'r> {
     }
 }
 
+/// Where a value is in its row, so that it need not be sought again.
+#[derive(Clone, Debug)]
+pub(super) struct FoundAt {
+    range: Range<usize>,
+    coding: Option<Coding>,
+}
+
+impl FoundAt {
+    pub(super) fn new(found: Found<'_>, row: &[u8]) -> FoundAt {
+        let (bytes, coding) = match found {
+            Found::Plain(bytes) => (bytes, None),
+            Found::Coded(Coded { bytes, coding }) => (bytes, Some(coding)),
+        };
+        // A value that is missing may be no part of the row.
+        let start = match bytes {
+            [] => 0,
+            _ => bytes.as_ptr() as usize - row.as_ptr() as usize,
+        };
+        let range = start..start + bytes.len();
+        FoundAt { range, coding }
+    }
+
+    pub(super) fn of<'r>(&self, row: &'r [u8]) -> Found<'r> {
+        let bytes = &row[self.range.clone()];
+        match self.coding {
+            None => Found::Plain(bytes),
+            Some(coding) => Found::Coded(Coded { bytes, coding }),
+        }
+    }
+}
+
 impl Coded<'_> {
     /// Writes the value, or as much of it as `out` takes.
     pub(super) fn decode(self, out: &mut impl Sink) {

@@ -363,14 +363,15 @@ impl Workspace {
         self.len = self.len.min(rows);
     }
 
-    /// Drops the entries for which `is_equal` to the last one kept.
+    /// Drops the entries for which `is_equal` to the one before, which may be dropped itself: a long
+    /// record that is kept is not looked at again for each that is equal to it.
     fn dedup(&mut self, mut is_equal: impl FnMut(&Entry, &Entry) -> bool) {
         let Some(entries) = self.entries.as_mut().filter(|_| self.len > 0) else {
             return;
         };
         let mut kept = 0;
         for number in 1..self.len {
-            if !is_equal(&entries[kept], &entries[number]) {
+            if !is_equal(&entries[number - 1], &entries[number]) {
                 kept += 1;
                 entries[kept] = entries[number];
             }

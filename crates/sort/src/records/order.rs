@@ -3,8 +3,13 @@
 //! Records come with their delimiters, as they lie in memory.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
+use record::text::{KeyPlaces, PlacedLine};
 use record::{LineOrder, Order, Ties};
+
+/// The places of keys in a line of more bytes are kept while it is compared with others.
+const LONG_LINE_BYTES: usize = 1 << 10;
 
 /// A total order of records, except for [`Ties::Position`].
 pub(crate) trait TotalOrder {
@@ -20,8 +25,22 @@ pub(crate) trait TotalOrder {
     /// The order of two records by all their words.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
-    /// The first word from `from` on in which two records differ.
-    fn first_difference(&self, a: &[u8], b: &[u8], from: u32) -> Option<u32>;
+    /// The places of the keys of a long record.
+    fn places(&self, record: &[u8]) -> Option<KeyPlaces> {
+        let _ = record;
+        None
+    }
+
+    /// The order of two records, of which the places of keys may be known.
+    fn compare_placed(&self, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
+        self.compare(a.bytes, b.bytes)
+    }
+
+    /// No two records of at most so many bytes differ in a word from this on.
+    fn most_words(&self, longest: usize) -> u32;
+
+    /// The first of these words in which two records differ; all words before them are equal.
+    fn first_difference(&self, a: &[u8], b: &[u8], words: Range<u32>) -> Option<u32>;
 }
 
 impl TotalOrder for Order {
@@ -44,9 +63,12 @@ impl TotalOrder for Order {
         self.compare(a, b)
     }
 
-    fn first_difference(&self, a: &[u8], b: &[u8], from: u32) -> Option<u32> {
-        let differ = |&depth: &u32| self.word(a, depth) != self.word(b, depth);
-        (from..self.words()).find(differ)
+    fn most_words(&self, _: usize) -> u32 {
+        self.words()
+    }
+
+    fn first_difference(&self, a: &[u8], b: &[u8], mut words: Range<u32>) -> Option<u32> {
+        words.find(|&depth| self.word(a, depth) != self.word(b, depth))
     }
 }
 
@@ -70,9 +92,29 @@ impl TotalOrder for LineOrder {
         self.compare(a, b)
     }
 
-    fn first_difference(&self, a: &[u8], b: &[u8], from: u32) -> Option<u32> {
+    fn places(&self, record: &[u8]) -> Option<KeyPlaces> {
+        let is_long = record.len() > LONG_LINE_BYTES;
+        is_long.then(|| self.text.places(self.body(record)))
+    }
+
+    fn compare_placed(&self, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
+        if a.places.is_none() && b.places.is_none() {
+            return self.compare(a.bytes, b.bytes);
+        }
+        let body = |line: PlacedLine<'_>| PlacedLine {
+            bytes: self.body(line.bytes),
+            ..line
+        };
+        self.text.compare_placed(body(a), body(b))
+    }
+
+    fn most_words(&self, longest: usize) -> u32 {
+        self.text.most_words(longest)
+    }
+
+    fn first_difference(&self, a: &[u8], b: &[u8], words: Range<u32>) -> Option<u32> {
+        let (from, until) = (words.start, words.end);
         let [a, b] = [self.body(a), self.body(b)];
-        let until = self.text.most_words(a.len().max(b.len()));
         let found = self.text.first_difference(a, b, from, until);
         (found < until).then_some(found)
     }

@@ -181,16 +181,11 @@ impl Splitters {
                 _ => return self.beside_equals(order, element, run),
             };
             // The words between the two levels are equal for all splitters of the run.
-            let splitter = self.splitter(run.start).record;
-            for depth in level.depth + 1..next.depth {
-                match order
-                    .word(element.record, depth)
-                    .cmp(&order.word(splitter, depth))
-                {
-                    Ordering::Less => return run.start,
-                    Ordering::Greater => return run.end,
-                    Ordering::Equal => {}
-                }
+            let (record, splitter) = (element.record, self.splitter(run.start).record);
+            let between = level.depth + 1..next.depth;
+            if let Some(depth) = order.first_difference(record, splitter, between) {
+                let is_less = order.word(record, depth) < order.word(splitter, depth);
+                return if is_less { run.start } else { run.end };
             }
             let word = order.word(element.record, next.depth);
             let mut found = [0];
@@ -267,7 +262,8 @@ impl EqualSplitters {
         // They are sorted, so the first and the last differ in every word in which any two do.
         let first = sample.element(range.start).record;
         let last = sample.element(range.end - 1).record;
-        match order.first_difference(first, last, depth + 1) {
+        let words = depth + 1..order.most_words(first.len().max(last.len()));
+        match order.first_difference(first, last, words) {
             Some(depth) => EqualSplitters::Next(Box::new(Level::new(order, sample, range, depth))),
             None => EqualSplitters::Same,
         }

@@ -83,6 +83,9 @@ struct Counting<'a> {
     begun: Vec<u8>,
     /// The first of the lines with its keys, and their number so far.
     first: Vec<u8>,
+    /// One of them that is less than half as long, or nothing. Lines are compared with it: a long
+    /// first line is not looked at for each of its equals.
+    short: Vec<u8>,
     number: u64,
     /// The unit that is filled, and its place in the output.
     open: Option<Buffer>,
@@ -102,6 +105,7 @@ impl<'a> Counting<'a> {
             delimiter: framing.delimiter().expect("lines are counted"),
             begun: Vec::new(),
             first: Vec::new(),
+            short: Vec::new(),
             number: 0,
             open: None,
             filled: 0,
@@ -135,9 +139,13 @@ impl<'a> Counting<'a> {
         if self.number > 0 && self.is_again(line) {
             self.number += 1;
             self.dropped += self.counter.contents.sum_of(line);
+            if line.len() < self.compared().len() / 2 {
+                self.short = line.to_vec();
+            }
             return Ok(());
         }
         self.put_first().await?;
+        self.short.clear();
         self.first.clear();
         self.first.extend_from_slice(line);
         self.number = 1;
@@ -146,7 +154,15 @@ impl<'a> Counting<'a> {
 
     /// Whether a line has the keys of the one before. Equal bytes need no look at keys.
     fn is_again(&self, line: &[u8]) -> bool {
-        self.first == line || self.counter.contents.keys_equal(&self.first, line)
+        let before = self.compared();
+        before == line || self.counter.contents.keys_equal(before, line)
+    }
+
+    fn compared(&self) -> &[u8] {
+        match self.short.is_empty() {
+            true => &self.first,
+            false => &self.short,
+        }
     }
 
     /// Writes the line that was counted, behind its number.

@@ -103,11 +103,28 @@ impl Column {
     pub(crate) fn find_at(self, row: &[u8]) -> (Found<'_>, usize) {
         let range = self.range(row);
         let start = range.start;
-        let found = match &row[range] {
+        (self.value(&row[range]), start)
+    }
+
+    /// The values of a row's fields from this column on, each found from the end of the one before.
+    pub(crate) fn each(self, row: &[u8]) -> impl Iterator<Item = Found<'_>> {
+        let row = without_cr(row);
+        let mut next = self.start(row);
+        std::iter::from_fn(move || {
+            let start = next?;
+            let end = self.end(row, start);
+            next = (end < row.len()).then_some(end + 1);
+            Some(self.value(&row[start..end]))
+        })
+    }
+
+    /// The value of a field with its quotes.
+    #[inline]
+    fn value(self, field: &[u8]) -> Found<'_> {
+        match field {
             [first, inside @ ..] if Some(*first) == self.quote => quoted(inside, *first),
             field => Found::Plain(field),
-        };
-        (found, start)
+        }
     }
 
     /// The bytes of the field, with its quotes.

@@ -53,7 +53,8 @@ pub fn assert_agrees(order: &TextOrder, a: &[u8], b: &[u8], draw: &mut Draw) {
     if order.is_total() && expected.is_eq() {
         assert_eq!(a, b, "{}", context());
     }
-    if expected == Ordering::Equal {
+    // A language may take keys for equal whose bytes are not.
+    if expected == Ordering::Equal && order.locale().is_none() {
         assert!(order.keys_equal(a, b), "{}", context());
     }
 }

@@ -6,6 +6,7 @@
 //! source 2   |chunk|  next record: 23 |
 //! ```
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use crate::records::block::Chunk;
@@ -13,6 +14,7 @@ use crate::records::contents::{Contents, Room};
 use crate::records::order::TotalOrder;
 use crate::records::size::{Size, Sum};
 use kernel::LoserTree;
+use record::text::{KeyPlaces, PlacedLine};
 
 /// A running merge: a chunk of each source that has not ended. Sources are in input order.
 #[derive(Debug)]
@@ -27,6 +29,9 @@ pub struct Merging {
     left: u64,
     /// The last record copied, if equal ones are dropped.
     last: Vec<u8>,
+    /// One that was dropped behind it and is less than half as long, or nothing. Others are compared
+    /// with it: a long record that is kept is not looked at for each that is equal to it.
+    short: Vec<u8>,
 }
 
 /// The result of merging into a buffer.
@@ -46,6 +51,14 @@ pub struct Merged {
 struct Source {
     chunk: Option<Chunk>,
     gone: Size,
+    next: OnceCell<Next>,
+}
+
+/// What is found of a source's next record, once.
+#[derive(Debug)]
+struct Next {
+    end: usize,
+    places: Option<KeyPlaces>,
 }
 
 impl Source {
@@ -55,25 +68,35 @@ impl Source {
             .map_or(Size::default(), |chunk| chunk.size - self.gone)
     }
 
-    /// The next record, and all bytes behind it.
-    #[inline]
-    fn next(&self) -> Option<&[u8]> {
-        let chunk = self.chunk.as_ref()?;
-        Some(&chunk.buffer.bytes()[self.gone.bytes as usize..])
-    }
-
     fn prefix(&self, order: &impl TotalOrder) -> Option<u64> {
-        self.record(order).map(|record| order.word(record, 0))
+        self.record(order).map(|record| order.word(record.bytes, 0))
     }
 
+    /// The next record.
     #[inline]
-    fn record(&self, order: &impl TotalOrder) -> Option<&[u8]> {
-        let behind = self.next()?;
-        let end = order
-            .framing()
-            .end(behind)
-            .expect("a chunk has whole records");
-        Some(&behind[..end])
+    fn record(&self, order: &impl TotalOrder) -> Option<PlacedLine<'_>> {
+        let chunk = self.chunk.as_ref()?;
+        let behind = &chunk.buffer.bytes()[self.gone.bytes as usize..];
+        let next = self.next.get_or_init(|| {
+            let end = order.framing().end(behind);
+            let end = end.expect("a chunk has whole records");
+            let places = order.places(&behind[..end]);
+            Next { end, places }
+        });
+        Some(PlacedLine {
+            bytes: &behind[..next.end],
+            places: next.places.as_ref(),
+        })
+    }
+
+    /// Passes the next record, of so many bytes.
+    #[inline]
+    fn pass(&mut self, bytes: usize) {
+        self.next.take();
+        self.gone += Size {
+            records: 1,
+            bytes: bytes as u64,
+        };
     }
 }
 
@@ -88,6 +111,7 @@ impl Merging {
             turn: 0,
             left: most,
             last: Vec::new(),
+            short: Vec::new(),
         }
     }
 
@@ -108,7 +132,7 @@ impl Merging {
         assert!(chunk.size.records > 0, "a chunk has records");
         self.sources[source] = Source {
             chunk: Some(chunk),
-            gone: Size::default(),
+            ..Source::default()
         };
     }
 
@@ -126,16 +150,25 @@ impl Merging {
         out: &mut [u8],
     ) -> Merged {
         let last = std::mem::take(&mut self.last);
+        let mut short = std::mem::take(&mut self.short);
         let (mut begin, mut dropped) = (None, Sum::default());
         let merged = self.merge_if(order, room, out, |done, record| {
-            let before = begin.map_or(&last[..], |begin| &done[begin..]);
-            let is_new = before.is_empty() || !contents.keys_equal(before, record);
-            match is_new {
-                true => begin = Some(done.len()),
-                false => dropped += contents.sum_of(record),
+            let before = match short.is_empty() {
+                true => begin.map_or(&last[..], |begin| &done[begin..]),
+                false => &short,
+            };
+            if before.is_empty() || !contents.keys_equal(before, record) {
+                begin = Some(done.len());
+                short.clear();
+                return true;
             }
-            is_new
+            dropped += contents.sum_of(record);
+            if record.len() < before.len() / 2 {
+                short = record.to_vec();
+            }
+            false
         });
+        self.short = short;
         self.last = match begin {
             Some(begin) => out[begin..merged.size.bytes as usize].to_vec(),
             None => last,
@@ -166,7 +199,7 @@ impl Merging {
         while done < room.bytes() && records < self.left {
             let Some(winner) = tree.winner() else { break };
             let source = &mut sources[winner];
-            let record = source.record(order).expect("a winner has a chunk");
+            let record = source.record(order).expect("a winner has a chunk").bytes;
             let end = done + record.len();
             let ends = match room {
                 Room::Within(bytes) => bytes,
@@ -182,10 +215,8 @@ impl Merging {
                 out[done..end].copy_from_slice(record);
                 (records, done) = (records + 1, end);
             }
-            source.gone += Size {
-                records: 1,
-                bytes: record.len() as u64,
-            };
+            let bytes = record.len();
+            source.pass(bytes);
             if source.left().records == 0 {
                 self.dry = Some(winner);
                 break;
@@ -247,5 +278,5 @@ fn compare(sources: &[Source], order: &impl TotalOrder, (a, b): (usize, usize)) 
         let record = sources[source].record(order);
         record.expect("a player has a chunk")
     };
-    order.compare(next(a), next(b))
+    order.compare_placed(next(a), next(b))
 }

@@ -72,10 +72,10 @@ impl Lines {
         }
         if self.unique {
             let line = |entry: &Entry| line_at(&slices, entry.row, self.order.framing);
-            workspace.dedup(|kept, next| {
+            workspace.dedup(|before, next| {
                 // Prefixes tell most lines apart.
                 let is_equal =
-                    kept.prefix == next.prefix && self.keys_equal(line(kept), line(next));
+                    before.prefix == next.prefix && self.keys_equal(line(before), line(next));
                 if is_equal {
                     dropped += self.sum_of(line(next));
                 }

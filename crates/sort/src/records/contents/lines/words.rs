@@ -1,6 +1,6 @@
 //! The order of a bucket's lines as the kernels see it: a sequence of words for each row.
 
-use kernel::{Entry, Words};
+use kernel::{EQUAL, Entry, Words, prefix_of};
 use record::{LineOrder, Ties};
 
 use super::windows::line_at;
@@ -54,5 +54,52 @@ impl Words for LineWords<'_> {
         }
         let (left, right) = (self.line(left), self.line(right));
         self.order.text.first_difference(left, right, from, end)
+    }
+
+    fn first_difference_of_run(&self, run: &[Entry], from: u32, until: u32) -> u32 {
+        if let [first, second] = run {
+            return self.first_difference(first.row, second.row, from, until);
+        }
+        let end = until.min(self.words);
+        let mut agreed = end.max(from);
+        if from < end {
+            let first = self.line(run[0].row);
+            self.order.text.against(first, from..end, |difference| {
+                for entry in &run[1..] {
+                    let found = difference(self.line(entry.row));
+                    agreed = found.map_or(agreed, |(word, _)| agreed.min(word));
+                    if agreed == from {
+                        break;
+                    }
+                }
+                agreed == end
+            });
+        }
+        agreed
+    }
+
+    fn compare_with(&self, pivot: u64, rows: &mut [Entry], from: u32) {
+        let place = self.bucket.position(pivot);
+        rows.iter_mut().for_each(|entry| entry.prefix = EQUAL);
+        if from < self.words {
+            let words = from..self.words;
+            self.order
+                .text
+                .against(self.line(pivot), words, |difference| {
+                    let mut some_equal = false;
+                    for entry in rows.iter_mut().filter(|entry| entry.prefix == EQUAL) {
+                        match difference(self.line(entry.row)) {
+                            Some((_, order)) => entry.prefix = prefix_of(order.reverse()),
+                            None => some_equal = true,
+                        }
+                    }
+                    some_equal
+                });
+        }
+        if self.order.ties() == Ties::Position {
+            for entry in rows.iter_mut().filter(|entry| entry.prefix == EQUAL) {
+                entry.prefix = prefix_of(self.bucket.position(entry.row).cmp(&place));
+            }
+        }
     }
 }
