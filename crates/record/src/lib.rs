@@ -37,6 +37,8 @@ mod line_order;
 mod normalised;
 mod order;
 pub mod rows;
+#[doc(hidden)]
+pub mod steps;
 mod summary;
 pub mod text;
 mod validate;

@@ -279,6 +279,13 @@ mod tests {
         }
     }
 
+    fn told_by_bytes(order: LineOrder) -> LineOrder {
+        LineOrder {
+            text: order.text.told_by_bytes(),
+            ..order
+        }
+    }
+
     #[test]
     fn a_description_is_read_back() {
         for order in [
@@ -289,6 +296,7 @@ mod tests {
             order(&["1,1R"], "", None),
             in_swedish(order(&[], "r", None)),
             in_swedish(order(&["2n", "1,1"], "", None)),
+            told_by_bytes(in_swedish(order(&["2n", "1,1"], "", None))),
         ] {
             for delimiter in [b'\n', 0, b':'] {
                 let order = LineOrder::lines(order.text.clone(), delimiter);

@@ -52,9 +52,9 @@ pub(super) struct Task {
     /// Word 0 of a range with `depth` above 0, to be restored at the end.
     pub(super) first: u64,
     /// How often a word has divided the range.
-    divisions: u32,
+    pub(super) divisions: u32,
     /// Whether the prefixes are orders with a pivot, in place of word `depth`.
-    by_pivot: bool,
+    pub(super) by_pivot: bool,
     pub(super) bounds: Option<Bounds>,
 }
 

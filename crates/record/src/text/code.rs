@@ -16,6 +16,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::field::{Field, WORD_BYTES};
+use crate::steps::count;
 
 use super::edit::{Edit, fold_eight};
 use super::general::{self, General};
@@ -211,6 +212,11 @@ impl Code {
 
     /// Writes bytes that compare as the keys do.
     fn encode(self, key: &[u8], out: &mut impl Sink) {
+        match self {
+            // These stop when the sink is full; others read all of the key.
+            Code::Text | Code::Folded | Code::Edited(_) | Code::Natural | Code::Collated(_) => {}
+            _ => count(key.len()),
+        }
         match self {
             Code::Text => out.push_all(key),
             Code::Folded => key

@@ -11,6 +11,8 @@
 //! `"a\0"`, as 1 is less than 2. Equal words end at the same place, so that the words of another
 //! string may follow at once.
 
+use crate::steps::count;
+
 /// The bytes of a string in one word.
 pub(super) const GROUP: usize = 7;
 
@@ -62,6 +64,7 @@ pub(super) fn mismatch(a: &[u8], b: &[u8], from: usize) -> Option<usize> {
         if difference != 0 {
             return Some(at + difference.trailing_zeros() as usize / 8);
         }
+        count(8);
         at += 8;
     }
     let rest = a[at..common].iter().zip(&b[at..common]);
@@ -126,6 +129,7 @@ impl Sink for Front<'_> {
     #[inline]
     fn push(&mut self, byte: u8) {
         if !self.is_full() {
+            count(1);
             self.bytes.push(byte);
         }
     }
@@ -136,6 +140,7 @@ impl Sink for Front<'_> {
     }
 
     fn push_all(&mut self, bytes: &[u8]) {
+        count(bytes.len());
         let room = self.most - self.bytes.len();
         self.bytes
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -175,6 +180,7 @@ impl Window {
 impl Sink for Window {
     #[inline]
     fn push(&mut self, byte: u8) {
+        count(1);
         let place = self.seen.wrapping_sub(self.from);
         if place < GROUP {
             self.bytes |= u64::from(byte) << (56 - 8 * place);

@@ -7,6 +7,8 @@
 //!
 //! The first byte is the lowest of the word, so that the first mark is its lowest bit.
 
+use crate::steps::count;
+
 /// A word with 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 /// All bits of each byte but the highest.
@@ -28,6 +30,7 @@ pub(super) fn count_marks(marks: u64) -> usize {
 /// Eight bytes from `at` on, which is before the end; with marks on those that are in the text.
 #[inline]
 pub(super) fn load(text: &[u8], at: usize) -> (u64, u64) {
+    count(8);
     const ALL: u64 = 0x80 * EACH;
     match text[at..].first_chunk() {
         Some(chunk) => (u64::from_le_bytes(*chunk), ALL),
@@ -60,14 +63,15 @@ pub(super) fn past_blanks(text: &[u8]) -> &[u8] {
     &text[blanks..]
 }
 
-/// The place of the `count`-th `byte`, counted from 1, at or after `from`.
+/// The place of the `number`-th `byte`, counted from 1, at or after `from`.
 #[inline]
-pub(super) fn nth(line: &[u8], from: usize, byte: u8, count: usize) -> Option<usize> {
+pub(super) fn nth(line: &[u8], from: usize, byte: u8, number: usize) -> Option<usize> {
     let mut nth = Nth {
-        left: count,
+        left: number,
         at: from,
     };
     while let Some(chunk) = line[nth.at..].first_chunk() {
+        count(8);
         let marks = marks_of(u64::from_le_bytes(*chunk), byte);
         if let Some(place) = nth.found(marks) {
             return Some(place);
@@ -78,16 +82,17 @@ pub(super) fn nth(line: &[u8], from: usize, byte: u8, count: usize) -> Option<us
     found.nth(nth.left - 1).map(|(place, _)| nth.at + place)
 }
 
-/// The end of the last of `count` fields that blanks separate, counted from the start of one.
+/// The end of the last of `number` fields that blanks separate, counted from the start of one.
 #[inline]
-pub(super) fn past_words(line: &[u8], from: usize, count: usize) -> usize {
+pub(super) fn past_words(line: &[u8], from: usize, number: usize) -> usize {
     let mut nth = Nth {
-        left: count,
+        left: number,
         at: from,
     };
     // A field ends where a blank follows a byte that is none. Those before the field end nothing.
     let mut before = 0x80;
     while let Some(chunk) = line[nth.at..].first_chunk() {
+        count(8);
         let blanks = marks_of_blanks(u64::from_le_bytes(*chunk));
         let ends = blanks & !((blanks << 8) | before);
         before = blanks >> 56;

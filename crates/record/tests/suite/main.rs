@@ -5,5 +5,6 @@ mod gensort;
 mod mainframe;
 mod order;
 mod rows;
+mod steps;
 mod text;
 mod validate;

@@ -101,11 +101,9 @@ impl TotalOrder for LineOrder {
         if a.places.is_none() && b.places.is_none() {
             return self.compare(a.bytes, b.bytes);
         }
-        let body = |line: PlacedLine<'_>| PlacedLine {
-            bytes: self.body(line.bytes),
-            ..line
-        };
-        self.text.compare_placed(body(a), body(b))
+        let [x, y] = [self.body(a.bytes), self.body(b.bytes)];
+        let (a, b) = (PlacedLine { bytes: x, ..a }, PlacedLine { bytes: y, ..b });
+        self.text.compare_placed(a, b)
     }
 
     fn most_words(&self, longest: usize) -> u32 {

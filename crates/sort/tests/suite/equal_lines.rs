@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::lines::{Equal, drawn_sort, seeds, text_order};
+use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
 use crate::common::survival::{Case, WAYS};
 use crate::common::{get, put, run};
 use machine::Driver;
@@ -101,6 +101,55 @@ fn repeated_lines_are_dropped_before_they_are_sorted() {
             let report = run(&driver, &job).unwrap_or_else(|failure| panic!("{failure}"));
             assert!(get(&driver, "/out").unwrap() == expected.concat().as_bytes());
             assert_eq!(report.records, expected.len() as u64, "{}", way.name);
+        }
+    }
+}
+
+/// CRC-32 of some bytes, bit by bit.
+fn crc_of(bytes: &[u8]) -> u32 {
+    let bit = |crc: u32, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg());
+    !bytes
+        .iter()
+        .fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), bit))
+}
+
+/// Lines that are not the same are kept, though their checksums are.
+#[test]
+fn lines_with_one_checksum_are_kept() {
+    let mut seen = std::collections::HashMap::new();
+    let mut pairs = Vec::new();
+    for number in 0..300_000_u64 {
+        let line = format!("{:x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        if let Some(other) = seen.insert(crc_of(line.as_bytes()), line.clone()) {
+            pairs.push([other, line]);
+        }
+    }
+    assert!(pairs.len() > 3, "{} pairs", pairs.len());
+    assert!(
+        pairs
+            .iter()
+            .all(|[a, b]| a != b && crc_of(a.as_bytes()) == crc_of(b.as_bytes()))
+    );
+    let mut lines: Vec<String> = pairs
+        .concat()
+        .iter()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    lines = [&lines[..], &lines, &lines].concat();
+    let order = text_order(false, TextTies::Line);
+    for equal in [Equal::First, Equal::Counted] {
+        for plan in [Choice::OnePass, Choice::TwoPass, Choice::Merge] {
+            let file = lines.concat().into_bytes();
+            let mut sort = LineSort::new(vec![file.clone(), file], order.clone(), b'\n');
+            sort.job.plan = plan;
+            sort.equal = equal;
+            let whole = Lines::new(sort.order.clone());
+            sort.job.contents = Arc::new(match equal {
+                Equal::First => whole.unique(),
+                _ => whole.counted(),
+            });
+            let report = sort.check(7);
+            assert_eq!(report.records, 2 * pairs.len() as u64, "{plan:?}");
         }
     }
 }

@@ -31,6 +31,7 @@ mod room;
 mod rows;
 mod schedules;
 mod set_faults;
+mod steps;
 mod temporary_limit;
 mod threads;
 mod tuning;

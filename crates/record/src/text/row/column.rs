@@ -16,6 +16,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use super::super::groups::Sink;
 use super::super::scan::{count_marks, load, marks_of, nth};
 use super::{Coded, Coding, Found};
+use crate::steps::count;
 
 /// A column of rows of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,9 @@ pub(crate) fn without_cr(row: &[u8]) -> &[u8] {
 fn past_quoted(row: &[u8], from: usize, quote: u8) -> Option<usize> {
     let mut at = from;
     loop {
-        at += memchr(quote, row.get(at..)?)? + 1;
+        let passed = memchr(quote, row.get(at..)?)? + 1;
+        count(passed);
+        at += passed;
         if row.get(at) != Some(&quote) {
             return Some(at);
         }

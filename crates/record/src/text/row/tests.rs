@@ -381,3 +381,41 @@ fn any_bytes_have_some_value_within_the_row() {
         let _ = lone_surrogate(&row);
     }
 }
+
+/// Each pair of surrogates is one character, and a lone one is none, at both ends of their ranges.
+#[test]
+fn surrogates_are_read_at_the_ends_of_their_ranges() {
+    let path: RowPlace = RowPlace::Path("$.a".parse().unwrap());
+    let read = |units: &[u32]| {
+        let text: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+        let row = format!("{{\"a\": \"{text}\"}}").into_bytes();
+        (value(&path, &row), lone_surrogate(&row).is_some())
+    };
+    let ends = [
+        0xD7FF, 0xD800, 0xD801, 0xDABC, 0xDBFE, 0xDBFF, 0xDC00, 0xDC01, 0xDDEF, 0xDFFE, 0xDFFF,
+        0xE000,
+    ];
+    let mut seen = std::collections::BTreeMap::new();
+    for first in ends {
+        for second in ends {
+            let units = [first as u16, second as u16];
+            let expected = String::from_utf16_lossy(&units);
+            let is_text = String::from_utf16(&units).is_ok();
+            assert_eq!(
+                read(&[first, second]),
+                (expected.into_bytes(), !is_text),
+                "{units:x?}"
+            );
+            if is_text {
+                let other = seen.insert(read(&[first, second]).0, units);
+                assert_eq!(other, None, "as {units:x?}");
+            }
+        }
+    }
+    for high in 0xD800..0xDC00 {
+        for low in [0xDC00, 0xDDDD, 0xDFFF] {
+            let expected = String::from_utf16(&[high as u16, low as u16]).unwrap();
+            assert_eq!(read(&[high, low]), (expected.into_bytes(), false));
+        }
+    }
+}

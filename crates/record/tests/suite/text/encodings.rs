@@ -244,6 +244,45 @@ fn versions() {
     );
 }
 
+/// The lengths of long numbers follow in several bytes, the most significant first.
+#[test]
+fn long_numbers_compare_by_their_lengths() {
+    use record::rows::{Dialect, RowOrder};
+    use record::text::{TextOrder, TextTies};
+    let lengths = [
+        1, 6, 7, 8, 9, 18, 19, 100, 253, 254, 255, 256, 257, 300, 510, 511, 512, 513, 1_024,
+        65_535, 65_536, 65_537,
+    ];
+    let mut orders = Vec::new();
+    for (options, front) in [("V", "a"), ("V", "a1."), ("n", ""), ("h", "")] {
+        let options = options.parse().unwrap();
+        let order = TextOrder::new(Vec::new(), options, None, TextTies::Position, None);
+        orders.push((order.unwrap(), front));
+    }
+    for (kind, front) in [("natural", "a"), ("natural", ""), ("num", "")] {
+        let key = format!("#1:{kind}").parse().unwrap();
+        let order = RowOrder::new(Dialect::CSV, None, &[key], TextTies::Position);
+        orders.push((order.unwrap().text(), front));
+    }
+    for (order, front) in orders {
+        // Shorter numbers have the larger digits.
+        let number = |(place, &length): (usize, &usize)| {
+            let digit = ["9", "8", "1"][(3 * place / lengths.len()).min(2)];
+            format!("{front}{}", digit.repeat(length)).into_bytes()
+        };
+        let numbers: Vec<Vec<u8>> = lengths.iter().enumerate().map(number).collect();
+        for (place, less) in numbers.iter().enumerate() {
+            for more in &numbers[place + 1..] {
+                let context = (less.len(), more.len(), front);
+                assert!(order.compare(less, more).is_lt(), "{context:?} {order:?}");
+                let word = order.first_difference(less, more, 0, u32::MAX / 2);
+                let (less, more) = (order.word(less, word), order.word(more, word));
+                assert!(less < more, "{context:?} {order:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bytes_that_count() {
     assert_ascending(

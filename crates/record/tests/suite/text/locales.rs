@@ -155,3 +155,180 @@ fn words_compare_as_text_does() {
         }
     }
 }
+
+/// Texts that a language may take for equal: in bytes that are not UTF-8, in letters of one character
+/// and of several, in characters that it ignores.
+fn alike() -> Vec<Vec<u8>> {
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    let marks = [
+        "\u{e9}",
+        "e\u{301}",
+        "e",
+        "\u{1e69}",
+        "s\u{323}\u{307}",
+        "s\u{307}\u{323}",
+        "\u{1e63}\u{307}",
+        "\u{212b}",
+        "\u{c5}",
+        "A\u{30a}",
+        "\u{ac00}",
+        "\u{1100}\u{1161}",
+        "\u{f900}",
+        "\u{8c48}",
+        "\u{0}",
+        "\u{1}",
+        "\u{2}",
+        "\u{7f}",
+        "\u{ad}",
+        "\u{200b}",
+        "\u{200d}",
+        "\u{200e}",
+        "\u{2060}",
+        "\u{fe0f}",
+        "\u{feff}",
+        "\u{fffd}",
+        "\u{fffe}",
+        "\u{e0001}",
+        "\u{34f}",
+        "\u{640}",
+        "\u{1d173}",
+        "",
+        "1",
+        "01",
+        "\u{661}",
+        "\u{ff11}",
+        "\u{3042}",
+        "\u{30a2}",
+        "\u{ff71}",
+        "ss",
+        "\u{df}",
+        "\u{df}\u{ad}",
+    ];
+    texts.extend(marks.map(|mark| mark.as_bytes().to_vec()));
+    texts.extend(
+        [
+            &b"\xff"[..],
+            b"\xfe",
+            b"\xfc",
+            b"\xf6",
+            b"\x80",
+            b"\xc3",
+            b"\xe2\x82",
+            b"\xed\xa0\x80",
+        ]
+        .map(<[u8]>::to_vec),
+    );
+    let around = |text: &Vec<u8>| [b"M", &text[..], b"ller"].concat();
+    let inside: Vec<_> = texts.iter().map(around).collect();
+    texts.extend(inside);
+    texts
+}
+
+/// Equal keys have equal bytes and stand together, in every language: each tag of two letters, whether
+/// there are rules for it or not, those of three with rules, and the variants.
+#[test]
+fn no_language_takes_other_bytes_for_equal() {
+    let letters = || b'a'..=b'z';
+    let two = letters().flat_map(|first| letters().map(move |second| [first, second]));
+    let two = two.map(|tag| String::from_utf8(tag.to_vec()).unwrap());
+    let others = [
+        "ceb",
+        "chr",
+        "dsb",
+        "fil",
+        "haw",
+        "hsb",
+        "kok",
+        "lkt",
+        "mni",
+        "nso",
+        "sat",
+        "scn",
+        "sgs",
+        "smn",
+        "ssy",
+        "wae",
+        "yue",
+        "bs-Cyrl",
+        "de-AT",
+        "en-US-posix",
+        "fa-AF",
+        "ff-Adlm",
+        "fr-CA",
+        "pa-Arab",
+        "sr-Latn",
+        "zh-Hant",
+        "ar-u-co-compat",
+        "bn-u-co-trad",
+        "de-u-co-phonebk",
+        "de-AT-u-co-phonebk",
+        "es-u-co-trad",
+        "fi-u-co-trad",
+        "hi-u-co-trad",
+        "ja-u-co-unihan",
+        "ko-u-co-unihan",
+        "ko-u-co-searchjl",
+        "ln-u-co-phonetic",
+        "si-u-co-dict",
+        "sv-u-co-trad",
+        "zh-u-co-pinyin",
+        "zh-u-co-stroke",
+        "zh-u-co-zhuyin",
+        "zh-u-co-unihan",
+        "en-u-co-emoji",
+        "en-u-co-eor",
+        "en-u-co-search",
+        "en-u-kn",
+        "en-u-kf-upper",
+        "en-u-ks-level1",
+        "en-u-ks-level2",
+        "en-u-ka-shifted",
+        "fr-u-kb",
+        "de-u-kc",
+    ];
+    let mut tags: Vec<String> = two.chain(others.map(str::to_owned)).collect();
+    tags.retain(|tag| Locale::new(tag).is_ok());
+    assert!(tags.len() > 700, "{}", tags.len());
+    let draw = &mut Draw(5);
+    let alike = alike();
+    let mut different: Vec<Vec<u8>> = alike.clone();
+    different.sort();
+    different.dedup();
+    for tag in tags {
+        let told = order(&tag, &[], "", TextTies::Position).told_by_bytes();
+        let total = order(&tag, &[], "", TextTies::Line);
+        let mut twice = [alike.clone(), alike.clone()].concat();
+        (1..twice.len()).for_each(|place| twice.swap(place, draw.below(place + 1)));
+        twice.sort_by(|a, b| told.compare(a, b));
+        let mut expected = different.clone();
+        expected.sort_by(|a, b| total.compare(a, b));
+        twice.dedup_by(|a, b| told.keys_equal(a, b));
+        assert_eq!(twice, expected, "{tag}");
+        let [a, b] = [0, 1].map(|_| &alike[draw.below(alike.len())]);
+        assert_agrees(&told, a, b, draw);
+    }
+}
+
+/// With several keys the language's order of all comes before the bytes of any.
+#[test]
+fn bytes_decide_behind_all_keys() {
+    let keys = &["2,2", "3,3n", "1,1r"];
+    let told = order("de", keys, "", TextTies::Position).told_by_bytes();
+    let less = "b,\u{fc},1".as_bytes();
+    let more = "a,u\u{308},1".as_bytes();
+    assert!(
+        told.compare(less, more).is_lt(),
+        "key 1,1r decides before bytes of 2,2"
+    );
+    let (one, two) = ("a,u\u{308},1,y".as_bytes(), "a,\u{fc},1,x".as_bytes());
+    assert!(told.compare(one, two).is_lt() && !told.keys_equal(one, two));
+    let draw = &mut Draw(8);
+    for pair in [[less, more], [one, two]] {
+        assert_agrees(&told, pair[0], pair[1], draw);
+    }
+    let same = "a,u\u{308},1,z".as_bytes();
+    assert!(
+        told.compare(one, same).is_eq() && told.keys_equal(one, same),
+        "key 4 is none"
+    );
+}
