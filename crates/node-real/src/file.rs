@@ -16,6 +16,7 @@ use crate::coded;
 use crate::encoded;
 use crate::io_threads::IoThreads;
 use crate::sys::residency;
+use crate::sys::signals::without_signals;
 
 const BLOCK_BYTES: usize = 4096;
 
@@ -127,7 +128,9 @@ impl OpenFile {
         let fd = &self.fd;
         match control {
             Control::Preallocate(range) => preallocate(fd, range)?,
-            Control::Truncate(length) => retry_on_intr(|| rustix::fs::ftruncate(fd, length))?,
+            Control::Truncate(length) => {
+                retry_on_intr(|| without_signals(|| rustix::fs::ftruncate(fd, length)))?;
+            }
             Control::Release(range) => release(fd, range)?,
             Control::Lock => return lock(fd),
             Control::Resident(range) => return Ok(residency::resident_bytes(fd, range)),
@@ -246,10 +249,10 @@ impl OpenFile {
         while !bytes.is_empty() {
             let next = &bytes[..bytes.len().min(MOST_SLICES)];
             let direct = self.direct.load(Ordering::Acquire);
-            let wrote = match offset {
+            let wrote = without_signals(|| match offset {
                 Some(offset) => rustix::io::pwritev(&self.fd, next, offset + written),
                 None => rustix::io::writev(&self.fd, next),
-            };
+            });
             match wrote {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(wrote) => {
@@ -274,12 +277,11 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     }
     let length = range.end - range.start;
     let reserve = || rustix::fs::fallocate(fd, FallocateFlags::empty(), range.start, length);
-    match retry_on_intr(reserve) {
+    match retry_on_intr(|| without_signals(reserve)) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
             let now = rustix::fs::fstat(fd)?.st_size as u64;
-            Ok(retry_on_intr(|| {
-                rustix::fs::ftruncate(fd, now.max(range.end))
-            })?)
+            let extend = || rustix::fs::ftruncate(fd, now.max(range.end));
+            Ok(retry_on_intr(|| without_signals(extend))?)
         }
         reserved => Ok(reserved?),
     }

@@ -2,3 +2,4 @@
 
 pub(crate) mod arena;
 pub(crate) mod residency;
+pub(crate) mod signals;
