@@ -35,7 +35,7 @@ pub enum Error {
         what: String,
         /// The file, if the input is one.
         file: Option<PathBuf>,
-        /// Bytes of the file before the mistake, if that is known.
+        /// Bytes before the mistake, of the file or of all that was pushed, if that is known.
         offset: Option<u64>,
     },
     /// A record that was pushed is none of the format.
@@ -107,6 +107,38 @@ impl Error {
             Error::Damaged(what) => Error::Damaged(what.clone()),
             Error::Bug(what) => Error::Bug(what.clone()),
             Error::Other(what) => Error::Other(what.clone()),
+        }
+    }
+
+    /// An error about records that were pushed, which the engine takes for a stream.
+    pub(crate) fn of_pushed(self) -> Error {
+        match self {
+            Error::Input {
+                what,
+                file: Some(stream),
+                offset,
+            } => {
+                let rest = what.strip_prefix(&stream.display().to_string());
+                Error::Input {
+                    what: rest
+                        .map_or_else(|| what.clone(), |rest| format!("the pushed records{rest}")),
+                    file: None,
+                    offset,
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// An error about records that carry keys.
+    pub(crate) fn of_keyed(self) -> Error {
+        match self {
+            Error::Memory(what) => Error::Memory(what.replacen(
+                "a record is longer",
+                "a record with its key is longer",
+                1,
+            )),
+            other => other,
         }
     }
 

@@ -75,7 +75,7 @@ impl Front {
         self.job.plan = self.plan();
         let (mut input, stdin) = Input::new();
         let (take, stdout) = Take::new();
-        let running = Running::start(self.job, Some(stdin), Some(stdout))?;
+        let running = Running::start(self.job, &self.watch, Some(stdin), stdout)?;
         let sorted = Sorted::new(take, self.decoder, running);
         // A sort that has ended says so to the next call.
         let _ = input.push(&self.bytes);

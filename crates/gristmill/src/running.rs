@@ -11,11 +11,12 @@ use std::thread::{Builder, JoinHandle, scope};
 use node::backend::FileHandle;
 use node::{Compress, Compression, Node};
 use node_real::{Cluster, Feed, Gone};
-use pipeline::{Control, Failure};
+use pipeline::Failure;
 use sort::{CheckResult, Checked, Job};
 
 use crate::error::Error;
 use crate::report::Report;
+use crate::watch::Watch;
 
 /// The node draws where to sample. Any number will do; one that is always the same makes a sort
 /// repeat itself.
@@ -31,7 +32,9 @@ type Ended = Result<sort::Report, Failure>;
 pub(crate) struct Running {
     /// None once its end was waited for.
     thread: Option<JoinHandle<Ended>>,
-    control: Control,
+    watch: Watch,
+    /// Whether its records are pushed.
+    is_fed: bool,
     /// A fork of this process has no such thread.
     process: u32,
 }
@@ -40,19 +43,31 @@ impl Running {
     /// Starts a sort, with streams as its standard input and output.
     pub(crate) fn start(
         job: Job,
+        watch: &Watch,
         input: Option<Arc<dyn FileHandle>>,
-        output: Option<Arc<dyn FileHandle>>,
+        output: Arc<dyn FileHandle>,
     ) -> Result<Running, Error> {
-        let (name, control) = ("gristmill".to_owned(), job.control.clone());
+        let (is_fed, own) = (input.is_some(), watch.clone());
         let thread = Builder::new()
-            .name(name)
-            .spawn(|| run(job, input, output))
+            .name("gristmill".to_owned())
+            .spawn(move || run(job, &own, input, Some(output)))
             .map_err(no_thread)?;
         Ok(Running {
             thread: Some(thread),
-            control,
+            watch: watch.clone(),
+            is_fed,
             process: id(),
         })
+    }
+
+    /// Whether its records are pushed.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.is_fed
+    }
+
+    /// The watch that follows it.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     /// Waits for its end.
@@ -76,7 +91,7 @@ impl Drop for Running {
             if self.process != id() {
                 return forget(thread);
             }
-            self.control.stop("a drop");
+            self.watch.control().stop("a drop");
             // Its failure has no reader.
             let _ = thread.join();
         }
@@ -86,10 +101,12 @@ impl Drop for Running {
 /// Runs a sort on this thread.
 pub(crate) fn run(
     job: Job,
+    watch: &Watch,
     input: Option<Arc<dyn FileHandle>>,
     output: Option<Arc<dyn FileHandle>>,
 ) -> Ended {
     let cluster = Cluster::alone(SEED, input, output);
+    let _run = watch.begin(cluster.disks())?;
     run_on(&cluster, move |node| {
         let job = job.clone();
         async move { sort::run(&node, &job).await }
@@ -108,6 +125,7 @@ pub(crate) fn check(job: Checked) -> Result<CheckResult, Failure> {
 /// Stores in a file the bytes that `fill` pushes. The file gets its name if all of them come.
 pub(crate) fn store<T>(
     path: &Path,
+    watch: &Watch,
     fill: impl FnOnce(&mut Feed) -> Result<Result<T, Error>, Gone>,
 ) -> Result<T, Error> {
     let (mut feed, input) = Feed::new();
@@ -120,6 +138,7 @@ pub(crate) fn store<T>(
         });
         let store = move || {
             let cluster = Cluster::alone(SEED, Some(input), None);
+            let _run = watch.begin(cluster.disks())?;
             run_on(&cluster, move |node| {
                 let target = target.clone();
                 async move { sort::store(&node, target, compress).await }

@@ -11,6 +11,7 @@ use record::{Framing, Scanner};
 use crate::error::Error;
 use crate::report::Report;
 use crate::running::{Running, store};
+use crate::watch::Watch;
 
 /// The sorted records. They lie in the memory of the sort, which waits for the reader; dropped, it
 /// ends the sort.
@@ -37,6 +38,9 @@ pub struct Sorted {
     carried: Vec<u8>,
     scanner: Scanner,
     decoder: Decoder,
+    /// Whether its records are pushed.
+    is_fed: bool,
+    watch: Watch,
     end: End,
 }
 
@@ -64,6 +68,8 @@ impl Sorted {
             carried: Vec::new(),
             scanner: decoder.framing.scanner(),
             decoder,
+            is_fed: running.is_fed(),
+            watch: running.watch().clone(),
             end: End::Awaited(running),
         }
     }
@@ -157,7 +163,7 @@ impl Sorted {
         self.end = match replace(&mut self.end, End::Lost) {
             End::Awaited(running) => match running.join() {
                 Ok(report) => End::Reached(report),
-                Err(error) => End::Failed(error),
+                Err(error) => End::Failed(self.told(error)),
             },
             end => end,
         };
@@ -165,6 +171,20 @@ impl Sorted {
             End::Reached(report) => Ok(*report),
             End::Failed(error) => Err(error.again()),
             End::Awaited(_) | End::Lost => Err(Error::Bug("the sort has panicked".to_owned())),
+        }
+    }
+
+    /// The error as the caller knows the records.
+    fn told(&self, error: Error) -> Error {
+        let error = if self.is_fed {
+            error.of_pushed()
+        } else {
+            error
+        };
+        if self.decoder.is_pair {
+            error.of_keyed()
+        } else {
+            error
         }
     }
 
@@ -212,7 +232,8 @@ impl Sorted {
     /// # Errors
     /// When the sort has failed, or the file cannot be written; it has its old content then.
     pub fn write_file(mut self, path: impl AsRef<Path>) -> Result<Report, Error> {
-        store(path.as_ref(), |file| {
+        let watch = self.watch.clone();
+        store(path.as_ref(), &watch, |file| {
             loop {
                 match self.next_records() {
                     Ok(Some(records)) => file.push(records)?,

@@ -20,6 +20,8 @@ use crate::running::{Running, check, run};
 use crate::sorted::{Decoder, Sorted};
 use crate::watch::Watch;
 
+use job::resolved;
+
 /// The memory of a sort that gives no limit.
 const MEMORY_BYTES: u64 = 256 << 20;
 
@@ -170,7 +172,7 @@ impl Sorter {
         }
         let target = Target::Path(output.as_ref().to_owned());
         let job = self.job(self.build()?, paths(inputs), target);
-        Ok(Report::of(&run(job, None, None)?))
+        Ok(Report::of(&run(job, &self.watch, None, None)?))
     }
 
     /// Merges files that are sorted into a file, without sorting them again. A set of options that a
@@ -198,7 +200,7 @@ impl Sorter {
         let target = Target::Path(output.as_ref().to_owned());
         let mut job = self.job(self.build()?, paths(inputs), target);
         job.plan = Choice::MergeInputs;
-        Ok(Report::of(&run(job, None, None)?))
+        Ok(Report::of(&run(job, &self.watch, None, None)?))
     }
 
     /// Looks for the first record of a file that is out of order; none if all are in order.
@@ -263,9 +265,11 @@ impl Sorter {
         self,
         inputs: impl IntoIterator<Item = P>,
     ) -> Result<Sorted, Error> {
-        let sources = paths(inputs);
+        // They are opened when the call has ended: by then the program may be in another directory.
+        let inputs = inputs.into_iter().map(|path| path.as_ref().to_owned());
+        let sources = paths(inputs.map(resolved));
         if self.make_key.is_some() {
-            let memory_bytes = self.memory_bytes;
+            let memory_bytes = self.limit();
             let mut feed = self.start()?;
             for source in &sources {
                 let path = source.path().expect("a path");
@@ -280,7 +284,7 @@ impl Sorter {
         Ok(Sorted::new(
             take,
             decoder,
-            Running::start(job, None, Some(output))?,
+            Running::start(job, &self.watch, None, output)?,
         ))
     }
 
@@ -291,7 +295,7 @@ impl Sorter {
     pub fn start(mut self) -> Result<Feed, Error> {
         let framing = self.format.framing()?;
         let front = self.front()?;
-        let most = self.longest.unwrap_or(self.memory_bytes as usize);
+        let most = self.longest.unwrap_or(self.limit() as usize);
         let encoder = Encoder::new(framing, self.make_key.take(), most);
         Ok(Feed::new(encoder, front))
     }

@@ -1,8 +1,14 @@
 //! Watching and stopping a sort, from any thread.
 
 use std::process::id;
+use std::sync::Arc;
 
-use pipeline::Control;
+use node::Mutex;
+use node_real::RealDisks;
+use pipeline::{Control, Failure};
+
+/// The reason of a stop.
+const STOPPED: &str = "its watch";
 
 /// Watches a sort and stops it. Clones watch the same one.
 ///
@@ -17,14 +23,40 @@ use pipeline::Control;
 #[derive(Clone)]
 pub struct Watch {
     control: Control,
+    runs: Arc<Mutex<Runs>>,
     /// In a fork of this process its locks may be held by threads that are not there.
     process: u32,
 }
 
 impl Default for Watch {
     fn default() -> Watch {
-        let (control, process) = (Control::default(), id());
-        Watch { control, process }
+        Watch {
+            control: Control::default(),
+            runs: Arc::default(),
+            process: id(),
+        }
+    }
+}
+
+/// What runs for a sort: itself, and the writing of its records to a file.
+#[derive(Default)]
+struct Runs {
+    /// The files of each.
+    disks: Vec<Arc<RealDisks>>,
+    /// Whether no other one may begin.
+    over: bool,
+}
+
+/// A run, until it is dropped.
+pub(crate) struct Run {
+    runs: Arc<Mutex<Runs>>,
+    disks: Arc<RealDisks>,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let mut runs = self.runs.lock();
+        runs.disks.retain(|disks| !Arc::ptr_eq(disks, &self.disks));
     }
 }
 
@@ -63,8 +95,40 @@ impl Watch {
     /// nothing.
     pub fn stop(&self) {
         if !self.is_forked() {
-            self.control.stop("its watch");
+            self.control.stop(STOPPED);
         }
+    }
+
+    /// Removes the files of the sort, which goes no further: for the end of a program that does not wait
+    /// for its threads. Calls that use the sort may not return.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter, Watch};
+    /// let watch = Watch::new();
+    /// let feed = Sorter::new(Format::lines()).watch(&watch).start()?;
+    /// watch.abandon();
+    /// assert!(feed.finish()?.next().is_err());
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
+    pub fn abandon(&self) {
+        if !self.is_forked() {
+            let mut runs = self.runs.lock();
+            runs.over = true;
+            runs.disks
+                .iter()
+                .for_each(|disks| disks.remove_unfinished());
+        }
+    }
+
+    /// Begins a run with these files.
+    pub(crate) fn begin(&self, disks: Arc<RealDisks>) -> Result<Run, Failure> {
+        let mut runs = self.runs.lock();
+        if runs.over {
+            return Err(Failure::Stopped(STOPPED.to_owned()));
+        }
+        runs.disks.push(Arc::clone(&disks));
+        let runs = Arc::clone(&self.runs);
+        Ok(Run { runs, disks })
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -24,7 +24,7 @@ use crate::io_threads::IoThreads;
 pub struct RealDisks {
     threads: Arc<IoThreads>,
     unfinished: Mutex<BTreeSet<PathBuf>>,
-    /// In the place of those of the process; each can be opened once.
+    /// In the place of those of the process. They stay until the run ends, however often it opens them.
     streams: Mutex<Streams>,
 }
 
@@ -98,12 +98,11 @@ impl Disks for RealDisks {
     }
 
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>> {
-        let mut streams = self.streams.lock();
+        let streams = self.streams.lock();
         let stream = match which {
-            Standard::Input => streams.input.take(),
-            Standard::Output => streams.output.take(),
+            Standard::Input => streams.input.clone(),
+            Standard::Output => streams.output.clone(),
         };
-        drop(streams);
         if let Some(stream) = stream {
             return Ok(stream);
         }

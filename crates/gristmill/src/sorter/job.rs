@@ -1,9 +1,11 @@
 //! The job of a sort: its options, checked, as the engine takes them.
 
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use node::{Compression, Decompress};
+use node_real::facts_of_memory;
 use sort::{Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target, Tuning, amount};
 
 use super::Sorter;
@@ -11,8 +13,11 @@ use crate::error::Error;
 use crate::format::{Built, Format};
 use crate::sorted::Decoder;
 
-/// More memory than machines have; sums of it do not overflow.
-const MOST_MEMORY_BYTES: u64 = 1 << 46;
+/// A limit up to here needs no look at the memory of the machine.
+const USUAL_MEMORY_BYTES: u64 = 1 << 30;
+
+/// More threads than a sort uses; a machine with more cores may use as many.
+const MOST_THREADS: usize = 256;
 
 /// A key beside the longest record, with the lengths of both.
 const MOST_KEY_BYTES: usize = 8 + (4 << 10);
@@ -34,12 +39,20 @@ impl Sorter {
                 let what = "the longest record has at least one byte";
                 Err(Error::Options(what.to_owned()))
             }
-            Some(longest) if longest as u64 > self.memory_bytes => Err(Error::Memory(format!(
+            Some(longest) if longest as u64 > self.limit() => Err(Error::Memory(format!(
                 "a record of {} does not fit in {} of memory; give more memory, or a smaller `longest`",
                 amount(longest as u64),
-                amount(self.memory_bytes)
+                amount(self.limit())
             ))),
             _ => Ok(()),
+        }
+    }
+
+    /// The limit on memory: no more than this machine has.
+    pub(super) fn limit(&self) -> u64 {
+        match self.memory_bytes {
+            0..=USUAL_MEMORY_BYTES => self.memory_bytes,
+            more => more.min(facts_of_memory().total_bytes.max(USUAL_MEMORY_BYTES)),
         }
     }
 
@@ -58,11 +71,16 @@ impl Sorter {
     }
 
     pub(super) fn job(&self, built: Built, sources: Vec<Source>, target: Target) -> Job {
-        let cores = || available_parallelism().map_or(1, NonZero::get);
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let cores = self
+            .threads
+            .map_or(cores, |threads| threads.min(cores.max(MOST_THREADS)));
         let temporary = match self.temporary.is_empty() {
             true => vec![std::env::temp_dir()],
             false => self.temporary.clone(),
         };
+        // Its files are removed there, even if the program changes its directory meanwhile.
+        let temporary = temporary.into_iter().map(resolved).collect();
         // As the command does: files by their first bytes and their names, records as they come.
         let decompress = match sources.iter().all(|source| source.path().is_some()) {
             true => Decompress::Auto,
@@ -92,8 +110,8 @@ impl Sorter {
             }),
             may_begin_again: true,
             resources: Resources {
-                cores: self.threads.unwrap_or_else(cores),
-                memory_bytes: self.memory_bytes.min(MOST_MEMORY_BYTES),
+                cores,
+                memory_bytes: self.limit(),
                 io: IoChoice::Auto,
             },
             tuning: Tuning::default(),
@@ -102,4 +120,9 @@ impl Sorter {
             control: self.watch.control(),
         }
     }
+}
+
+/// The path from the root, by the directory of the process now.
+pub(super) fn resolved(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }

@@ -1,10 +1,13 @@
 //! The library as its users see it.
 
 mod compressed;
+mod drawn;
 mod ends;
 mod face;
 mod mistakes;
+mod numbers;
 mod orders;
+mod stopping;
 mod streams;
 
 /// Numbered records of 100 bytes in no order: 4 MB of them spill in the memory of [`SMALL`].
