@@ -5,6 +5,7 @@ mod drawn;
 mod ends;
 mod face;
 mod mistakes;
+mod names;
 mod numbers;
 mod orders;
 mod stopping;

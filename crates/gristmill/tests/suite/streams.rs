@@ -233,3 +233,42 @@ fn a_record_that_is_not_taken_leaves_no_trace() {
     assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 1);
     assert_eq!(feed.finish().unwrap().read_to_vec().unwrap(), b"ab");
 }
+
+/// Each way to take records goes on where the one before has stopped, within a record, too: a long one
+/// comes in pieces, of which `try_next` takes those that are there.
+#[test]
+fn ways_to_take_records_are_mixed_at_any_moment() {
+    let place = tempfile::tempdir().unwrap();
+    let random = &mut crate::drawn::Random(1);
+    for case in 0..30 {
+        let lengths = [10, 100, 3 << 20, 40, 5 << 20, 0, 700_000, 3];
+        let lines = lengths.iter().enumerate();
+        let lines = lines.map(|(number, &length)| format!("{number}{}\n", "x".repeat(length)));
+        let lines: Vec<String> = lines.collect();
+        let sorter = Sorter::new(Format::lines()).memory(1 << 30);
+        let mut feed = sorter.longest(6 << 20).start().unwrap();
+        let by_key = case % 5 == 0;
+        if by_key {
+            let sorter = Sorter::new(Format::lines())
+                .memory(1 << 30)
+                .longest(6 << 20);
+            feed = sorter.by_key(|line| line[0]).start().unwrap();
+        }
+        feed.push_all(lines.iter().rev()).unwrap();
+        let mut sorted = feed.finish().unwrap();
+        let mut all = Vec::new();
+        // Most of these stop within the long lines.
+        for _ in 0..random.below(200) {
+            if let Some(record) = sorted.try_next().unwrap() {
+                all.extend_from_slice(record);
+            }
+            std::thread::sleep(std::time::Duration::from_micros(random.below(200) as u64));
+        }
+        let (rest, report) =
+            crate::drawn::drain(sorted, &place.path().join("out"), random).unwrap();
+        all.extend(rest);
+        assert_eq!(all.len(), lines.concat().len(), "case {case}");
+        assert!(all == lines.concat().as_bytes(), "case {case}");
+        assert_eq!(report.records, lines.len() as u64);
+    }
+}
