@@ -8,10 +8,12 @@
  * last failure. A sort that has failed tells the same failure again in each later call, except
  * where a status says that it goes on. Nothing is printed, no signal is handled, and the process
  * is never ended; nothing is global. (A mistake in Gristmill itself, GRISTMILL_BUG, may print a line
- * to the standard error.)
+ * to the standard error.) A pipe whose reader has gone is an error: its write sends the program no
+ * SIGPIPE, and SIGXFSZ neither beyond the limit of file sizes.
  *
  * Pointers. NULL gives GRISTMILL_ARGUMENT, where it is not allowed. Any other pointer must point
- * at what its parameter says. A text ends with 0; formats and keys are UTF-8, paths are any bytes.
+ * at what its parameter says. A text ends with 0; formats and keys are UTF-8, paths are any bytes,
+ * and none is special: "-" is a file of that name.
  * What the caller passes is copied. A record that is lent belongs to the sorter and may only be read.
  *
  * Threads. Sorters are independent of each other. One sorter may go from thread to thread. While a
@@ -154,14 +156,17 @@ gristmill_status gristmill_set_unique(gristmill_sorter *sorter);
 /* Keeps only the first `records` of the sorted records. */
 gristmill_status gristmill_set_top(gristmill_sorter *sorter, uint64_t records);
 
-/* The limit on memory in bytes; 256 MiB if it is not set. Small sorts take less. */
+/* The limit on memory in bytes; 256 MiB if it is not set. Small sorts take less, and a limit above the
+ * machine's memory is the machine's. */
 gristmill_status gristmill_set_memory(gristmill_sorter *sorter, uint64_t bytes);
 
-/* Threads that work at a time; as many as there are cores if it is not set. */
+/* Threads that work at a time; as many as there are cores if it is not set, and no more than these or
+ * 256. */
 gristmill_status gristmill_set_threads(gristmill_sorter *sorter, size_t threads);
 
 /* A directory for temporary files, best on a disk of its own; call it again for more of them.
- * Without one they go to $TMPDIR, or to /tmp. */
+ * Without one they go to $TMPDIR, or to /tmp. A relative one is below the directory that the process
+ * has when the sort begins. */
 gristmill_status gristmill_add_temporary(gristmill_sorter *sorter, const char *directory);
 
 /* Bytes of the longest line or record with a length that is pushed, if it exceeds a 256th of the

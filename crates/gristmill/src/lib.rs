@@ -44,7 +44,8 @@
 //! ```
 //!
 //! Nothing here is global: several sorts may run at once, each within its own limit. The library
-//! prints nothing, handles no signal and never ends the process. An error, a panic of the caller, a
+//! prints nothing, handles no signal and never ends the process, and no path is special: `-` is a file.
+//! An error, a panic of the caller, a
 //! [`Watch`] or a drop ends a sort: its temporary files are removed then. An output appears under its
 //! name only when it is complete.
 

@@ -109,14 +109,16 @@ impl Sorter {
         self
     }
 
-    /// The limit on memory in bytes; 256 MiB if it is not called. Small sorts take less.
+    /// The limit on memory in bytes; 256 MiB if it is not called. Small sorts take less, and a limit
+    /// above the machine's memory is the machine's.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Sorter {
         self.memory_bytes = bytes;
         self
     }
 
-    /// Threads that work at a time; as many as there are cores if it is not called.
+    /// Threads that work at a time; as many as there are cores if it is not called, and no more than
+    /// these or 256.
     #[must_use]
     pub fn threads(mut self, threads: NonZero<usize>) -> Sorter {
         self.threads = Some(threads.get());
@@ -124,7 +126,8 @@ impl Sorter {
     }
 
     /// A directory for temporary files, best on a disk of its own; call it again for more of them.
-    /// Without one they go to [`std::env::temp_dir`].
+    /// Without one they go to [`std::env::temp_dir`]. A relative one is below the directory that the
+    /// process has when the sort begins.
     #[must_use]
     pub fn temporary(mut self, directory: impl Into<PathBuf>) -> Sorter {
         self.temporary.push(directory.into());

@@ -180,7 +180,8 @@ pub extern "C" fn gristmill_set_top(sorter: Handle, records: u64) -> Status {
     })
 }
 
-/// The limit on memory in bytes; 256 MiB if it is not set. Small sorts take less.
+/// The limit on memory in bytes; 256 MiB if it is not set. Small sorts take less, and a limit above the
+/// machine's memory is the machine's.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_memory(sorter: Handle, bytes: u64) -> Status {
     set(sorter, |options| {
@@ -189,7 +190,8 @@ pub extern "C" fn gristmill_set_memory(sorter: Handle, bytes: u64) -> Status {
     })
 }
 
-/// Threads that work at a time; as many as there are cores if it is not set.
+/// Threads that work at a time; as many as there are cores if it is not set, and no more than these or
+/// 256.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_threads(sorter: Handle, threads: usize) -> Status {
     set(sorter, |options| {
@@ -201,7 +203,8 @@ pub extern "C" fn gristmill_set_threads(sorter: Handle, threads: usize) -> Statu
 }
 
 /// A directory for temporary files, best on a disk of its own; call it again for more of them.
-/// Without one they go to $TMPDIR, or to /tmp.
+/// Without one they go to $TMPDIR, or to /tmp. A relative one is below the directory that the process has
+/// when the sort begins.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_add_temporary(sorter: Handle, directory: Text) -> Status {
     set(sorter, |options| {

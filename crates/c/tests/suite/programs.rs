@@ -148,6 +148,20 @@ fn endings_leave_nothing() {
 }
 
 #[test]
+fn pipes_and_limits_end_no_program() {
+    for printed in run("tests/programs/pipes.c") {
+        assert_eq!(printed, "passed\n");
+    }
+}
+
+#[test]
+fn any_number_is_answered() {
+    for printed in run("tests/programs/numbers.c") {
+        assert_eq!(printed, "passed\n");
+    }
+}
+
+#[test]
 fn cpp_includes_the_header() {
     let place = tempfile::tempdir().unwrap();
     let source = place.path().join("program.cpp");
