@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gristmill::Report;
+use gristmill::{Report, Watch};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -23,6 +23,28 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
     class.call1((records, bytes, passes, temporary_bytes, time.as_secs_f64()))
 }
 
+/// A call that sorts or merges files, for the end of the interpreter: another thread may be in it.
+#[pyclass(frozen, weakref, module = "gristmill._gristmill")]
+pub(crate) struct Call(Watch);
+
+#[pymethods]
+impl Call {
+    /// Removes the files of the sort, which goes no further.
+    fn close(&self) {
+        self.0.abandon();
+    }
+}
+
+impl Call {
+    /// A call that is followed while it lives.
+    fn followed<'py>(py: Python<'py>, watch: &Watch) -> PyResult<Bound<'py, Call>> {
+        let call = Bound::new(py, Call(watch.clone()))?;
+        let follow = py.import("gristmill.ending")?.getattr("follow")?;
+        follow.call1((&call,))?;
+        Ok(call)
+    }
+}
+
 /// Sorts files into a file.
 #[pyfunction]
 pub(crate) fn sort_file<'py>(
@@ -33,6 +55,7 @@ pub(crate) fn sort_file<'py>(
     let (py, mut options) = (inputs.py(), of_files(options)?);
     let (inputs, waiter) = (paths(inputs)?, options.waiter());
     let sorter = options.sorter(waiter.watch());
+    let _call = Call::followed(py, waiter.watch())?;
     let report = waiter.wait(py, || sorter.sort_files(inputs, output))?;
     told(py, &report)
 }
@@ -47,6 +70,7 @@ pub(crate) fn merge<'py>(
     let (py, mut options) = (inputs.py(), of_files(options)?);
     let (inputs, waiter) = (paths(inputs)?, options.waiter());
     let sorter = options.sorter(waiter.watch());
+    let _call = Call::followed(py, waiter.watch())?;
     let report = waiter.wait(py, || sorter.merge_files(inputs, output))?;
     told(py, &report)
 }

@@ -32,7 +32,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _gristmill {
     #[pymodule_export]
-    use crate::files::{check, merge, sort_file};
+    use crate::files::{Call, check, merge, sort_file};
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]

@@ -173,7 +173,11 @@ fn bytes(value: Option<Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
 
 /// A number that must be at least `least`. The error of one out of range names the argument, which
 /// Python's own does not.
-fn number<'py, T>(name: &str, least: u8, value: Option<Bound<'py, PyAny>>) -> PyResult<Option<T>>
+pub(crate) fn number<'py, T>(
+    name: &str,
+    least: u8,
+    value: Option<Bound<'py, PyAny>>,
+) -> PyResult<Option<T>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {

@@ -190,6 +190,11 @@ impl Reading {
         Ok(())
     }
 
+    /// Removes the files of the sort, which another thread uses at the end of the interpreter.
+    fn _abandon(&self) {
+        self.waiter.watch().abandon();
+    }
+
     /// The owner of a sort may own its progress function, too.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.waiter.traverse(&visit)

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::errors::of_lab;
+use crate::options::number;
 use crate::wait::until;
 
 /// Runs a program. `options` is a JSON object of the program's options and changes of the machine;
@@ -17,9 +18,10 @@ pub(crate) fn simulation(
     program: &str,
     machine: Option<&str>,
     options: &str,
-    seeds: (u64, u64),
+    seeds: (Bound<'_, PyAny>, Bound<'_, PyAny>),
 ) -> PyResult<String> {
-    let (first, runs) = seeds;
+    let first = number("seed", 0, Some(seeds.0))?.unwrap_or_default();
+    let runs = number("runs", 1, Some(seeds.1))?.unwrap_or_default();
     let job = job(program, machine, options, Seeds { first, runs }).map_err(|why| of_lab(&why))?;
     let observer = Observer::default();
     let report = until(py, || job.run(&observer), stopping(py, &observer))?;
@@ -34,9 +36,10 @@ pub(crate) fn experiment(
     py: Python<'_>,
     name: &str,
     full: bool,
-    seed: Option<u64>,
-    runs: Option<u64>,
+    seed: Option<Bound<'_, PyAny>>,
+    runs: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
+    let (seed, runs) = (number("seed", 0, seed)?, number("runs", 1, runs)?);
     let experiment = Experiment::load(name).map_err(|why| of_lab(&why))?;
     let experiment = experiment.with_seeds(seed, runs);
     let size = if full { Size::Full } else { Size::Smoke };

@@ -11,9 +11,10 @@ use pyo3::types::{PyBytes, PyCapsule, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::capsule::capsule_of;
-use crate::errors::{option, unusable};
+use crate::errors::unusable;
 use crate::files::told;
 use crate::lock;
+use crate::options::number;
 use crate::reading::{BUSY, Ends, Reading, Source};
 use crate::wait::Waiter;
 
@@ -82,17 +83,15 @@ impl Sorted {
         }
         // This runs Python code, which may come here again. The first iterator wins.
         let chain = py.import("itertools")?.getattr("chain")?;
-        let records = chain.call_method1("from_iterable", (self.batches(py, 4096)?,))?;
+        let records = chain.call_method1("from_iterable", (self.batches(py, None)?,))?;
         let first = known().get_or_insert(records.unbind()).clone_ref(py);
         Ok(first.into_bound(py))
     }
 
     /// The records in lists of at most `size` of them, or about a megabyte.
-    #[pyo3(signature = (size=4096))]
-    fn batches(&self, py: Python<'_>, size: usize) -> PyResult<Batches> {
-        if size == 0 {
-            return Err(option("a batch has at least one record"));
-        }
+    #[pyo3(signature = (size=None), text_signature = "($self, size=4096)")]
+    fn batches(&self, py: Python<'_>, size: Option<Bound<'_, PyAny>>) -> PyResult<Batches> {
+        let size = number("size", 1, size)?.unwrap_or(4096);
         if let Some(source) = &self.ends()?.source
             && source.columns.is_some()
         {

@@ -188,6 +188,11 @@ impl Pushed {
         Ok(())
     }
 
+    /// Removes the files of the sort, which another thread uses at the end of the interpreter.
+    fn _abandon(&self) {
+        self.waiter.watch().abandon();
+    }
+
     /// How far the sort has come.
     #[getter]
     fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

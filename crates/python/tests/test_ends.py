@@ -220,6 +220,73 @@ assert list(back) == [b"a\\n", b"b\\n"]
             thread.join()
             self.assertEqual(len(list(sorter.finish())), 2)
 
+    def ends_with_the_interpreter(self, work, moment):
+        """Runs work in a thread that the interpreter does not wait for, until the moment has come."""
+        script = f"""
+import os, sys, threading, time
+import gristmill
+temporary, path = sys.argv[1], sys.argv[2]
+many = [os.urandom(100) for _ in range(100_000)]
+def work():
+{work}
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+while not ({moment}):
+    time.sleep(0.01)
+print("over")
+"""
+        self.assertEqual(self.run_script(script, self.temporary, self.path("in")), "over\n")
+        self.assertEqual(os.listdir(self.temporary), [])
+        left = set(os.listdir(self.place)) - {"in", "temporary"}
+        self.assertEqual(left, set())
+
+    def test_the_interpreter_ends_while_a_thread_sorts_a_file(self):
+        self.endless("in")
+        for call, moment in [("sort_file(path,", 1), ("merge([path],", 0)]:
+            self.ends_with_the_interpreter(
+                f"""
+    gristmill.{call} path + ".out", memory="16M", temporary=temporary)""",
+                f"len(os.listdir(temporary)) >= {moment} and len(os.listdir(path[:-3])) > 2",
+            )
+
+    def test_the_interpreter_ends_while_a_thread_is_in_its_iterable(self):
+        self.ends_with_the_interpreter(
+            """
+    def slow():
+        yield from many
+        yield from many
+        time.sleep(3600)
+    with gristmill.Sorter(format="fixed:100", memory="8M", temporary=temporary) as sorter:
+        sorter.push_all(slow())""",
+            "len(os.listdir(temporary)) > 0",
+        )
+
+    def test_the_interpreter_ends_while_a_thread_writes(self):
+        self.ends_with_the_interpreter(
+            """
+    with gristmill.Sorter(format="fixed:100", memory="8M", temporary=temporary) as sorter:
+        for _ in range(4):
+            sorter.push_all(many)
+        sorter.finish().write_file(path)
+        time.sleep(3600)""",
+            "len(os.listdir(path[:-3])) > 1",
+        )
+
+    def test_the_interpreter_ends_while_a_thread_reads(self):
+        self.ends_with_the_interpreter(
+            """
+    def told(progress):
+        if progress.phase:
+            time.sleep(3600)
+    with gristmill.Sorter(
+        format="fixed:100", memory="8M", temporary=temporary, progress=told
+    ) as sorter:
+        sorter.push_all(many)
+        for record in sorter.finish():
+            time.sleep(3600)""",
+            "len(os.listdir(temporary)) > 0",
+        )
+
     def test_exceptions_can_be_pickled(self):
         error = pickle.loads(pickle.dumps(gristmill.InputError("what", "file", 5)))
         self.assertEqual((str(error), error.file, error.offset), ("what", "file", 5))

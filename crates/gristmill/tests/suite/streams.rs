@@ -245,7 +245,9 @@ fn ways_to_take_records_are_mixed_at_any_moment() {
     let lines = lines.map(|(number, &length)| format!("{number}{}\n", "x".repeat(length)));
     let lines: Vec<String> = lines.collect();
     for case in 0..24 {
-        let mut sorter = Sorter::new(Format::lines()).memory(1 << 30).longest(7 << 20);
+        let mut sorter = Sorter::new(Format::lines())
+            .memory(1 << 30)
+            .longest(7 << 20);
         if case % 6 == 5 {
             sorter = sorter.by_key(|line| line[0]);
         }
@@ -265,7 +267,12 @@ fn ways_to_take_records_are_mixed_at_any_moment() {
         let (rest, report) = crate::drawn::drain(sorted, &out, random).unwrap();
         all.extend(rest);
         let expected = lines.concat();
-        assert!(all == expected.as_bytes(), "case {case}: {} bytes of {}", all.len(), expected.len());
+        assert!(
+            all == expected.as_bytes(),
+            "case {case}: {} bytes of {}",
+            all.len(),
+            expected.len()
+        );
         assert_eq!(report.records, lines.len() as u64);
     }
 }

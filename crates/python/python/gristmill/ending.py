@@ -1,4 +1,4 @@
-"""The end of the interpreter, which leaves some objects without a word."""
+"""The end of the interpreter, which leaves some objects and threads without a word."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def _close_all() -> None:
         try:
             thing.close()
         except Error:
-            # Another thread works with it. It will see the stop before the process ends, or not.
-            thing.stop()
+            # Another thread works with it, and ends with the process.
+            thing._abandon()
