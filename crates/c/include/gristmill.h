@@ -174,7 +174,8 @@ gristmill_status gristmill_add_temporary(gristmill_sorter *sorter, const char *d
 gristmill_status gristmill_set_longest(gristmill_sorter *sorter, size_t bytes);
 
 /* Stops the sort, from any thread and at any time before gristmill_free(): it removes its files,
- * and the call that waits for it returns GRISTMILL_STOPPED. */
+ * and the call that waits for it returns GRISTMILL_STOPPED. If none waits, the files go with the
+ * next call, at the latest gristmill_free(). */
 gristmill_status gristmill_stop(gristmill_sorter *sorter);
 
 /* How far the sort has come, from any thread and at any time before gristmill_free(). */

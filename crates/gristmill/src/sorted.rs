@@ -34,6 +34,8 @@ pub struct Sorted {
     take: Take,
     /// Bytes of the piece that were given.
     at: usize,
+    /// Bytes of all records that were given one by one.
+    given: u64,
     /// A record that lies in several pieces.
     carried: Vec<u8>,
     scanner: Scanner,
@@ -65,6 +67,7 @@ impl Sorted {
         Sorted {
             take,
             at: 0,
+            given: 0,
             carried: Vec::new(),
             scanner: decoder.framing.scanner(),
             decoder,
@@ -109,11 +112,13 @@ impl Sorted {
         Ok(found.map(|found| self.record(found)))
     }
 
-    fn record(&self, found: Found) -> &[u8] {
-        self.decoder.record(match found {
+    fn record(&mut self, found: Found) -> &[u8] {
+        let record = self.decoder.record(match found {
             Found::InPiece(range) => &self.take.held()[range],
             Found::Carried => &self.carried,
-        })
+        });
+        self.given += record.len() as u64;
+        record
     }
 
     /// Finds the next record; none if there are no bytes more.
@@ -162,6 +167,11 @@ impl Sorted {
     fn end(&mut self) -> Result<Report, Error> {
         self.end = match replace(&mut self.end, End::Lost) {
             End::Awaited(running) => match running.join() {
+                // The engine counts their keys, too.
+                Ok(report) if self.decoder.is_pair => End::Reached(Report {
+                    bytes: self.given,
+                    ..report
+                }),
                 Ok(report) => End::Reached(report),
                 Err(error) => End::Failed(self.told(error)),
             },

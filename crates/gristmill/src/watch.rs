@@ -91,7 +91,8 @@ impl Watch {
     }
 
     /// Stops the sort: it removes its files, and calls that wait for it get
-    /// [`Error::Stopped`](crate::Error::Stopped). A fork of the process that made the watch stops
+    /// [`Error::Stopped`](crate::Error::Stopped). If no call waits, the files go with the next one, or
+    /// when the `Feed` or `Sorted` is dropped. A fork of the process that made the watch stops
     /// nothing.
     pub fn stop(&self) {
         if !self.is_forked() {

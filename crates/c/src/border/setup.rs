@@ -225,7 +225,8 @@ pub extern "C" fn gristmill_set_longest(sorter: Handle, bytes: usize) -> Status 
 }
 
 /// Stops the sort, from any thread and at any time before gristmill_free(): it removes its files, and
-/// the call that waits for it returns GRISTMILL_STOPPED.
+/// the call that waits for it returns GRISTMILL_STOPPED. If none waits, the files go with the next call,
+/// at the latest gristmill_free().
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_stop(sorter: Handle) -> Status {
     quietly(|| match sorter.get() {

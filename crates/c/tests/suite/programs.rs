@@ -162,6 +162,13 @@ fn any_number_is_answered() {
 }
 
 #[test]
+fn sorts_that_begin_again_give_each_record_once() {
+    for printed in run("tests/programs/again.c") {
+        assert_eq!(printed, "passed\n");
+    }
+}
+
+#[test]
 fn cpp_includes_the_header() {
     let place = tempfile::tempdir().unwrap();
     let source = place.path().join("program.cpp");

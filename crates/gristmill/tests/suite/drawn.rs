@@ -545,6 +545,9 @@ fn try_case(seed: u64) {
         all.len()
     );
     assert_eq!(report.records, expected.len() as u64, "{}", context());
+    // The header is none of the records.
+    let bytes = got.len() - case.header.len().min(got.len());
+    assert_eq!(report.bytes, bytes as u64, "{}", context());
     assert_eq!(files(&place.path().join("spill")), [""; 0], "{}", context());
 }
 

@@ -1,5 +1,6 @@
 //! The library as its users see it.
 
+mod again;
 mod compressed;
 mod drawn;
 mod ends;
