@@ -110,36 +110,23 @@ impl Error {
         }
     }
 
-    /// An error about records that were pushed, which the engine takes for a stream.
-    pub(crate) fn of_pushed(self) -> Error {
-        match self {
-            Error::Input {
-                what,
-                file: Some(stream),
-                offset,
-            } => {
-                let rest = what.strip_prefix(&stream.display().to_string());
-                Error::Input {
-                    what: rest
-                        .map_or_else(|| what.clone(), |rest| format!("the pushed records{rest}")),
-                    file: None,
-                    offset,
-                }
-            }
-            other => other,
+    /// An error about records that were pushed: the engine takes them for a file.
+    pub(crate) fn of_pushed(mut self) -> Error {
+        if let Error::Input { what, file, .. } = &mut self
+            && let Some(stream) = file.take()
+            && let Some(rest) = what.strip_prefix(&stream.display().to_string())
+        {
+            *what = format!("the pushed records{rest}");
         }
+        self
     }
 
     /// An error about records that carry keys.
-    pub(crate) fn of_keyed(self) -> Error {
-        match self {
-            Error::Memory(what) => Error::Memory(what.replacen(
-                "a record is longer",
-                "a record with its key is longer",
-                1,
-            )),
-            other => other,
+    pub(crate) fn of_keyed(mut self) -> Error {
+        if let Error::Memory(what) = &mut self {
+            *what = what.replacen("a record is longer", "a record with its key is longer", 1);
         }
+        self
     }
 
     /// An error about records that come from a file.

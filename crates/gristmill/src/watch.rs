@@ -115,9 +115,8 @@ impl Watch {
         if !self.is_forked() {
             let mut runs = self.runs.lock();
             runs.over = true;
-            runs.disks
-                .iter()
-                .for_each(|disks| disks.remove_unfinished());
+            let disks = runs.disks.drain(..);
+            disks.for_each(|disks| disks.remove_unfinished());
         }
     }
 

@@ -7,75 +7,39 @@
 
 #![allow(unsafe_code)]
 
-use std::mem::MaybeUninit;
+use std::io::Error;
+use std::mem::zeroed;
 use std::ptr::null_mut;
 
-use libc::{SIG_BLOCK, SIG_SETMASK, SIGPIPE, SIGXFSZ, c_int, sigset_t};
+use libc::{EINTR, SIG_BLOCK, SIG_SETMASK, SIGPIPE, SIGXFSZ, c_int, sigset_t};
 use rustix::io::Result;
+
+const SIGNALS: [c_int; 2] = [SIGPIPE, SIGXFSZ];
 
 /// Does a system call that writes; its failure is an error, and no signal.
 pub(crate) fn without_signals<T>(write: impl FnOnce() -> Result<T>) -> Result<T> {
-    let (own, mut before) = (set_of(&[SIGPIPE, SIGXFSZ]), empty());
-    // One that waits before is the host's: with it the new one is the same signal.
-    let waiting = pending();
-    let mut sent = own;
-    for signal in [SIGPIPE, SIGXFSZ] {
-        if has(&waiting, signal) {
-            // SAFETY: the set is initialised.
-            unsafe { libc::sigdelset(&raw mut sent, signal) };
-        }
-    }
-    // SAFETY: both sets are initialised; the call changes the mask of this thread only.
-    unsafe { libc::pthread_sigmask(SIG_BLOCK, &raw const own, &raw mut before) };
-    let result = write();
-    // A write that was cut short has sent one, too.
-    take(&sent);
-    // SAFETY: the mask that the thread had.
-    unsafe { libc::pthread_sigmask(SIG_SETMASK, &raw const before, null_mut()) };
-    result
-}
-
-/// Takes the blocked signals of a set that wait for this thread.
-fn take(set: &sigset_t) {
-    let at_once = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // A handler of the host for another signal may run meanwhile.
-    let again = || std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR);
-    // SAFETY: the set and the time are initialised, and no information is asked for.
-    while unsafe { libc::sigtimedwait(set, null_mut(), &raw const at_once) } != -1 || again() {}
-}
-
-fn empty() -> sigset_t {
-    let mut set = MaybeUninit::uninit();
-    // SAFETY: the call initialises the set.
+    // SAFETY: a set is plain words, and all calls get sets and a time that are initialised. They change
+    // the mask of this thread, until it is as before, and take signals of this thread.
     unsafe {
-        libc::sigemptyset(set.as_mut_ptr());
-        set.assume_init()
+        let (mut own, mut before, mut waiting): (sigset_t, _, _) = (zeroed(), zeroed(), zeroed());
+        SIGNALS.map(|signal| libc::sigaddset(&raw mut own, signal));
+        libc::sigpending(&raw mut waiting);
+        libc::pthread_sigmask(SIG_BLOCK, &raw const own, &raw mut before);
+        let result = write();
+        for signal in SIGNALS {
+            // It is the host's: with it the new one is the same signal.
+            if libc::sigismember(&raw const waiting, signal) == 1 {
+                libc::sigdelset(&raw mut own, signal);
+            }
+        }
+        // A write that was cut short has sent one, too. A handler of the host may interrupt the call.
+        let at_once = zeroed();
+        while libc::sigtimedwait(&raw const own, null_mut(), &raw const at_once) != -1
+            || Error::last_os_error().raw_os_error() == Some(EINTR)
+        {}
+        libc::pthread_sigmask(SIG_SETMASK, &raw const before, null_mut());
+        result
     }
-}
-
-fn set_of(signals: &[c_int]) -> sigset_t {
-    let mut set = empty();
-    for &signal in signals {
-        // SAFETY: the set is initialised.
-        unsafe { libc::sigaddset(&raw mut set, signal) };
-    }
-    set
-}
-
-/// The signals that wait for this thread or the process.
-fn pending() -> sigset_t {
-    let mut set = empty();
-    // SAFETY: the set has room.
-    unsafe { libc::sigpending(&raw mut set) };
-    set
-}
-
-fn has(set: &sigset_t, signal: c_int) -> bool {
-    // SAFETY: the set is initialised.
-    unsafe { libc::sigismember(set, signal) == 1 }
 }
 
 #[cfg(test)]
@@ -84,11 +48,16 @@ mod tests {
     use rustix::io::Errno;
     use std::ptr::null;
 
-    fn mask() -> sigset_t {
-        let mut mask = empty();
-        // SAFETY: the set has room, and nothing is changed.
-        unsafe { libc::pthread_sigmask(SIG_BLOCK, null(), &raw mut mask) };
-        mask
+    /// Whether this thread blocks the signal, and whether it waits.
+    fn state(signal: c_int) -> (bool, bool) {
+        // SAFETY: the sets have room, and nothing is changed.
+        unsafe {
+            let (mut mask, mut waiting): (sigset_t, sigset_t) = (zeroed(), zeroed());
+            libc::pthread_sigmask(SIG_BLOCK, null(), &raw mut mask);
+            libc::sigpending(&raw mut waiting);
+            let has = |set: &sigset_t| libc::sigismember(set, signal) == 1;
+            (has(&mask), has(&waiting))
+        }
     }
 
     fn at_default(signal: c_int) {
@@ -105,7 +74,7 @@ mod tests {
         for _ in 0..2 {
             let result = without_signals(|| rustix::io::write(&writer, b"a"));
             assert_eq!(result, Err(Errno::PIPE));
-            assert!(!has(&mask(), SIGPIPE) && !has(&pending(), SIGPIPE));
+            assert_eq!(state(SIGPIPE), (false, false));
         }
     }
 
@@ -114,9 +83,10 @@ mod tests {
     fn a_signal_that_waited_stays() {
         std::thread::spawn(|| {
             at_default(SIGPIPE);
-            let blocked = set_of(&[SIGPIPE]);
             // SAFETY: the mask of this thread, which ends here, and a signal to it that is blocked.
             unsafe {
+                let mut blocked: sigset_t = zeroed();
+                libc::sigaddset(&raw mut blocked, SIGPIPE);
                 libc::pthread_sigmask(SIG_BLOCK, &raw const blocked, null_mut());
                 libc::pthread_kill(libc::pthread_self(), SIGPIPE);
             }
@@ -124,7 +94,7 @@ mod tests {
             drop(reader);
             let result = without_signals(|| rustix::io::write(&writer, b"a"));
             assert_eq!(result, Err(Errno::PIPE));
-            assert!(has(&mask(), SIGPIPE) && has(&pending(), SIGPIPE));
+            assert_eq!(state(SIGPIPE), (true, true));
         })
         .join()
         .unwrap();
@@ -142,7 +112,7 @@ mod tests {
         let written = without_signals(|| rustix::io::write(&writer, &vec![0; 1 << 20]));
         gone.join().unwrap();
         assert!(written.is_ok_and(|bytes| bytes < 1 << 20), "{written:?}");
-        assert!(!has(&pending(), SIGPIPE));
+        assert_eq!(state(SIGPIPE), (false, false));
     }
 
     #[test]
