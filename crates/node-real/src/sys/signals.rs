@@ -22,7 +22,9 @@ pub(crate) fn without_signals<T>(write: impl FnOnce() -> Result<T>) -> Result<T>
     // the mask of this thread, until it is as before, and take signals of this thread.
     unsafe {
         let (mut own, mut before, mut waiting): (sigset_t, _, _) = (zeroed(), zeroed(), zeroed());
-        SIGNALS.map(|signal| libc::sigaddset(&raw mut own, signal));
+        for signal in SIGNALS {
+            libc::sigaddset(&raw mut own, signal);
+        }
         libc::sigpending(&raw mut waiting);
         libc::pthread_sigmask(SIG_BLOCK, &raw const own, &raw mut before);
         let result = write();
