@@ -1,5 +1,7 @@
 //! Names of files: where they lead, and whether two of them lead to one file.
 
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 use rustix::fs::Stat;
@@ -31,6 +33,14 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
 
 fn is_same_file(a: &Stat, b: &Stat) -> bool {
     (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+}
+
+/// Writes a file. An open descriptor (`/dev/fd/3`) is written on where it stands.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match node_real::open_descriptor(path)? {
+        Some(open) => File::from(open).write_all(bytes),
+        None => std::fs::write(path, bytes),
+    }
 }
 
 /// The directory of a file.

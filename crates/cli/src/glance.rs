@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use ::sort::SortError;
-use codec::{Header, LONGEST_HEADER};
+use codec::{Front, LONGEST_HEADER, read_past};
+use node::Decompress;
 
 use crate::files::STANDARD_INPUT;
 use crate::size::grouped;
@@ -58,8 +59,9 @@ impl Glance {
 
     /// Whether it is read as the contents of a compressed file.
     pub(crate) fn is_compressed(&self) -> bool {
-        let begin = &self.0[..self.0.len().min(LONGEST_HEADER)];
-        Header::of(begin, 0).is_some()
+        let (begin, mut rest) = self.0.split_at(self.0.len().min(LONGEST_HEADER));
+        let front = Front::of(begin.to_vec(), &mut rest, Decompress::Auto, read_past);
+        front.map_or(true, |front| front.header(0).is_some())
     }
 
     /// The place of the first byte that no text has, and the byte.

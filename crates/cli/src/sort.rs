@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use ::sort::{Choice, Contents, Job, Manifest, Report, Resources, Source, Target, Tuning};
 use node::{Compression, Node};
+use node_real::is_descriptor;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Ties};
 
@@ -220,7 +221,8 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
 fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
     // A missing output will be a regular file, or a directory of them.
     let can_be_read = |path: &PathBuf| {
-        std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
+        let found = std::fs::metadata(path);
+        found.map_or(true, |found| found.is_file() || found.is_dir()) && !is_descriptor(path)
     };
     let can_be_read = !arguments.outputs.is_empty() && arguments.outputs.iter().all(can_be_read);
     if arguments.verify && !can_be_read {

@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let bytes = summary
             .to_bytes()
             .map_err(|error| CliFailure::new("summary", error.to_string()))?;
-        std::fs::write(path, bytes).map_err(|cause| io_failure("write", path, &cause))?;
+        crate::files::write(path, &bytes).map_err(|cause| io_failure("write", path, &cause))?;
     }
     if !arguments.quiet {
         summary.report_lines().iter().for_each(say::err);

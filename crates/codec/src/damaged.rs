@@ -30,6 +30,19 @@ impl Damaged {
         Damaged { format, what }
     }
 
+    /// The refusal of a file that ends after so many bytes.
+    pub(crate) fn cut_short(format: Compression, after: u64) -> io::Error {
+        let what = What::CutShort { after };
+        Damaged { format, what }.into()
+    }
+
+    /// The refusal of data in no frame.
+    pub(crate) fn other_data(format: Compression, near: u64) -> io::Error {
+        let why = "no frame follows the skippable ones".to_owned();
+        let what = What::Wrong { near, why };
+        Damaged { format, what }.into()
+    }
+
     /// The error of a library, which has consumed `position` bytes, as this error. Errors of the
     /// system pass through.
     pub(crate) fn error(

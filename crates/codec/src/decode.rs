@@ -11,6 +11,7 @@ use lzma_rust2::XzReader;
 use node::Compression;
 
 use crate::damaged::Damaged;
+use crate::front::Front;
 use crate::header::Header;
 use crate::input::Input;
 use gzip::Gzip;
@@ -25,19 +26,19 @@ pub struct Decoder<R> {
 
 enum State<R> {
     /// Nothing was read yet.
-    Begin(Vec<u8>, R),
+    Begin(Front, R),
     Reads(Box<dyn Read + Send>),
     Failed,
     Ended,
 }
 
 impl<R: Read + Send + 'static> Decoder<R> {
-    /// The contents of a file that begins with `begin`; the rest comes from `source`.
-    pub fn new(header: Header, begin: Vec<u8>, source: R) -> Decoder<R> {
+    /// The contents of a file with that front; the rest comes from `source`.
+    pub fn new(header: Header, front: Front, source: R) -> Decoder<R> {
         Decoder {
             header,
             consumed: Arc::default(),
-            state: State::Begin(begin, source),
+            state: State::Begin(front, source),
         }
     }
 
@@ -85,11 +86,12 @@ impl<R: Read + Send + 'static> Decoder<R> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        let State::Begin(begin, source) = std::mem::replace(&mut self.state, State::Failed) else {
+        let State::Begin(front, source) = std::mem::replace(&mut self.state, State::Failed) else {
             return Ok(());
         };
-        let input = Input::new(&begin, source);
+        let input = Input::new(&front.bytes, source);
         self.consumed = input.consumed();
+        self.consumed.fetch_add(front.passed, Ordering::Relaxed);
         let window = self.header.window_bytes();
         self.state = State::Reads(match self.header.format {
             Compression::Gzip => Box::new(Gzip::new(input)),

@@ -12,7 +12,7 @@
 //! xz      fd 7 z X Z 00 | flags (2) | checksum (4) | first block: filters
 //! ```
 //!
-//! Zstd and lz4 share skippable frames (50-5f 2a 4d 18 | length), which may come first.
+//! Zstd and lz4 share skippable frames (50-5f 2a 4d 18 | length), which may come first (`front`).
 
 use std::hash::Hasher;
 
@@ -21,8 +21,8 @@ use node::{CodingMemory, Compression};
 use crate::damaged::Damaged;
 use crate::input::INPUT_BYTES;
 
-/// Bytes at the beginning of a file that tell its format. The header of a frame takes less, but
-/// skippable frames may come before it.
+/// Bytes at the beginning of a file that tell its format, unless it begins with skippable frames:
+/// whole disk blocks, as direct reads need.
 pub const LONGEST_HEADER: usize = 4096;
 
 const KIB: u64 = 1 << 10;
@@ -73,15 +73,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of a file that begins with these bytes: [`LONGEST_HEADER`], or all. None if it
-    /// is in none of the formats. A decoder gets an eighth of `memory_bytes`, or what its first
+    /// The header of a file that begins with these bytes, [`LONGEST_HEADER`] or all, the first of which
+    /// is no skippable frame's. None if it is in none of the formats. A decoder gets an eighth of `memory_bytes`, or what its first
     /// frame needs if that is more.
     pub fn of(begin: &[u8], memory_bytes: u64) -> Option<Header> {
-        let frame = first_frame(begin);
         let formats = [
             (Compression::Gzip, is_gzip(begin)),
-            (Compression::Zstd, zstd_window_log(frame).is_some()),
-            (Compression::Lz4, lz4_block_bytes(frame).is_some()),
+            (Compression::Zstd, zstd_window_log(begin).is_some()),
+            (Compression::Lz4, lz4_block_bytes(begin).is_some()),
             (Compression::Bzip2, is_bzip2(begin)),
             (Compression::Xz, is_xz(begin)),
         ];
@@ -91,12 +90,11 @@ impl Header {
 
     /// The header of a file in this format, whatever it begins with.
     pub fn with(format: Compression, begin: &[u8], memory_bytes: u64) -> Header {
-        let frame = first_frame(begin);
         let needed = match format {
             Compression::Gzip => 0,
             Compression::Bzip2 => BZIP2,
-            Compression::Zstd => zstd_window_log(frame).map_or(0, |log| 1 << log),
-            Compression::Lz4 => lz4_block_bytes(frame).map_or(0, lz4_bytes),
+            Compression::Zstd => zstd_window_log(begin).map_or(0, |log| 1 << log),
+            Compression::Lz4 => lz4_block_bytes(begin).map_or(0, lz4_bytes),
             Compression::Xz => xz_dictionary(begin).unwrap_or(0),
         };
         let share = match format {
@@ -291,14 +289,4 @@ pub(crate) fn skippable_bytes(begin: &[u8]) -> Option<u64> {
     const MAGIC: u32 = 0x184d_2a50;
     let is_skippable = number(begin, 0)? & !0xf == MAGIC;
     is_skippable.then_some(8 + u64::from(number(begin, 4)?))
-}
-
-/// The bytes behind the skippable frames at the beginning, if these end within `begin`.
-fn first_frame(mut begin: &[u8]) -> &[u8] {
-    while let Some(bytes) = skippable_bytes(begin)
-        && let Some(rest) = begin.get(bytes as usize..)
-    {
-        begin = rest;
-    }
-    begin
 }

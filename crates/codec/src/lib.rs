@@ -1,7 +1,7 @@
 //! Compressed files: told by their first bytes, decompressed and compressed in streams.
 //!
 //! ```text
-//! first bytes ---- header ----> format, memory
+//! first bytes > front ---- header ----> format, memory
 //! file > input > library's decoder > contents          one frame behind the other, to the end
 //! contents > library's encoder > file                  one frame
 //! chunk > packer > fewer bytes > packer > chunk         each alone, in memory
@@ -14,6 +14,7 @@
 mod damaged;
 mod decode;
 mod encode;
+mod front;
 mod header;
 mod input;
 mod packer;
@@ -21,5 +22,6 @@ mod packer;
 pub use damaged::Damaged;
 pub use decode::Decoder;
 pub use encode::{Encoder, encoder_memory};
+pub use front::{Front, read_past};
 pub use header::{Header, LONGEST_HEADER, OF_PIPE};
 pub use packer::{Packer, Packing, packer_memory};

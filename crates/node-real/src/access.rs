@@ -10,7 +10,9 @@ use std::path::Path;
 
 use node::{Access, NotBelieved, PERMISSION_BITS, of_another_group};
 use rustix::fs::{FileType, Gid, Mode, OFlags, Stat, Uid};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
+
+use crate::retry::retried;
 
 /// The attribute that holds a file's access control list: a version of 4 bytes, then entries with
 /// a tag and permissions of 2 bytes each and a number of 4 (linux/posix_acl_xattr.h).
@@ -28,10 +30,10 @@ const LONGEST_ATTRIBUTE: usize = 64 << 10;
 
 /// Opens a regular file for reading. Refuses a pipe without waiting for its writer.
 pub(crate) fn open_regular(path: &Path) -> io::Result<OwnedFd> {
-    check_regular(&rustix::fs::stat(path)?)?;
+    check_regular(&retried(|| rustix::fs::stat(path))?)?;
     // Another file may have the name by now.
     let fd = open(path, OFlags::RDONLY)?;
-    check_regular(&rustix::fs::fstat(&fd)?)?;
+    check_regular(&retried(|| rustix::fs::fstat(&fd))?)?;
     Ok(fd)
 }
 
@@ -48,7 +50,7 @@ pub(crate) fn open_again(path: &Path) -> io::Result<OwnedFd> {
         // It may already have the permissions of a read-only output.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let read_only = open_own(path, OFlags::RDONLY)?;
-            retry_on_intr(|| rustix::fs::fchmod(&read_only, Mode::RUSR | Mode::WUSR))?;
+            retried(|| rustix::fs::fchmod(&read_only, Mode::RUSR | Mode::WUSR))?;
             open_unlinked(path, OFlags::RDWR, Mode::empty())
         }
         opened => opened,
@@ -58,20 +60,20 @@ pub(crate) fn open_again(path: &Path) -> io::Result<OwnedFd> {
 /// Opens a regular file that is not reached through a link; with the flag `CREATE`, creates a
 /// missing one.
 pub(crate) fn open_unlinked(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    match rustix::fs::lstat(path) {
+    match retried(|| rustix::fs::lstat(path)) {
         Ok(there) => check_regular(&there)?,
         Err(Errno::NOENT) if flags.contains(OFlags::CREATE) => {}
         Err(error) => return Err(error.into()),
     }
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = retry_on_intr(|| rustix::fs::open(path, flags, mode))?;
-    check_regular(&rustix::fs::fstat(&fd)?)?;
+    let fd = retried(|| rustix::fs::open(path, flags, mode))?;
+    check_regular(&retried(|| rustix::fs::fstat(&fd))?)?;
     Ok(fd)
 }
 
 /// Refuses a file that another user may have written.
 pub(crate) fn check_own(fd: &OwnedFd) -> io::Result<()> {
-    let there = rustix::fs::fstat(fd)?;
+    let there = retried(|| rustix::fs::fstat(fd))?;
     let caller = rustix::process::geteuid().as_raw();
     if there.st_uid != caller {
         let why = format!("it belongs to user {}, not to user {caller}", there.st_uid);
@@ -85,9 +87,7 @@ pub(crate) fn check_own(fd: &OwnedFd) -> io::Result<()> {
 
 fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(retry_on_intr(|| {
-        rustix::fs::open(path, flags, Mode::empty())
-    })?)
+    Ok(retried(|| rustix::fs::open(path, flags, Mode::empty()))?)
 }
 
 fn check_regular(there: &Stat) -> io::Result<()> {
@@ -102,7 +102,7 @@ fn check_regular(there: &Stat) -> io::Result<()> {
 /// Owner, group and permissions of a file. An access control list counts as the least that it
 /// grants, because a file with this access has no list.
 pub(crate) fn of(path: &Path) -> io::Result<Access> {
-    let there = rustix::fs::stat(path)?;
+    let there = retried(|| rustix::fs::stat(path))?;
     let mode = there.st_mode & PERMISSION_BITS;
     let mode = read_list(path).map_or(mode, |list| list.least(mode));
     Ok(Access {
@@ -148,29 +148,27 @@ impl List {
 
 fn read_list(path: &Path) -> Option<List> {
     let mut bytes = vec![0; LONGEST_ATTRIBUTE];
-    let length = rustix::fs::getxattr(path, ACL, &mut bytes).ok()?;
+    let length = retried(|| rustix::fs::getxattr(path, ACL, &mut bytes)).ok()?;
     List::parse(&bytes[..length])
 }
 
 /// Sets owner, group and permissions of a file, as far as the caller may.
 pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
-    let there = rustix::fs::fstat(&fd)?;
+    let there = retried(|| rustix::fs::fstat(&fd))?;
     let mut mode = access.mode & PERMISSION_BITS;
     // It may have inherited a list from its directory, which the mode would activate. Most files
     // have none.
-    let _ = rustix::fs::fremovexattr(&fd, ACL);
+    let _ = retried(|| rustix::fs::fremovexattr(&fd, ACL));
     let group = Some(Gid::from_raw(access.group));
-    if there.st_gid != access.group
-        && retry_on_intr(|| rustix::fs::fchown(&fd, None, group)).is_err()
-    {
+    if there.st_gid != access.group && retried(|| rustix::fs::fchown(&fd, None, group)).is_err() {
         // The group's permissions must not become those of another group.
         mode = of_another_group(mode);
     }
-    retry_on_intr(|| rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)))?;
+    retried(|| rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)))?;
     if there.st_uid != access.owner {
         // Only root may give a file away; otherwise it stays the caller's.
         let owner = Some(Uid::from_raw(access.owner));
-        let _ = retry_on_intr(|| rustix::fs::fchown(&fd, owner, None));
+        let _ = retried(|| rustix::fs::fchown(&fd, owner, None));
     }
     Ok(())
 }

@@ -11,9 +11,9 @@
 use std::io::{self, IoSliceMut, Read};
 use std::sync::Arc;
 
-use codec::{Decoder, Header, LONGEST_HEADER, OF_PIPE};
+use codec::{Decoder, Front, LONGEST_HEADER, OF_PIPE, read_past};
 use node::backend::{Coded, Control, FileHandle, Reading, Request};
-use node::{Decompress, FileKind, Metadata, Mutex, Time};
+use node::{FileKind, Metadata, Mutex, Time};
 
 use crate::file::OpenFile;
 use crate::io_threads::IoThreads;
@@ -30,25 +30,33 @@ pub(crate) fn decompressed(
     reading: Reading,
 ) -> io::Result<Option<Coded>> {
     let is_pipe = open.metadata()?.kind == FileKind::Sequential;
-    let header = match is_pipe {
-        true => None,
-        false => header(begin, reading),
-    };
-    let source = Source {
+    let mut source = Source {
         open: Arc::clone(open),
         offset: (!is_pipe).then_some(begin.len() as u64),
     };
-    let (contents, memory) = match header {
+    let through_cache = || match open.is_direct() && !open.falls_back() {
+        true => Err(io::Error::from(io::ErrorKind::Unsupported)),
+        false => Ok(()),
+    };
+    let (contents, memory, is_coded) = if is_pipe {
+        (Contents::new(source, reading), OF_PIPE, false)
+    } else {
+        if Front::is_skippable(begin) {
+            through_cache()?;
+        }
+        let front = Front::of(
+            begin.to_vec(),
+            &mut source,
+            reading.decompress,
+            Source::skip,
+        )?;
+        let Some(header) = front.header(reading.memory_bytes) else {
+            return Ok(None);
+        };
         // Compressed bytes are few, and read in small pieces: the system reads ahead.
-        Some(_) if open.is_direct() && !open.falls_back() => {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        Some(header) => {
-            let decoder = Decoder::new(header, begin.to_vec(), source);
-            (Contents(State::Compressed(decoder)), header.memory)
-        }
-        None if is_pipe => (Contents::new(source, reading), OF_PIPE),
-        None => return Ok(None),
+        through_cache()?;
+        let decoder = Decoder::new(header, front, source);
+        (Contents(State::Compressed(decoder)), header.memory, true)
     };
     let handle = DecodedFile {
         open: Arc::clone(open),
@@ -57,25 +65,26 @@ pub(crate) fn decompressed(
     };
     Ok(Some(Coded {
         handle: Arc::new(handle),
-        is_coded: header.is_some(),
+        is_coded,
         memory,
     }))
-}
-
-/// The header of a file that begins with `begin`, if it is to be decompressed.
-fn header(begin: &[u8], reading: Reading) -> Option<Header> {
-    let memory_bytes = reading.memory_bytes;
-    match reading.decompress {
-        Decompress::Auto => Header::of(begin, memory_bytes),
-        Decompress::From(format) => Some(Header::with(format, begin, memory_bytes)),
-        Decompress::Never => None,
-    }
 }
 
 /// The bytes of a file from an offset on, or of a pipe.
 struct Source {
     open: Arc<OpenFile>,
     offset: Option<u64>,
+}
+
+impl Source {
+    /// Goes on behind the next bytes of a file. Returns their number, less only at the end.
+    fn skip(&mut self, bytes: u64) -> io::Result<u64> {
+        let offset = self.offset.expect("a file has offsets");
+        let there = self.open.metadata()?.length.saturating_sub(offset);
+        let skipped = bytes.min(there);
+        self.offset = Some(offset + skipped);
+        Ok(skipped)
+    }
 }
 
 impl Read for Source {
@@ -137,13 +146,14 @@ impl<S: Read + Send + 'static> Contents<S> {
         let mut begin = vec![0; HEADER_BYTES];
         let read = source.read(&mut begin)?;
         begin.truncate(read);
-        self.0 = match header(&begin, reading) {
+        let front = Front::of(begin, &mut source, reading.decompress, read_past)?;
+        self.0 = match front.header(reading.memory_bytes) {
             Some(header) => {
                 let header = header.of_pipe(reading.memory_bytes)?;
-                State::Compressed(Decoder::new(header, begin, source))
+                State::Compressed(Decoder::new(header, front, source))
             }
             // A terminal would ask for more after its end.
-            None => State::Plain(begin, (read == HEADER_BYTES).then_some(source)),
+            None => State::Plain(front.plain()?, (read == HEADER_BYTES).then_some(source)),
         };
         Ok(())
     }

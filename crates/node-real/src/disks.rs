@@ -1,6 +1,5 @@
 //! Paths of this machine, and the record of the run's unfinished files.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -9,13 +8,15 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use node::backend::{Disks, FileHandle, RenameError};
-use node::{Access, Metadata, Mutex, Open, Standard};
+use node::{Access, FileKind, Metadata, Mutex, Open, Standard};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::retry_on_intr;
 
 use crate::access;
+use crate::descriptor::{is_descriptor, open_descriptor};
 use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
+use crate::retry::retried;
+use crate::unfinished::{Place, Unfinished, moved};
 
 /// The files of this machine.
 ///
@@ -23,7 +24,7 @@ use crate::io_threads::IoThreads;
 /// [`RealDisks::remove_unfinished`] removes these files.
 pub struct RealDisks {
     threads: Arc<IoThreads>,
-    unfinished: Mutex<BTreeSet<PathBuf>>,
+    unfinished: Mutex<Unfinished>,
     /// In the place of those of the process. They stay until the run ends, however often it opens them.
     streams: Mutex<Streams>,
 }
@@ -52,24 +53,24 @@ impl RealDisks {
     /// then on, a task that creates, renames or removes a file blocks: the process is about to end.
     pub fn remove_unfinished(&self) {
         let unfinished = self.unfinished.lock();
-        for path in &*unfinished {
-            let _ = fs::remove_file(path);
-        }
+        unfinished.remove_all();
         std::mem::forget(unfinished);
     }
 
     fn join(&self, path: &Path) -> io::Result<OwnedFd> {
         let mut unfinished = self.unfinished.lock();
+        let place = unfinished.place(path);
         let fd = access::open_unlinked(path, OFlags::RDWR, Mode::empty())?;
-        unfinished.insert(path.to_owned());
+        unfinished.add(path, place);
         Ok(fd)
     }
 
     fn create(&self, path: &Path, mode: u32) -> io::Result<OwnedFd> {
         let mut unfinished = self.unfinished.lock();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let fd = open(path, flags, Mode::from_raw_mode(mode))?;
-        unfinished.insert(path.to_owned());
+        let place = unfinished.place(path);
+        let fd = place.open(flags, Mode::from_raw_mode(mode))?;
+        unfinished.add(path, place);
         Ok(fd)
     }
 }
@@ -79,7 +80,10 @@ impl Disks for RealDisks {
         let existing = |flags| open(path, flags | OFlags::CLOEXEC, Mode::empty());
         let (fd, direct) = match how {
             Open::Read { direct } => (existing(OFlags::RDONLY)?, direct),
-            Open::Append => (existing(OFlags::WRONLY)?, false),
+            Open::Append => match open_descriptor(path)? {
+                Some(fd) => (fd, false),
+                None => (existing(OFlags::WRONLY)?, false),
+            },
             Open::Join { direct } => (self.join(path)?, direct),
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Regular { direct } => (access::open_regular(path)?, direct),
@@ -107,15 +111,24 @@ impl Disks for RealDisks {
             return Ok(stream);
         }
         let fd = match which {
-            Standard::Input => rustix::io::dup(rustix::stdio::stdin())?,
-            Standard::Output => rustix::io::dup(rustix::stdio::stdout())?,
+            Standard::Input => retried(|| rustix::io::dup(rustix::stdio::stdin()))?,
+            Standard::Output => retried(|| rustix::io::dup(rustix::stdio::stdout()))?,
         };
         let file = RealFile::new(fd, false, Arc::clone(&self.threads));
         Ok(Arc::new(file.front_to_back()))
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        Ok(metadata_of(&rustix::fs::stat(path)?))
+        Ok(metadata_of(&retried(|| rustix::fs::stat(path))?))
+    }
+
+    fn sink(&self, path: &Path) -> io::Result<Metadata> {
+        let found = self.metadata(path)?;
+        let kind = match is_descriptor(path) {
+            true => FileKind::Sequential,
+            false => found.kind,
+        };
+        Ok(Metadata { kind, ..found })
     }
 
     fn access(&self, path: &Path) -> io::Result<Access> {
@@ -123,53 +136,58 @@ impl Disks for RealDisks {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        match fs::canonicalize(path) {
+        match retried(|| fs::canonicalize(path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => resolve_new(path),
             resolved => resolved,
         }
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError> {
-        // Opened first, so that a failure leaves both names unchanged.
-        let directory = open_directory(directory_of(to))?;
         let mut unfinished = self.unfinished.lock();
-        fs::rename(from, to)?;
-        unfinished.remove(from);
+        let place = unfinished.of(from);
+        let named = place.beside(from, to);
+        // Opened first, so that a failure leaves both names unchanged.
+        let directory = open_directory(&named, to)?;
+        place.rename(&named).map_err(io::Error::from)?;
+        unfinished.end(from);
         drop(unfinished);
         let synced = directory.map_or(Ok(()), |directory| sync_directory(&directory));
-        synced.map_err(RenameError::NotDurable)
+        synced.map_err(RenameError::NotDurable)?;
+        match named.has_moved(to) {
+            true => Err(RenameError::Moved(moved())),
+            false => Ok(()),
+        }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut unfinished = self.unfinished.lock();
-        fs::remove_file(path)?;
-        unfinished.remove(path);
+        unfinished.of(path).remove()?;
+        unfinished.end(path);
         Ok(())
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
-        let entries = fs::read_dir(directory)?;
-        entries
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect()
+        let name =
+            |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+        retried(|| fs::read_dir(directory)?.map(name).collect())
     }
 
     fn space(&self, path: &Path) -> io::Result<u64> {
-        let space = rustix::fs::statvfs(path)?;
+        let space = retried(|| rustix::fs::statvfs(path))?;
         Ok(space.f_bavail * space.f_frsize)
     }
 }
 
 /// Opens a file, again if a signal interrupts the call (on a pipe or a network file system).
 fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    Ok(retry_on_intr(|| rustix::fs::open(path, flags, mode))?)
+    Ok(retried(|| rustix::fs::open(path, flags, mode))?)
 }
 
 /// Opens a directory that is to be synced. Returns `None` if the caller may write but not read it;
 /// then the system decides when its names become durable.
-fn open_directory(path: &Path) -> io::Result<Option<OwnedFd>> {
+fn open_directory(place: &Place, path: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match open(path, flags, Mode::empty()) {
+    match place.open_directory(path, flags).map_err(io::Error::from) {
         Err(error) if is_not_supported(&error) => Ok(None),
         opened => opened.map(Some),
     }
@@ -190,9 +208,12 @@ fn is_not_supported(error: &io::Error) -> bool {
     )
 }
 
-/// Switches an open file to direct I/O; false if the file system refuses.
+/// Switches an open file to direct I/O; false if the file system refuses. A pipe would accept the flag,
+/// which means another thing there.
 fn bypass_page_cache(fd: &OwnedFd) -> bool {
-    let Ok(flags) = rustix::fs::fcntl_getfl(fd) else {
+    let found = retried(|| rustix::fs::fstat(fd));
+    let is_regular = found.is_ok_and(|found| metadata_of(&found).kind == FileKind::Regular);
+    let (true, Ok(flags)) = (is_regular, rustix::fs::fcntl_getfl(fd)) else {
         return false;
     };
     rustix::fs::fcntl_setfl(fd, flags | OFlags::DIRECT).is_ok()
@@ -200,14 +221,14 @@ fn bypass_page_cache(fd: &OwnedFd) -> bool {
 
 /// Resolves the path of a file that does not exist yet, through dangling links.
 fn resolve_new(path: &Path) -> io::Result<PathBuf> {
-    if let Ok(target) = fs::read_link(path) {
+    if let Ok(target) = retried(|| fs::read_link(path)) {
         return resolve_new(&directory_of(path).join(target));
     }
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(fs::canonicalize(directory_of(path))?.join(name))
+    Ok(retried(|| fs::canonicalize(directory_of(path)))?.join(name))
 }
 
-fn directory_of(path: &Path) -> &Path {
+pub(crate) fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str() != OsStr::from_bytes(b"") => parent,
         _ => Path::new("."),

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use node::backend::{Coded, Control, FileHandle, Reading, Request, set_chain_len};
 use node::{Buffer, Compress, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 
 use crate::access;
 use crate::coded;
 use crate::encoded;
 use crate::io_threads::IoThreads;
+use crate::retry::retried;
 use crate::sys::residency;
 use crate::sys::signals::without_signals;
 
@@ -117,7 +118,7 @@ impl OpenFile {
     }
 
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        let mut metadata = metadata_of(&rustix::fs::fstat(&self.fd)?);
+        let mut metadata = metadata_of(&retried(|| rustix::fs::fstat(&self.fd))?);
         if self.front_to_back && metadata.kind == FileKind::Regular {
             metadata.kind = FileKind::Sequential;
         }
@@ -129,12 +130,16 @@ impl OpenFile {
         match control {
             Control::Preallocate(range) => preallocate(fd, range)?,
             Control::Truncate(length) => {
-                retry_on_intr(|| without_signals(|| rustix::fs::ftruncate(fd, length)))?;
+                retried(|| without_signals(|| rustix::fs::ftruncate(fd, length)))?;
             }
             Control::Release(range) => release(fd, range)?,
             Control::Lock => return lock(fd),
             Control::Resident(range) => return Ok(residency::resident_bytes(fd, range)),
             Control::Access(access) => access::set(fd, access)?,
+            Control::Appends => {
+                let flags = rustix::fs::fcntl_getfl(fd)?;
+                return Ok(flags.contains(OFlags::APPEND).into());
+            }
         }
         Ok(0)
     }
@@ -204,22 +209,27 @@ impl OpenFile {
             let slices = out.len().min(MOST_SLICES);
             let next = &mut out[..slices];
             let direct = self.direct.load(Ordering::Acquire);
-            let read = match offset {
-                Some(offset) => rustix::io::preadv(&self.fd, next, offset + filled as u64),
+            let at = offset.map(|offset| offset + filled as u64);
+            let read = retried(|| match at {
+                Some(at) => rustix::io::preadv(&self.fd, next, at),
                 None => rustix::io::readv(&self.fd, next),
-            };
+            });
             match read {
                 Ok(0) => break,
                 Ok(read) => {
                     filled += read;
                     IoSliceMut::advance_slices(&mut out, read);
                 }
-                Err(Errno::INTR) => continue,
                 Err(Errno::INVAL) if direct && self.falls_back() => continue,
                 Err(error) => return Err(error.into()),
             }
-            if self.direct.load(Ordering::Relaxed) && !filled.is_multiple_of(BLOCK_BYTES) {
-                break; // Only the end of the file is not a whole block.
+            // A direct read cannot go on from within a block, which is the end of the file, or else a
+            // part of what there is.
+            if self.is_direct() && !filled.is_multiple_of(BLOCK_BYTES) {
+                let end = offset.unwrap_or(0) + filled as u64;
+                if end >= self.metadata()?.length || !self.falls_back() {
+                    break;
+                }
             }
         }
         Ok(filled)
@@ -249,17 +259,16 @@ impl OpenFile {
         while !bytes.is_empty() {
             let next = &bytes[..bytes.len().min(MOST_SLICES)];
             let direct = self.direct.load(Ordering::Acquire);
-            let wrote = without_signals(|| match offset {
+            let write = || match offset {
                 Some(offset) => rustix::io::pwritev(&self.fd, next, offset + written),
                 None => rustix::io::writev(&self.fd, next),
-            });
-            match wrote {
+            };
+            match retried(|| without_signals(write)) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(wrote) => {
                     written += wrote as u64;
                     IoSlice::advance_slices(&mut bytes, wrote);
                 }
-                Err(Errno::INTR) => {}
                 Err(Errno::INVAL) if direct && self.falls_back() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -277,11 +286,11 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     }
     let length = range.end - range.start;
     let reserve = || rustix::fs::fallocate(fd, FallocateFlags::empty(), range.start, length);
-    match retry_on_intr(|| without_signals(reserve)) {
+    match retried(|| without_signals(reserve)) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-            let now = rustix::fs::fstat(fd)?.st_size as u64;
+            let now = retried(|| rustix::fs::fstat(fd))?.st_size as u64;
             let extend = || rustix::fs::ftruncate(fd, now.max(range.end));
-            Ok(retry_on_intr(|| without_signals(extend))?)
+            Ok(retried(|| without_signals(extend))?)
         }
         reserved => Ok(reserved?),
     }
@@ -290,13 +299,13 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
 fn release(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     let length = range.end - range.start;
-    Ok(retry_on_intr(|| {
+    Ok(retried(|| {
         rustix::fs::fallocate(fd, flags, range.start, length)
     })?)
 }
 
 fn lock(fd: &OwnedFd) -> io::Result<u64> {
-    match retry_on_intr(|| rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive)) {
+    match retried(|| rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive)) {
         Ok(()) => Ok(1),
         Err(Errno::WOULDBLOCK) => Ok(0),
         Err(Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => Err(io::ErrorKind::Unsupported.into()),
@@ -306,7 +315,7 @@ fn lock(fd: &OwnedFd) -> io::Result<u64> {
 
 /// Makes writes durable. Does nothing on pipes and some devices, which cannot be synced.
 pub(crate) fn sync(fd: &OwnedFd) -> io::Result<()> {
-    match retry_on_intr(|| rustix::fs::fsync(fd)) {
+    match retried(|| rustix::fs::fsync(fd)) {
         Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),
         synced => Ok(synced?),
     }

@@ -14,18 +14,22 @@
 mod access;
 mod cluster;
 mod coded;
+mod descriptor;
 mod disks;
 mod encoded;
 mod facts;
 mod file;
 mod io_threads;
+mod retry;
 mod signal;
 mod streams;
 mod sys;
 mod task;
+mod unfinished;
 
 pub use cluster::Cluster;
 pub use coded::Contents;
+pub use descriptor::{is_descriptor, open_descriptor};
 pub use disks::RealDisks;
 pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};
 pub use streams::{Feed, Gone, Take};

@@ -344,6 +344,14 @@ impl File {
             .await
     }
 
+    /// Whether every write goes to the end of the file.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub async fn appends(&self, node: &Node) -> Result<bool, DiskError> {
+        Ok(self.control(node, "look at", Control::Appends).await? == 1)
+    }
+
     /// Sets owner, group and permissions as far as the caller may. If the group cannot be set, its
     /// members get only the rights of others; if the owner cannot be set, it stays the caller.
     ///

@@ -72,16 +72,21 @@ pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
     without_far_guess(&mut error);
     // To write -- before an option is rarely what to do.
     error.remove(ContextKind::Suggested);
-    let hint = ambiguous(&error, program);
-    match &hint {
-        Some(hint) => say::err(format!("gristmill: {}", printable(hint))),
-        None => say::err(told(&error)),
+    if is_of_reference() {
+        say::err(as_reference(&error));
+        return ExitCode::from(1);
     }
+    let message = ambiguous(&error, program).unwrap_or_else(|| in_one_line(&error));
+    let told = match error.kind() {
+        // Asked for nothing, a command shows what it has.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.render().to_string(),
+        _ => format!("gristmill: {}", printable(&message)),
+    };
+    say::err(told.trim_end());
     if std::env::args_os().any(|argument| argument == "--json") {
-        let message = hint.unwrap_or_else(|| first_paragraph(&error));
         let _ = say::out(CliFailure::usage(message).to_json());
     }
-    ExitCode::from(if is_of_reference() { 1 } else { FAILED })
+    ExitCode::from(FAILED)
 }
 
 /// The subcommand of this process.
@@ -130,28 +135,59 @@ fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
     })
 }
 
-/// The first paragraph of an error, which says what is wrong, in one line.
-fn first_paragraph(error: &clap::Error) -> String {
+/// An error in one line: what is wrong, and what to do.
+fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    let lines = text
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .map(str::trim);
-    let message = lines.collect::<Vec<_>>().join(" ");
-    message.trim_start_matches("error: ").to_owned()
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let mut wrong = text.lines().take_while(|line| !line.is_empty());
+    if error.kind() == ErrorKind::ValueValidation {
+        // The reason of a parser of values says what to do.
+        return wrong.next().unwrap_or_default().to_owned();
+    }
+    let said = wrong.map(str::trim).collect::<Vec<_>>().join(" ");
+    let told = |kind| match error.get(kind)? {
+        ContextValue::String(one) => Some(one.clone()),
+        ContextValue::Strings(all) => all.first().cloned(),
+        _ => None,
+    };
+    if error.kind() == ErrorKind::InvalidValue
+        && told(ContextKind::InvalidValue).as_deref() == Some("")
+    {
+        let option = told(ContextKind::InvalidArg).unwrap_or_default();
+        return format!("{option} has an empty value, or none; write a value behind it");
+    }
+    use ContextKind::{SuggestedArg, SuggestedSubcommand, SuggestedValue};
+    let meant = [SuggestedArg, SuggestedSubcommand, SuggestedValue]
+        .into_iter()
+        .find_map(told);
+    match meant {
+        Some(meant) => format!("{said}; did you mean {meant}?"),
+        None => format!("{said}; {} shows what there is", help()),
+    }
 }
 
-/// The error as all failures begin. A wrong value takes one line, which names its option; other
-/// mistakes come with the usage.
-fn told(error: &clap::Error) -> String {
+/// The command line that shows the options of this process's command.
+fn help() -> String {
+    let words = std::env::args()
+        .skip(1)
+        .take_while(|word| !word.starts_with('-'));
+    let known = |word: &String| {
+        word.chars()
+            .all(|letter| letter.is_ascii_lowercase() || letter == '-')
+    };
+    let words: Vec<String> = words.take(1).filter(known).collect();
+    match words.is_empty() {
+        true => "gristmill --help".to_owned(),
+        false => format!("gristmill {} --help", words.concat()),
+    }
+}
+
+/// The error as the reference's tools show it, with their usage.
+fn as_reference(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.trim_end();
     let Some(told) = text.strip_prefix("error: ") else {
         return text.to_owned();
-    };
-    let told = match error.kind() {
-        ErrorKind::ValueValidation if !is_of_reference() => told.lines().next().unwrap_or(told),
-        _ => told,
     };
     let told: Vec<String> = told.lines().map(printable).collect();
     format!("gristmill: {}", told.join("\n"))

@@ -1,6 +1,7 @@
 //! Files of results: the page and the table of an experiment.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::ending::failure::CliFailure;
@@ -13,46 +14,57 @@ pub(super) struct OutputFile {
     /// The content, as in "the page".
     what: &'static str,
     path: PathBuf,
-    /// `None` for standard output.
-    draft: Option<Draft>,
+    target: Target,
+}
+
+enum Target {
+    Standard,
+    /// An open descriptor of the process.
+    Open(File),
+    Draft(Draft),
 }
 
 impl OutputFile {
     /// Opens the file without changing its content. The caller watches for signals.
     pub(super) fn open(what: &'static str, path: &Path) -> Result<OutputFile, CliFailure> {
-        let at = path.to_owned();
+        let target = Target::open(path).map_err(|why| unwritable(what, path, &why))?;
+        Ok(OutputFile {
+            what,
+            path: path.to_owned(),
+            target,
+        })
+    }
+
+    /// Writes the text and gives the file its name.
+    pub(super) fn write(self, text: &str) -> Result<(), CliFailure> {
+        let written = match self.target {
+            Target::Standard => return say::out(text.trim_end()),
+            Target::Open(mut file) => file.write_all(text.as_bytes()),
+            Target::Draft(draft) => {
+                let written = draft.file().write_all(text.as_bytes());
+                written.and_then(|()| draft.finish())
+            }
+        };
+        written.map_err(|cause| unwritable(self.what, &self.path, &cause))
+    }
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Target> {
         if path == Path::new("-") {
-            return Ok(OutputFile {
-                what,
-                path: at,
-                draft: None,
-            });
+            return Ok(Target::Standard);
+        }
+        if let Some(open) = node_real::open_descriptor(path)? {
+            return Ok(Target::Open(File::from(open)));
         }
         let why = if path.metadata().is_ok_and(|found| !found.is_file()) {
             "it exists and is not a regular file; name another, or - for standard output"
         } else if !directory_of(path).is_dir() {
             "no such directory; make it first"
         } else {
-            let draft = Draft::new(path).map_err(|cause| unwritable(what, path, &cause))?;
-            return Ok(OutputFile {
-                what,
-                path: at,
-                draft: Some(draft),
-            });
+            return Draft::new(path).map(Target::Draft);
         };
-        Err(unwritable(what, path, &why))
-    }
-
-    /// Writes the text and gives the file its name.
-    pub(super) fn write(self, text: &str) -> Result<(), CliFailure> {
-        let Some(draft) = self.draft else {
-            return say::out(text.trim_end());
-        };
-        draft
-            .file()
-            .write_all(text.as_bytes())
-            .and_then(|()| draft.finish())
-            .map_err(|cause| unwritable(self.what, &self.path, &cause))
+        Err(io::Error::other(why))
     }
 }
 

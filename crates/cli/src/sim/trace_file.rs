@@ -20,7 +20,7 @@ pub(super) struct TraceFile {
 enum Target {
     /// A regular file, with a temporary name until it is complete.
     Draft(Draft),
-    /// A device or a pipe.
+    /// A device, a pipe or an open descriptor.
     Open(File),
 }
 
@@ -61,6 +61,9 @@ impl TraceFile {
 
 impl Target {
     fn open(path: &Path) -> io::Result<Target> {
+        if let Some(open) = node_real::open_descriptor(path)? {
+            return Ok(Target::Open(File::from(open)));
+        }
         let is_special = path.metadata().is_ok_and(|found| !found.is_file());
         if is_special {
             return OpenOptions::new().write(true).open(path).map(Target::Open);

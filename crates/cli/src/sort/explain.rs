@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 
 use ::sort::Rows;
 use clap::{ArgAction, Args};
-use codec::{Decoder, Header, LONGEST_HEADER};
+use codec::{Decoder, Front, LONGEST_HEADER, read_past};
+use node::Decompress;
 use record::text::{TextOrder, Warning};
 use record::{Comparison, LineOrder};
 
@@ -256,9 +257,10 @@ fn contents(mut source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>
     let mut begin = Vec::new();
     let most = LONGEST_HEADER as u64;
     source.by_ref().take(most).read_to_end(&mut begin)?;
-    Ok(match Header::of(&begin, CONTENTS_BYTES) {
-        Some(header) => Box::new(Decoder::new(header, begin, source)),
-        None => Box::new(io::Cursor::new(begin).chain(source)),
+    let front = Front::of(begin, &mut source, Decompress::Auto, read_past)?;
+    Ok(match front.header(CONTENTS_BYTES) {
+        Some(header) => Box::new(Decoder::new(header, front, source)),
+        None => Box::new(io::Cursor::new(front.plain()?).chain(source)),
     })
 }
 

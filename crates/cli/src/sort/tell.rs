@@ -10,7 +10,7 @@ use super::part::{Noticed, Together};
 use super::{Arguments, json};
 use crate::ending::failure::CliFailure;
 use crate::ending::say;
-use crate::files::is_standard_output;
+use crate::files::{is_standard_output, write};
 use crate::progress::{Mode, Terminal};
 
 /// Prints the warnings of a sort, and its report in all forms that were asked for.
@@ -44,7 +44,7 @@ pub(super) fn write_report(
     let value = json::report(report, together, node_real::peak_rss_bytes());
     if let Some(path) = arguments.report_file() {
         let text = format!("{value:#}\n");
-        std::fs::write(path, text).map_err(|cause| {
+        write(path, text.as_bytes()).map_err(|cause| {
             let message = format!(
                 "cannot write {}: {cause}; the sort itself is complete",
                 path.display()

@@ -3,8 +3,8 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use codec::{Decoder, Encoder, Header};
-use node::{Compress, Compression};
+use codec::{Decoder, Encoder, Front, Header, read_past};
+use node::{Compress, Compression, Decompress};
 
 use crate::common::{Place, RECORD_BYTES, is_long, sorted};
 
@@ -293,11 +293,12 @@ fn the_memory_limit_holds_with_compressed_inputs() {
 
 /// The contents of a file in that format.
 fn contents(format: Compression, file: &[u8]) -> Vec<u8> {
+    let mut rest = std::io::Cursor::new(file.to_vec());
+    let front = Front::of(Vec::new(), &mut rest, Decompress::Never, read_past).unwrap();
     let header = Header::of(&file[..file.len().min(4096)], 1 << 30).expect("a header");
     assert_eq!(header.format, format);
     let mut all = vec![0; 16 << 20];
-    let rest = std::io::Cursor::new(file.to_vec());
-    let read = Decoder::new(header, Vec::new(), rest).fill(&mut all);
+    let read = Decoder::new(header, front, rest).fill(&mut all);
     all.truncate(read.unwrap());
     all
 }
@@ -453,4 +454,80 @@ fn temporary_data_is_compressed() {
         .run("sort in -o out -S 20M --resume --compress zstd")
         .succeeded();
     assert!(place.read("out") == expected);
+}
+
+/// Frames that a decoder skips, before the first one with data: of other tools, and of any length. In
+/// every way that an input can come.
+#[test]
+fn long_skippable_frames_come_first_in_every_kind_of_input() {
+    let place = Place::new();
+    let text: String = (0..3000).rev().map(|number| format!("{number:05} line\n")).collect();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let expected = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let skippable = |bytes: u32| {
+        let mut frame = [&0x184d_2a53_u32.to_le_bytes()[..], &bytes.to_le_bytes()].concat();
+        frame.resize(8 + bytes as usize, b'\n');
+        frame
+    };
+    let fronts = [
+        skippable(5000),
+        skippable(2_000_000),
+        [skippable(4000), skippable(100), skippable(0), skippable(90_000)].concat(),
+    ];
+    for format in [Compression::Zstd, Compression::Lz4] {
+        let how = Compress {
+            format,
+            cores: 1,
+            memory_bytes: 64 << 20,
+        };
+        let packed = |text: &str| {
+            let mut encoder = Encoder::new(how, Vec::new()).unwrap();
+            encoder.write(text.as_bytes()).unwrap();
+            encoder.end().unwrap()
+        };
+        for front in &fronts {
+            place.write("in", [&front[..], &packed(&text)].concat());
+            place.write("sorted", [&front[..], &packed(&expected)].concat());
+            place.write("names", "in\0");
+            place.write("empty", front);
+            for line in [
+                "sort in",
+                "sort --io direct in",
+                "sort < in",
+                "cat in | $GRISTMILL sort",
+                "sort --files0-from names",
+                "sort -S 16M in empty empty",
+                "sort -m sorted empty",
+                "sort -m < sorted",
+                "sort --decompress auto in",
+                "cat sorted empty | $GRISTMILL sort -m",
+            ] {
+                let line = match line.starts_with("cat") {
+                    true => line.to_owned(),
+                    false => format!("$GRISTMILL {line}"),
+                };
+                let ran = place.run_shell(&line).succeeded();
+                assert!(ran.out == expected.as_bytes(), "{format:?}: {line}");
+            }
+            place.run("sort -c sorted").succeeded();
+            assert_eq!(place.run("sort -C in").code, 1);
+            assert!(place.run("explain in").succeeded().out.starts_with(b"02999"));
+            let raw = place.run("sort --decompress none in").succeeded().out;
+            assert!(raw.len() >= front.len());
+            // It is cut in the skippable frame.
+            place.write("cut", &front[..front.len() - 1]);
+            for line in ["$GRISTMILL sort cut", "$GRISTMILL sort < cut", "$GRISTMILL sort -m cut"] {
+                let ran = place.run_shell(line);
+                assert_eq!(ran.code, 2, "{line}: {ran:?}");
+                let says = format!("cut short after {} bytes", front.len() - 1);
+                assert!(ran.complaint().contains(&says), "{line}: {ran:?}");
+            }
+            // Other data follows.
+            place.write("other", [&front[..], b"b\na\n"].concat());
+            assert!(place.run("sort other").succeeded().out.len() > front.len());
+            let ran = place.feed("sort", &place.read("other"));
+            assert!(ran.code == 2 && ran.complaint().contains("--decompress none"), "{ran:?}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod cluster_ends;
 mod compressed;
 mod counts;
 mod demo;
+mod descriptors;
 mod gnu;
 mod help;
 mod house;

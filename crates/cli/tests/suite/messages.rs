@@ -37,6 +37,41 @@ fn a_long_line_is_named_with_its_file() {
     assert_eq!(place.names(), ["in"]);
 }
 
+/// Where, what, and what to do, in one line.
+#[test]
+fn a_wrong_command_line_gets_one_line() {
+    let place = Place::new();
+    place.write("in", "b\na\n");
+    for (line, words) in [
+        ("sort -T '' in", &["--tmp", "empty value", "write"][..]),
+        ("sort -o '' in", &["--output", "empty value", "write"]),
+        ("sort --key", &["--key", "write a value"]),
+        ("sort --report= in", &["--report", "write a value"]),
+        ("srt in", &["'srt'", "did you mean sort?"]),
+        ("qqq", &["'qqq'", "gristmill --help"]),
+        ("lab rum x", &["'rum'", "did you mean run?"]),
+        ("lab qqq", &["'qqq'", "gristmill lab --help"]),
+        ("sim qqq", &["'qqq'", "gristmill sim --help"]),
+        ("sort --foo in", &["--foo", "gristmill sort --help"]),
+        ("sort --verfy in", &["--verfy", "did you mean --verify?"]),
+        ("sort --plan foo in", &["'foo'", "--plan", "one-pass, two-pass"]),
+        ("sort -S 5 -S x in", &["'x'", "--memory"]),
+        ("check in --foo", &["--foo", "gristmill check --help"]),
+        ("doctor in", &["'in'", "gristmill doctor --help"]),
+        ("lab run", &["<NAME>", "gristmill lab --help"]),
+    ] {
+        let ran = place.run_shell(&format!("$GRISTMILL {line}"));
+        assert_eq!(ran.code, 2, "{line}: {ran:?}");
+        says(&ran, words);
+        let json = place.run_shell(&format!("$GRISTMILL {line} --json"));
+        if !line.ends_with("--key") {
+            let message = &json.json()["error"]["message"];
+            assert!(!message.as_str().unwrap().contains('\n'), "{line}: {message}");
+        }
+    }
+    assert_eq!(place.names(), ["in"]);
+}
+
 #[test]
 fn wrong_options_get_no_wrong_advice() {
     let place = Place::new();

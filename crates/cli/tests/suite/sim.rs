@@ -387,7 +387,7 @@ fn impossible_options_of_programs_are_refused() {
     );
     misused(
         "sim flod",
-        &["'flod'", "tip: a similar subcommand exists: 'flood'"],
+        &["'flod'", "did you mean flood?"],
     );
     refuses(
         "sim loopback --cores 4",

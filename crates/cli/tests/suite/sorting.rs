@@ -238,3 +238,36 @@ fn names_may_be_anything() {
     Ran::from(command.arg(name).output().unwrap()).succeeded();
     assert_eq!(place.read("out"), sorted(&place.read(name), RECORD_BYTES));
 }
+
+/// A pipe gives what is there: only a read of nothing is its end.
+#[test]
+fn pipes_that_give_a_little_at_a_time_are_read_to_their_ends() {
+    const RECORD: usize = 24;
+    let place = Place::new();
+    let mut all = Vec::new();
+    for number in 0..6_u64 {
+        let record = |at: u64| {
+            let key = (at * 6 + number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            [&key.to_be_bytes()[..], &at.to_be_bytes(), &number.to_be_bytes()].concat()
+        };
+        let records: Vec<u8> = (0..20_000).flat_map(record).collect();
+        place.write(&format!("f{number}"), &records);
+        all.extend(records);
+    }
+    let expected = sorted(&all, RECORD);
+    for (options, records) in [
+        ("--top 10 --io direct -S 16M", 10),
+        ("--io direct -S 16M", 120_000),
+        ("--io direct", 120_000),
+        ("", 120_000),
+    ] {
+        // Written in pieces that are neither pages nor records.
+        let script = format!(
+            "for i in 0 1 2 3 4 5; do mkfifo p$i; dd if=f$i of=p$i bs=1001 2>/dev/null & done; \
+             $GRISTMILL sort --format fixed:{RECORD} {options} p0 p1 p2 p3 p4 p5; code=$?; \
+             rm p?; exit $code"
+        );
+        let ran = place.run_shell(&script).succeeded();
+        assert!(ran.out == expected[..records * RECORD], "{options}");
+    }
+}

@@ -436,3 +436,88 @@ fn each_failed_sync_of_a_sort_with_checkpoints_leaves_the_old_output() {
     failing.place.run(RESUMED).succeeded();
     assert!(failing.place.read("out") == new);
 }
+
+/// Files that cannot be kept are no reason to make more of them, or to leave them.
+#[test]
+fn a_directory_where_no_file_can_be_kept_is_given_up() {
+    if is_skipped() {
+        return;
+    }
+    let place = Place::with_records(1000);
+    place.write("out", OLD);
+    let sort = "sort --format gensort in -o out -T . -S 8M --plan two-pass";
+    for sort in [PLAIN, SET, sort, "gensort 10 out"] {
+        let _ = fs::create_dir(place.path("set"));
+        let inject = ["-e", "inject=flock:error=EAGAIN"];
+        let traced = traced(&directory(&place), &inject, &place.command(sort));
+        assert_eq!(traced.status.code(), Some(2), "{sort}: {}", traced.err);
+        assert!(traced.err.contains("name a place on another file system"), "{}", traced.err);
+        assert_eq!(traced.err.lines().count(), 1, "{}", traced.err);
+        let locks = traced.calls.iter().filter(|call| call.is("flock"));
+        assert!((2..100).contains(&locks.count()));
+        assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
+        assert_eq!(fs::read_dir(place.path("set")).unwrap().count(), 0);
+        assert_eq!(place.read("out"), OLD);
+    }
+}
+
+/// Fails each call of a name in turn, until a run has fewer of them. Returns the number of those runs
+/// that failed.
+fn each_call(place: &Place, sort: &str, call: &str, check: impl Fn(&Traced)) -> usize {
+    let mut failed = 0;
+    for when in 1..400 {
+        let inject = format!("inject={call}:when={when}");
+        let traced = traced(&directory(place), &["-e", &inject], &place.command(sort));
+        if !traced.calls.iter().any(|call| call.is_injected) {
+            return failed;
+        }
+        check(&traced);
+        failed += usize::from(!traced.status.success());
+    }
+    panic!("{sort} has too many calls of {call}");
+}
+
+/// Spills to one directory and writes to another, through every kind of file that a sort makes.
+const SPILLS: &str = "sort --format gensort in -o out -T tmp -S 8M --plan two-pass";
+
+#[test]
+fn each_failed_look_at_a_file_leaves_nothing() {
+    if is_skipped() {
+        return;
+    }
+    let place = Place::with_records(1000);
+    fs::create_dir(place.path("tmp")).unwrap();
+    let new = sorted(&place.read("in"), RECORD_BYTES);
+    for call in ["fstat:error=EIO", "newfstatat:error=EIO", "flock:error=EAGAIN", "flock:error=EIO"] {
+        place.write("out", OLD);
+        let failed = each_call(&place, SPILLS, call, |traced| {
+            let out = place.read("out");
+            assert!(out == new || !traced.status.success() && out == OLD, "{call}");
+            assert!(place.unfinished().is_empty(), "{call}: {}", traced.err);
+            assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0, "{call}");
+            let _ = fs::write(place.path("out"), OLD);
+        });
+        assert!(failed > 0 || call.ends_with("EAGAIN"), "{call}");
+    }
+}
+
+#[test]
+fn each_interrupted_call_is_made_again() {
+    if is_skipped() {
+        return;
+    }
+    let place = Place::with_records(1000);
+    fs::create_dir(place.path("tmp")).unwrap();
+    let new = sorted(&place.read("in"), RECORD_BYTES);
+    let calls = [
+        "/rename", "/statfs", "fstat", "flock", "/unlink", "fsync", "ftruncate", "fallocate",
+    ];
+    for call in calls {
+        place.write("out", OLD);
+        let failed = each_call(&place, SPILLS, &format!("{call}:error=EINTR"), |traced| {
+            assert!(traced.status.success(), "{call}: {}", traced.err);
+            assert!(place.read("out") == new && place.unfinished().is_empty());
+        });
+        assert_eq!(failed, 0);
+    }
+}

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use codec::{Decoder, Header, LONGEST_HEADER};
-use node::Compression;
+use codec::{Decoder, Front, LONGEST_HEADER, read_past};
+use node::{Compression, Decompress};
 
 /// A memory limit of which any test's file takes a part.
 pub const MEMORY_BYTES: u64 = 1 << 30;
@@ -88,10 +88,31 @@ impl Read for Short {
 
 /// A decoder of a file as a node uses it; none if the file is not compressed.
 pub fn decoder(file: &[u8], most: usize) -> Option<Decoder<Short>> {
+    opened(file, most).expect("a front")
+}
+
+/// As [`decoder`]; an error if the file ends before its first frame.
+pub fn opened(file: &[u8], most: usize) -> io::Result<Option<Decoder<Short>>> {
+    let (front, rest) = front(file, most)?;
+    let header = front.header(MEMORY_BYTES);
+    Ok(header.map(|header| Decoder::new(header, front, rest)))
+}
+
+/// The front of a file, and the rest behind it.
+pub fn front(file: &[u8], most: usize) -> io::Result<(Front, Short)> {
     let (begin, rest) = file.split_at(file.len().min(LONGEST_HEADER));
-    let header = Header::of(begin, MEMORY_BYTES)?;
     let bytes = io::Cursor::new(rest.to_vec());
-    Some(Decoder::new(header, begin.to_vec(), Short { bytes, most }))
+    let mut rest = Short { bytes, most };
+    let front = Front::of(begin.to_vec(), &mut rest, Decompress::Auto, read_past)?;
+    Ok((front, rest))
+}
+
+/// A frame that decoders skip.
+pub fn skippable(mark: u8, bytes: usize) -> Vec<u8> {
+    let mut frame = vec![0x50 + mark, 0x2a, 0x4d, 0x18];
+    frame.extend((bytes as u32).to_le_bytes());
+    frame.resize(frame.len() + bytes, 7);
+    frame
 }
 
 /// The contents, read in pieces of `piece` bytes.

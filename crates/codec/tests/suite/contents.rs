@@ -3,7 +3,7 @@
 use codec::{Encoder, encoder_memory};
 use node::{Compress, Compression};
 
-use crate::common::{MEMORY_BYTES, compressed, decoder, decompressed, lines, read};
+use crate::common::{MEMORY_BYTES, compressed, decoder, decompressed, front, lines, opened, read, skippable};
 
 #[test]
 fn the_contents_of_every_format_come_out() {
@@ -40,12 +40,6 @@ fn frames_follow_each_other() {
 /// Frames that a decoder skips, as parallel compressors write them.
 #[test]
 fn skippable_frames_are_skipped() {
-    let skippable = |mark: u8, bytes: usize| {
-        let mut frame = vec![0x50 + mark, 0x2a, 0x4d, 0x18];
-        frame.extend((bytes as u32).to_le_bytes());
-        frame.resize(frame.len() + bytes, 7);
-        frame
-    };
     let contents = lines(10_000, 3);
     for format in [Compression::Zstd, Compression::Lz4] {
         let frame = compressed(format, &contents);
@@ -62,6 +56,104 @@ fn skippable_frames_are_skipped() {
         assert!(decompressed(&file).unwrap() == expected, "{format:?}");
         let cut = file.len() - 1;
         assert!(decompressed(&file[..cut]).is_err(), "{format:?}");
+    }
+}
+
+/// What comes before the first frame may be of any length, also where a buffer ends.
+#[test]
+fn skippable_frames_of_any_length_come_first() {
+    let contents = lines(10_000, 3);
+    let lengths = (4068..4100).chain([0, 1, 8183, 8184, 8185, 70_000, 1_000_000]);
+    let of_length = |length| vec![skippable(0, length)];
+    let several = vec![
+        vec![skippable(7, 0); 600],
+        vec![skippable(1, 4080), skippable(15, 4080), skippable(0, 12)],
+        vec![skippable(2, 300_000), skippable(3, 0), skippable(4, 9000)],
+    ];
+    for format in [Compression::Zstd, Compression::Lz4] {
+        let frame = compressed(format, &contents);
+        for before in lengths.clone().map(of_length).chain(several.clone()) {
+            let before = before.concat();
+            let file = [&before[..], &frame].concat();
+            for most in [1, 1000, usize::MAX] {
+                let found = opened(&file, most).unwrap().expect("a header");
+                let got = read(found, 1 << 16).unwrap();
+                assert!(got == contents, "{format:?} behind {} bytes", before.len());
+            }
+            let place = |file: &[u8]| decompressed(file).unwrap_err().to_string();
+            let cut = file.len() - 1;
+            assert!(place(&file[..cut]).contains("cut short"));
+        }
+    }
+}
+
+#[test]
+fn skippable_frames_alone_are_empty_and_cut_ones_are_refused() {
+    for file in [
+        skippable(0, 0),
+        skippable(9, 100),
+        skippable(5, 300_000),
+        [skippable(5, 5000), skippable(6, 4088), skippable(0, 1)].concat(),
+    ] {
+        assert!(decompressed(&file).unwrap().is_empty());
+        for missing in [1, 5, 100, 4096, 5000] {
+            let Some(left) = file.len().checked_sub(missing).filter(|&left| left > 8) else {
+                continue;
+            };
+            let error = opened(&file[..left], 1000).err().expect("it is cut");
+            let says = format!("cut short after {left} bytes");
+            assert!(error.to_string().contains(&says), "{error}");
+        }
+        for cut in 1..8 {
+            for frame in [compressed(Compression::Zstd, b"a"), skippable(3, 9)] {
+                let file = [&file[..], &frame[..cut]].concat();
+                assert!(opened(&file, 1000).is_err(), "{cut}");
+            }
+        }
+    }
+}
+
+/// Records that begin as a skippable frame does stay as they are, unless they are gone when that is
+/// seen.
+#[test]
+fn other_data_behind_a_skippable_frame_is_plain_or_refused() {
+    for (bytes, is_kept) in [(0, true), (100, true), (4088, true), (4089, false)] {
+        for behind in [&b"records\nand more\n"[..], b"\x1f\x8b\x08\0\0\0\0\0\0\0"] {
+            let file = [&skippable(2, bytes), behind].concat();
+            let (front, mut rest) = front(&file, 10).unwrap();
+            assert!(front.header(MEMORY_BYTES).is_none());
+            match front.plain() {
+                Ok(mut all) => {
+                    std::io::Read::read_to_end(&mut rest, &mut all).unwrap();
+                    assert!(is_kept && all == file, "{bytes}");
+                }
+                Err(error) => {
+                    let says = error.to_string().contains("no frame follows");
+                    assert!(!is_kept && says, "{bytes}: {error}");
+                }
+            }
+        }
+    }
+}
+
+/// Headers with fields of any length, and data that ends with padding.
+#[test]
+fn long_headers_and_padding_are_read() {
+    let contents = lines(1000, 2);
+    for bytes in [1, 4000, 4096, 60_000] {
+        let builder = flate2::GzBuilder::new();
+        let builder = builder.extra(vec![1; bytes]).filename(vec![b'n'; bytes]);
+        let builder = builder.comment(vec![b'c'; bytes]);
+        let mut writer = builder.write(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut writer, &contents).unwrap();
+        let file = writer.finish().unwrap();
+        assert!(decompressed(&file).unwrap() == contents, "{bytes}");
+    }
+    let one = compressed(Compression::Xz, &contents);
+    for zeros in [4, 4096, 300_000] {
+        let padded = [&one[..], &vec![0; zeros], &one].concat();
+        let expected = [&contents[..], &contents].concat();
+        assert!(decompressed(&padded).unwrap() == expected, "{zeros}");
     }
 }
 

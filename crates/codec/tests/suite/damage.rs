@@ -2,8 +2,8 @@
 
 use std::io::ErrorKind;
 
-use codec::{Damaged, Decoder, Header};
-use node::Compression;
+use codec::{Damaged, Decoder, Front, Header, read_past};
+use node::{Compression, Decompress};
 
 use crate::common::{MEMORY_BYTES, Numbers, compressed, decoder, decompressed, lines, read};
 
@@ -172,7 +172,9 @@ fn memory_follows_the_first_frame_and_the_limit() {
         writer.finish().unwrap()
     }]
     .concat();
-    let mut decoder = Decoder::new(header, file, std::io::empty());
+    let mut rest = std::io::Cursor::new(Vec::new());
+    let front = Front::of(file, &mut rest, Decompress::Auto, read_past).unwrap();
+    let mut decoder = Decoder::new(header, front, rest);
     let error = decoder.fill(&mut [0; 4096]).unwrap_err().to_string();
     assert!(error.contains("memory"), "{error}");
 }

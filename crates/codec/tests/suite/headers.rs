@@ -49,6 +49,48 @@ fn magic_numbers_alone_are_data() {
     }
 }
 
+/// A bad bit is seen as soon as the file goes so far, not only by the checksum behind it.
+#[test]
+fn each_bit_that_no_format_sets_is_seen_in_the_shortest_file() {
+    let told = |begin: &[u8], rest: &[u8]| format(&[begin, rest].concat());
+    let bits = |all: u8| (0..8).map(|bit| 1 << bit).filter(move |bit| all & bit != 0);
+    let (gzip, zstd) = (&b"\x1f\x8b\x08"[..], &b"\x28\xb5\x2f\xfd"[..]);
+    let (lz4, xz) = (&b"\x04\x22\x4d\x18"[..], &b"\xfd7zXZ\0"[..]);
+    let formats = [
+        (gzip, Compression::Gzip),
+        (zstd, Compression::Zstd),
+        (lz4, Compression::Lz4),
+        (xz, Compression::Xz),
+    ];
+    for (begin, of) in formats {
+        assert_eq!(told(begin, &[]), Some(of));
+        for short in 1..begin.len() {
+            assert_eq!(format(&begin[..short]), None);
+        }
+    }
+    for bit in bits(0xff) {
+        let is_gzip = (bit & 0xe0 == 0).then_some(Compression::Gzip);
+        assert_eq!(told(gzip, &[bit]), is_gzip, "{bit:x}");
+        let is_zstd = (bit & 0x08 == 0).then_some(Compression::Zstd);
+        assert_eq!(told(zstd, &[bit]), is_zstd, "{bit:x}");
+        assert_eq!(told(xz, &[bit]), None, "{bit:x}");
+        let mut sum = flate2::Crc::new();
+        sum.update(&[bit, 4]);
+        let rest = [&[bit, 4], &sum.sum().to_le_bytes()[..]].concat();
+        for end in 1..=rest.len() {
+            assert_eq!(told(xz, &rest[..end]), None, "{bit:x}");
+        }
+    }
+    assert_eq!(told(xz, &[0]), Some(Compression::Xz));
+    assert_eq!(told(lz4, &[0x40, 0x40]), Some(Compression::Lz4));
+    for flags in [0x00, 0x42, 0xc0, 0x80] {
+        assert_eq!(told(lz4, &[flags, 0x40]), None, "{flags:x}");
+    }
+    for block in [0x30, 0x41, 0x42, 0x44, 0x48, 0xc0] {
+        assert_eq!(told(lz4, &[0x40, block]), None, "{block:x}");
+    }
+}
+
 /// Random records behind the magic numbers: few pass for a format.
 #[test]
 fn random_records_are_seldom_taken_for_a_format() {

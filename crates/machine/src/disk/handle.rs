@@ -69,7 +69,7 @@ impl FileHandle for Handle {
                     true,
                 )));
             }
-            Control::Resident(_) => return Ok(0),
+            Control::Resident(_) | Control::Appends => return Ok(0),
         };
         self.inode.lock().change(&change);
         self.shared.note(|| Entry::Change {

@@ -1,5 +1,6 @@
 //! The only `unsafe` code of the crate.
 
 pub(crate) mod arena;
+pub(crate) mod descriptor;
 pub(crate) mod residency;
 pub(crate) mod signals;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The calls that the tests look at.
-const CALLS: &str = "trace=fsync,fdatasync,/rename,/write,/read,ftruncate,fallocate,flock,fchmod,/unlink,?open,openat";
+const CALLS: &str = "trace=fsync,fdatasync,/rename,/write,/read,ftruncate,fallocate,flock,fchmod,/unlink,?open,openat,/statfs,fstat,newfstatat";
 
 /// A call of a traced process.
 #[derive(Clone, Debug)]
@@ -185,9 +185,19 @@ fn paths(arguments: &str, directory: &Path) -> Vec<PathBuf> {
             break;
         };
         // The directory of relative names is not a file of the call.
-        if !rest[..at].ends_with("AT_FDCWD") && !path.is_empty() {
-            let path = directory.join(path.trim_start_matches("./"));
-            paths.push(path);
+        let name = after.strip_prefix(", \"").and_then(|name| name.split_once('"'));
+        match name.filter(|(name, _)| end == '>' && !name.is_empty()) {
+            Some((name, after)) => {
+                let from = match rest[..at].ends_with("AT_FDCWD") {
+                    true => directory,
+                    false => Path::new(path),
+                };
+                paths.push(from.join(name.trim_start_matches("./")));
+                rest = after;
+                continue;
+            }
+            None if path.is_empty() => {}
+            None => paths.push(directory.join(path.trim_start_matches("./"))),
         }
         rest = after;
     }

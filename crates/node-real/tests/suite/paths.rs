@@ -158,3 +158,54 @@ fn only_files_of_the_caller_are_resident() {
     });
     assert_eq!(found, [[4096, 0]]);
 }
+
+/// The variable that names the place of the scene below.
+const MOVES: &str = "GRISTMILL_MOVES";
+
+/// The current directory is that of the whole process, so this runs in one of its own.
+#[test]
+#[ignore = "the scene of the next test"]
+fn scene_of_moves() {
+    let Some(place) = std::env::var_os(MOVES).map(std::path::PathBuf::from) else {
+        return;
+    };
+    std::env::set_current_dir(place.join("a")).unwrap();
+    let cluster = Cluster::new(1, 1);
+    cluster.run(move |node| {
+        let place = place.clone();
+        async move {
+            let create = Open::Create {
+                direct: false,
+                mode: 0o600,
+            };
+            for name in ["removed", "./draft", "left"] {
+                node.open(name.as_ref(), create).await.unwrap();
+            }
+            fs::rename(place.join("a"), place.join("b")).unwrap();
+            std::env::set_current_dir(&place).unwrap();
+            node.remove("removed".as_ref()).await.unwrap();
+            let named = node.rename("./draft".as_ref(), "./named".as_ref()).await;
+            let error = named.unwrap_err().to_string();
+            assert!(error.contains("cannot keep in its place ./named"), "{error}");
+        }
+    });
+    cluster.disks().remove_unfinished();
+}
+
+/// A program may go to another directory, or rename one, while it has files by relative paths.
+#[test]
+fn files_are_renamed_and_removed_where_they_were_made() {
+    let place = tempfile::TempDir::new().unwrap();
+    fs::create_dir(place.path().join("a")).unwrap();
+    let mut scene = Command::new(std::env::current_exe().unwrap());
+    scene.args(["--exact", "paths::scene_of_moves", "--ignored"]);
+    let ran = scene.env(MOVES, place.path()).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+    let list = |path: &std::path::Path| {
+        let entries = fs::read_dir(path).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(list(place.path()), ["b"]);
+    assert_eq!(list(&place.path().join("b")), ["named"]);
+}

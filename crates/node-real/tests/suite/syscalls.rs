@@ -22,9 +22,9 @@ const OFFSET: u64 = 4096;
 const BYTES: usize = 8192;
 
 /// The scene's steps. Each step succeeds if nothing is injected.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 13] = [
     "create", "lock", "reserve", "write", "read", "truncate", "mode", "release", "sync", "again",
-    "rename",
+    "rename", "space", "remove",
 ];
 
 /// Makes a file, gives it its name, and writes the outcome of each step to a file.
@@ -77,6 +77,13 @@ async fn play(node: &Node, place: &Path) -> String {
     let again = node.open(&draft, Open::Again { direct: false }).await;
     say("again", again.map(drop));
     say("rename", node.rename(&draft, &named).await);
+    say("space", node.space(place).await.map(drop));
+    let extra = place.join("extra");
+    let removed = async {
+        node.open(&extra, Open::Create { direct, mode }).await?;
+        node.remove(&extra).await
+    };
+    say("remove", removed.await);
     outcomes
 }
 
@@ -104,7 +111,9 @@ impl Played {
         if let Some((file, call)) = injected {
             let path = place.path().join(file);
             let path = path.to_str().unwrap().trim_end_matches('/');
-            options = ["-P", path, "-e", &format!("inject={call}")]
+            // Calls have the whole path, or the name in an open directory.
+            let name = if file.is_empty() { path } else { file };
+            options = ["-P", path, "-P", name, "-e", &format!("inject={call}")]
                 .map(str::to_owned)
                 .into();
         }
@@ -280,8 +289,44 @@ fn interrupted_calls_are_tried_again() {
     }
     let directory = Played::with(Some(("", "fsync:error=EINTR:when=1")));
     directory.assert_failed(&[]);
-    let directory = Played::with(Some(("", "?open,openat:error=EINTR:when=1")));
-    directory.assert_failed(&[]);
+    // Each of them on the directory, or on a name in it.
+    for call in [
+        "?open,openat",
+        "/rename",
+        "/unlink",
+        "/statfs",
+        "fstat",
+        "newfstatat",
+    ] {
+        for when in ["when=1", "when=1+2"] {
+            let played = Played::with(Some(("", &format!("{call}:error=EINTR:{when}"))));
+            played.assert_failed(&[]);
+            assert!(!played.path("extra").exists());
+        }
+    }
+}
+
+/// A system that says for ever that a signal came is not asked for ever.
+#[test]
+fn a_call_that_is_interrupted_for_ever_is_an_error() {
+    if is_skipped() {
+        return;
+    }
+    for (call, step) in [("flock", "lock"), ("ftruncate", "truncate"), ("pwritev", "write")] {
+        let played = Played::with(Some(("draft", &format!("{call}:error=EINTR"))));
+        played.assert_failed(&[step]);
+    }
+}
+
+/// Nobody else knows the name of a new file whose metadata cannot be read.
+#[test]
+fn a_file_that_was_made_and_cannot_be_looked_at_is_removed() {
+    if is_skipped() {
+        return;
+    }
+    let played = Played::with(Some(("draft", "fstat:error=EIO:when=1")));
+    assert!(played.step("create").contains("Input/output error"));
+    assert!(!played.path("draft").exists());
 }
 
 /// A short write is not taken for a whole one, and does not start again.

@@ -27,6 +27,14 @@ pub trait Disks: Send + Sync + 'static {
     /// # Errors
     /// When the path leads to nothing, or the system refuses to say.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
+    /// The metadata of a path that will be written. An open descriptor of the process counts as
+    /// sequential, whatever it leads to.
+    ///
+    /// # Errors
+    /// As [`Disks::metadata`].
+    fn sink(&self, path: &Path) -> io::Result<Metadata> {
+        self.metadata(path)
+    }
     /// Owner, group and permissions of the file at a path, links followed.
     ///
     /// # Errors
@@ -66,6 +74,8 @@ pub enum RenameError {
     NotRenamed(io::Error),
     /// The file has its new name, but a crash may undo that.
     NotDurable(io::Error),
+    /// The file has its new name, in a directory to which the path leads no longer.
+    Moved(io::Error),
 }
 
 impl From<io::Error> for RenameError {
@@ -91,8 +101,8 @@ pub trait FileHandle: Send + Sync + 'static {
     fn is_direct(&self) -> bool;
     /// Starts a data request at the task's clock `at`.
     fn submit(&self, at: Time, request: Request);
-    /// Changes the file at once. The number is the answer of [`Control::Lock`] and
-    /// [`Control::Resident`].
+    /// Changes the file at once. The number is the answer of [`Control::Lock`],
+    /// [`Control::Resident`] and [`Control::Appends`].
     ///
     /// # Errors
     /// When the system refuses the change.
@@ -223,4 +233,6 @@ pub enum Control {
     Resident(Range<u64>),
     /// Set owner, group and permission bits, as far as the caller may.
     Access(Access),
+    /// Tell whether every write goes to the end of the file; answers 1 or 0.
+    Appends,
 }

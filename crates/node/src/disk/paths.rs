@@ -21,7 +21,13 @@ impl Node {
             .disks()
             .open(path, how)
             .map_err(|cause| DiskError::new(verb, path, cause))?;
-        File::new(handle, path).map_err(|cause| DiskError::new(verb, path, cause))
+        File::new(handle, path).map_err(|cause| {
+            if how.is_create() {
+                // Nobody else knows of it.
+                let _ = self.disks().remove(path);
+            }
+            DiskError::new(verb, path, cause)
+        })
     }
 
     /// Standard input or output.
@@ -54,6 +60,16 @@ impl Node {
             .await
     }
 
+    /// The metadata of a path that will be written. An open descriptor of the process counts as
+    /// sequential, whatever it leads to.
+    ///
+    /// # Errors
+    /// As [`Node::metadata`].
+    pub async fn sink(&self, path: &Path) -> Result<Metadata, DiskError> {
+        self.on_path("look at", path, |disks| disks.sink(path))
+            .await
+    }
+
     /// The path with all links followed; its last part need not exist.
     ///
     /// # Errors
@@ -66,13 +82,14 @@ impl Node {
     /// Replaces `to` by `from` in one step; durable when it returns.
     ///
     /// # Errors
-    /// When the system refuses. `to` may still name the new file, but not durably: check which file
-    /// has the name.
+    /// When the system refuses. `to` may still name the new file, but not durably or in another
+    /// directory: check which file has the name.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         self.reach().await;
         self.disks().rename(from, to).map_err(|error| match error {
             RenameError::NotRenamed(cause) => DiskError::new("rename to", to, cause),
             RenameError::NotDurable(cause) => DiskError::new(KEEP_THE_NAME, to, cause),
+            RenameError::Moved(cause) => DiskError::new("keep in its place", to, cause),
         })
     }
 

@@ -25,7 +25,7 @@ use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::files::spill::Spill;
-use crate::job::{Job, Target};
+use crate::job::{Choice, Job, Target};
 use crate::passes::distribution::DistributionSort;
 use crate::passes::exchange::Exchange;
 use crate::passes::report::add_up;
@@ -46,7 +46,7 @@ impl<'a> RankSort<'a> {
         // An earlier attempt leaves a pipe open.
         let output = match self.unfinished.output.clone() {
             Some(pipe) => pipe,
-            None => open_output(node, job, 0).await?,
+            None => open_output(node, job, 0, &self.parts.mine).await?,
         };
         self.unfinished.output = Some(output.clone());
         let part = Arc::clone(&self.parts.mine[0]);
@@ -77,7 +77,8 @@ impl<'a> RankSort<'a> {
         if self.resume().is_none() {
             // If one rank refuses, all others remove their drafts.
             let header = job.contents.header().len() as u64;
-            let output = open_output(node, job, header + self.parts.total_out()).await;
+            let output =
+                open_output(node, job, header + self.parts.total_out(), &self.parts.mine).await;
             let output = output.map(|output| self.unfinished.output.insert(output).clone());
             let output = agreement.agree(node, output).await?;
             conflicts::check_distinct(node, agreement, &[&output]).await?;
@@ -304,13 +305,22 @@ impl<'a> RankSort<'a> {
 }
 
 /// This rank's output, or its part of a file of `bytes` bytes that all ranks write.
-async fn open_output(node: &Node, job: &Job, bytes: u64) -> Result<Output, Failure> {
+async fn open_output(
+    node: &Node,
+    job: &Job,
+    bytes: u64,
+    inputs: &[Arc<Inputs>],
+) -> Result<Output, Failure> {
     match &job.target {
         Target::Together(path) if node.nodes() > 1 => {
             Output::together(node, job, path, bytes).await
         }
         target => {
             let output = Output::open(node, target, job.resources.io).await?;
+            let merges = job.plan == Choice::MergeInputs;
+            for inputs in inputs {
+                output.spares(node, inputs, merges).await?;
+            }
             match job.compression() {
                 Some(how) => output.compressed(node, how).await,
                 None => Ok(output),

@@ -298,6 +298,18 @@ impl Input {
         self.seen.kind == FileKind::Sequential || self.framing.is_chained() && self.index.is_none()
     }
 
+    /// Whether its bytes are in that file, and not only in a device of that number.
+    pub(crate) fn is_in(&self, file: &File) -> bool {
+        let there = file.metadata();
+        let is_same = (there.device, there.identity) == (self.seen.device, self.seen.identity);
+        is_same && self.seen.length > 0
+    }
+
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> &Path {
+        self.source.path().unwrap_or(Path::new("standard input"))
+    }
+
     /// Offset in the file of the end of its bytes.
     pub(crate) fn end(&self) -> u64 {
         self.skipped + self.bytes

@@ -5,6 +5,7 @@
 //! a set of files is one of them, and the files that it lists go with it (`output/journal.rs`).
 //! Files of other users, links, pipes and devices are never touched, whatever their names.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use node::{DiskError, File, Node, Open};
@@ -13,6 +14,10 @@ use crate::files::output::journal;
 
 pub(crate) const PREFIX: &str = ".gristmill-";
 const SUFFIX: &str = ".tmp";
+
+/// Names that are drawn for a file before its directory is given up. Another run sweeps a new file away
+/// at most once in its life, and two random names are hardly ever equal.
+const MOST_ATTEMPTS: u32 = 16;
 
 /// A file that its owner must rename or remove.
 #[derive(Clone, Debug)]
@@ -38,28 +43,35 @@ impl Temporary {
         directory: &Path,
         how: Open,
     ) -> Result<Temporary, DiskError> {
-        loop {
+        let mut refused = None;
+        for _ in 0..MOST_ATTEMPTS {
             let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
             let file = match node.open(&path, how).await {
-                Err(error) if error.cause.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                Err(error) if error.cause.kind() == ErrorKind::AlreadyExists => {
+                    refused = Some(error);
+                    continue;
+                }
                 opened => opened?,
             };
             let made = Temporary { file, path };
             // Between its creation and its lock, another run may have swept the file away.
-            match made.file.lock(node).await {
+            let cause = match made.file.lock(node).await {
                 Ok(true) if made.is_at(node, &made.path).await => return Ok(made),
-                Ok(_) => {}
+                Ok(true) => "it is not there after it was made",
+                Ok(false) => "another program locks it",
                 // Some file systems have no locks; there, files of killed runs are not swept
                 // either.
-                Err(error) if error.cause.kind() == std::io::ErrorKind::Unsupported => {
-                    return Ok(made);
-                }
+                Err(error) if error.cause.kind() == ErrorKind::Unsupported => return Ok(made),
                 Err(error) => {
                     made.remove(node).await;
                     return Err(error);
                 }
-            }
+            };
+            made.remove(node).await;
+            let cause = format!("{cause}, as others before; name a place on another file system");
+            refused = Some(DiskError::new("keep", &made.path, io::Error::other(cause)));
         }
+        Err(refused.expect("there was an attempt"))
     }
 
     pub(crate) async fn remove(&self, node: &Node) {
@@ -107,7 +119,6 @@ mod tests {
     use super::*;
     use crate::files::run_here;
     use std::fs;
-    use std::io::ErrorKind;
 
     const HOW: Open = Open::Create {
         direct: false,

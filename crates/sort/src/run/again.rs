@@ -140,7 +140,7 @@ async fn streams(node: &Node, job: &Job) -> bool {
 }
 
 async fn is_pipe(node: &Node, path: &Path) -> bool {
-    let found = node.metadata(path).await;
+    let found = node.sink(path).await;
     found.is_ok_and(|found| found.kind == FileKind::Sequential)
 }
 

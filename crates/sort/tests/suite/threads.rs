@@ -1,8 +1,8 @@
 //! The same sort on threads and real files.
 
 use crate::common::{drawn_records, job, sorted};
-use codec::{Decoder, Header};
-use node::{Compression, Random};
+use codec::{Decoder, Front, Header, read_past};
+use node::{Compression, Decompress, Random};
 use node_real::Cluster;
 use pipeline::Control;
 use record::{Order, Ties};
@@ -145,7 +145,9 @@ fn ranks_write_compressed_files_of_their_own() {
         let file = std::fs::read(path).unwrap();
         let header = Header::of(&file[..4096], 1 << 30).unwrap();
         let mut all = vec![0; records.len()];
-        let read = Decoder::new(header, Vec::new(), std::io::Cursor::new(file)).fill(&mut all);
+        let mut rest = std::io::Cursor::new(file);
+        let front = Front::of(Vec::new(), &mut rest, Decompress::Never, read_past).unwrap();
+        let read = Decoder::new(header, front, rest).fill(&mut all);
         all.truncate(read.unwrap());
         all
     });

@@ -178,13 +178,14 @@ impl Set {
             // names apart.
             names.extend(node.list(path).await.unwrap_or_default());
         }
-        loop {
-            let tag = node.random() as u32;
+        let ends = |tag: u32| {
             let end = format!("-{tag:08x}");
-            if !names.iter().any(|name| name.ends_with(&end)) {
-                return tag;
-            }
-        }
+            names.iter().any(|name| name.ends_with(&end))
+        };
+        let first = node.random() as u32;
+        let mut tags = (0..=u32::MAX).map(|step| first.wrapping_add(step));
+        let free = tags.find(|&tag| !ends(tag));
+        free.expect("fewer names than numbers")
     }
 
     /// A draft that becomes `name` in the directory of a cut: an unnamed one, or else a new one.

@@ -120,7 +120,7 @@ pub(crate) async fn hold(node: &Node, file: &File) -> Result<(), Failure> {
 
 /// The kind of the file at a path, if there is one.
 async fn kind(node: &Node, path: &Path) -> Result<Option<FileKind>, DiskError> {
-    match node.metadata(path).await {
+    match node.sink(path).await {
         Err(error) if error.cause.kind() == ErrorKind::NotFound => Ok(None),
         found => found.map(|Metadata { kind, .. }| Some(kind)),
     }

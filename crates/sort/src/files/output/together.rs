@@ -198,7 +198,7 @@ impl Together {
 
 async fn create(node: &Node, job: &Job, path: &Path) -> Result<Draft, Failure> {
     // Opening a pipe would wait for its reader.
-    let there = node.metadata(path).await.ok();
+    let there = node.sink(path).await.ok();
     if there.is_some_and(|there| there.kind == FileKind::Sequential) {
         return Err(refused(path, "which must be a regular file"));
     }

@@ -1,0 +1,56 @@
+//! Paths that lead to open descriptors of this process: `/dev/stdout`, `/dev/fd/3`, and links to them.
+//!
+//! Such a path means what is open there, at its position: what a script printed before and prints
+//! afterwards stays. The file below it must not be renamed over, nor opened again at its front.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::disks::directory_of;
+use crate::retry::retried;
+use crate::sys::descriptor::copy;
+
+/// As many links as the system follows.
+const MOST_LINKS: u32 = 40;
+
+/// The descriptor of this process that a path leads to, if it does.
+fn number(path: &Path) -> Option<RawFd> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let target = retried(|| std::fs::read_link(&path)).ok()?;
+        let directory = retried(|| directory_of(&path).canonicalize()).ok()?;
+        // Those of a thread are those of the process.
+        let is_own = |own: std::path::PathBuf| directory.starts_with(own);
+        if directory.ends_with("fd") && Path::new("/proc/self").canonicalize().is_ok_and(is_own) {
+            return path.file_name().and_then(OsStr::to_str)?.parse().ok();
+        }
+        path = directory.join(target);
+    }
+    None
+}
+
+/// Whether a path leads to an open descriptor of this process.
+pub fn is_descriptor(path: &Path) -> bool {
+    number(path).is_some()
+}
+
+/// The descriptor that a path leads to, for writing at its position; none if it leads to another
+/// file.
+///
+/// # Errors
+/// When it is not open for writing.
+pub fn open_descriptor(path: &Path) -> io::Result<Option<OwnedFd>> {
+    let Some(number) = number(path) else {
+        return Ok(None);
+    };
+    let fd = copy(number)?;
+    match rustix::fs::fcntl_getfl(&fd)? & OFlags::ACCMODE == OFlags::RDONLY {
+        true => Err(Errno::BADF.into()),
+        false => Ok(Some(fd)),
+    }
+}
