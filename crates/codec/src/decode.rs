@@ -89,6 +89,10 @@ impl<R: Read + Send + 'static> Decoder<R> {
         let State::Begin(front, source) = std::mem::replace(&mut self.state, State::Failed) else {
             return Ok(());
         };
+        if front.is_alone() {
+            self.state = State::Ended;
+            return Ok(());
+        }
         let input = Input::new(&front.bytes, source);
         self.consumed = input.consumed();
         self.consumed.fetch_add(front.passed, Ordering::Relaxed);

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Nothing bounds what comes before the first frame with data, so the way to it leads through the
-//! source and not through a buffer. A skippable frame alone tells a compressed file, with nothing in
-//! it, or cut short.
+//! source and not through a buffer. Skippable frames alone are a compressed file with nothing in it.
 
 use std::io::{self, Read};
 
@@ -52,81 +51,58 @@ impl Front {
         decompress: Decompress,
         skip: impl Fn(&mut S, u64) -> io::Result<u64>,
     ) -> io::Result<Front> {
-        let bytes = begin.clone();
-        let mut front = Front {
-            begin,
-            bytes,
-            passed: 0,
-            decompress,
-        };
-        if front.may_skip() {
-            front.pass(source, skip)?;
-        }
-        Ok(front)
-    }
-
-    fn may_skip(&self) -> bool {
         use Compression::{Lz4, Zstd};
-        matches!(
-            self.decompress,
-            Decompress::Auto | Decompress::From(Zstd | Lz4)
-        )
-    }
-
-    fn pass<S: Read>(
-        &mut self,
-        source: &mut S,
-        skip: impl Fn(&mut S, u64) -> io::Result<u64>,
-    ) -> io::Result<()> {
-        let mut at = 0;
-        let mut is_all = self.bytes.len() < LONGEST_HEADER;
-        while let Some(frame) = skippable_bytes(&self.bytes[at..]) {
-            let here = frame.min((self.bytes.len() - at) as u64);
-            let mut found = here;
-            if !is_all {
-                found += skip(source, frame - here)?;
-            }
-            self.passed += found;
-            if found < frame {
-                return Err(Damaged::cut_short(Compression::Zstd, self.passed));
+        use Decompress::{Auto, From};
+        let (mut bytes, mut passed, mut at) = (begin.clone(), 0, 0);
+        let mut is_all = bytes.len() < LONGEST_HEADER;
+        let may_skip = matches!(decompress, Auto | From(Zstd | Lz4));
+        let cut_short = |after| Err(Damaged::cut_short(Zstd, after));
+        while let Some(frame) = skippable_bytes(&bytes[at..]).filter(|_| may_skip) {
+            let here = frame.min((bytes.len() - at) as u64);
+            let behind = match is_all {
+                true => 0,
+                false => skip(source, frame - here)?,
+            };
+            passed += here + behind;
+            if here + behind < frame {
+                return cut_short(passed);
             }
             at += here as usize;
-            if self.bytes.len() - at < FRAME_HEADER && !is_all {
-                self.bytes.drain(..at);
+            if bytes.len() - at < FRAME_HEADER && !is_all {
+                bytes.drain(..at);
                 at = 0;
-                let room = (LONGEST_HEADER - self.bytes.len()) as u64;
-                source.by_ref().take(room).read_to_end(&mut self.bytes)?;
-                is_all = self.bytes.len() < LONGEST_HEADER;
+                let room = (LONGEST_HEADER - bytes.len()) as u64;
+                source.by_ref().take(room).read_to_end(&mut bytes)?;
+                is_all = bytes.len() < LONGEST_HEADER;
             }
         }
-        self.bytes.drain(..at);
-        match self.passed > 0 && (1..SHORTEST_FRAME).contains(&self.bytes.len()) {
-            true => {
-                let after = self.passed + self.bytes.len() as u64;
-                Err(Damaged::cut_short(Compression::Zstd, after))
-            }
-            false => Ok(()),
+        bytes.drain(..at);
+        if passed > 0 && (1..SHORTEST_FRAME).contains(&bytes.len()) {
+            return cut_short(passed + bytes.len() as u64);
         }
+        Ok(Front {
+            begin,
+            bytes,
+            passed,
+            decompress,
+        })
     }
 
-    /// Whether the source may have been read beyond `begin`.
-    pub fn is_skippable(begin: &[u8]) -> bool {
-        skippable_bytes(begin).is_some()
+    /// Whether skippable frames are all there is.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.passed > 0 && self.bytes.is_empty()
     }
 
     /// The header, if the source is to be decompressed. A decoder gets an eighth of `memory_bytes`,
     /// or what its first frame needs if that is more.
     pub fn header(&self, memory_bytes: u64) -> Option<Header> {
-        let of_skippable = [Compression::Zstd, Compression::Lz4];
+        use Compression::{Lz4, Zstd};
         match self.decompress {
             Decompress::Never => None,
             Decompress::From(format) => Some(Header::with(format, &self.bytes, memory_bytes)),
-            Decompress::Auto if self.passed == 0 => Header::of(&self.bytes, memory_bytes),
-            Decompress::Auto if self.bytes.is_empty() => {
-                Some(Header::with(Compression::Zstd, &[], memory_bytes))
-            }
+            Decompress::Auto if self.is_alone() => Some(Header::with(Zstd, &[], memory_bytes)),
             Decompress::Auto => Header::of(&self.bytes, memory_bytes)
-                .filter(|header| of_skippable.contains(&header.format)),
+                .filter(|header| self.passed == 0 || [Zstd, Lz4].contains(&header.format)),
         }
     }
 

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::disks::directory_of;
-use crate::retry::retried;
+use crate::retry::retried_std;
 use crate::sys::descriptor::copy;
 
 /// As many links as the system follows.
@@ -22,8 +22,8 @@ const MOST_LINKS: u32 = 40;
 fn number(path: &Path) -> Option<RawFd> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
-        let target = retried(|| std::fs::read_link(&path)).ok()?;
-        let directory = retried(|| directory_of(&path).canonicalize()).ok()?;
+        let target = retried_std(|| std::fs::read_link(&path)).ok()?;
+        let directory = retried_std(|| directory_of(&path).canonicalize()).ok()?;
         // Those of a thread are those of the process.
         let is_own = |own: std::path::PathBuf| directory.starts_with(own);
         if directory.ends_with("fd") && Path::new("/proc/self").canonicalize().is_ok_and(is_own) {

@@ -15,8 +15,8 @@ use crate::access;
 use crate::descriptor::{is_descriptor, open_descriptor};
 use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
-use crate::retry::retried;
-use crate::unfinished::{Place, Unfinished, moved};
+use crate::retry::{retried, retried_std};
+use crate::unfinished::{Place, Unfinished};
 
 /// The files of this machine.
 ///
@@ -53,7 +53,9 @@ impl RealDisks {
     /// then on, a task that creates, renames or removes a file blocks: the process is about to end.
     pub fn remove_unfinished(&self) {
         let unfinished = self.unfinished.lock();
-        unfinished.remove_all();
+        for place in unfinished.files.values() {
+            let _ = place.remove();
+        }
         std::mem::forget(unfinished);
     }
 
@@ -61,7 +63,7 @@ impl RealDisks {
         let mut unfinished = self.unfinished.lock();
         let place = unfinished.place(path);
         let fd = access::open_unlinked(path, OFlags::RDWR, Mode::empty())?;
-        unfinished.add(path, place);
+        unfinished.files.insert(path.to_owned(), place);
         Ok(fd)
     }
 
@@ -70,7 +72,7 @@ impl RealDisks {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let place = unfinished.place(path);
         let fd = place.open(flags, Mode::from_raw_mode(mode))?;
-        unfinished.add(path, place);
+        unfinished.files.insert(path.to_owned(), place);
         Ok(fd)
     }
 }
@@ -123,12 +125,11 @@ impl Disks for RealDisks {
     }
 
     fn sink(&self, path: &Path) -> io::Result<Metadata> {
-        let found = self.metadata(path)?;
-        let kind = match is_descriptor(path) {
-            true => FileKind::Sequential,
-            false => found.kind,
-        };
-        Ok(Metadata { kind, ..found })
+        let mut found = self.metadata(path)?;
+        if is_descriptor(path) {
+            found.kind = FileKind::Sequential;
+        }
+        Ok(found)
     }
 
     fn access(&self, path: &Path) -> io::Result<Access> {
@@ -136,7 +137,7 @@ impl Disks for RealDisks {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        match retried(|| fs::canonicalize(path)) {
+        match retried_std(|| fs::canonicalize(path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => resolve_new(path),
             resolved => resolved,
         }
@@ -147,14 +148,14 @@ impl Disks for RealDisks {
         let place = unfinished.of(from);
         let named = place.beside(from, to);
         // Opened first, so that a failure leaves both names unchanged.
-        let directory = open_directory(&named, to)?;
+        let directory = open_directory(&named.directory_by(to))?;
         place.rename(&named).map_err(io::Error::from)?;
-        unfinished.end(from);
+        unfinished.files.remove(from);
         drop(unfinished);
         let synced = directory.map_or(Ok(()), |directory| sync_directory(&directory));
         synced.map_err(RenameError::NotDurable)?;
         match named.has_moved(to) {
-            true => Err(RenameError::Moved(moved())),
+            true => Err(RenameError::Moved),
             false => Ok(()),
         }
     }
@@ -162,14 +163,14 @@ impl Disks for RealDisks {
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut unfinished = self.unfinished.lock();
         unfinished.of(path).remove()?;
-        unfinished.end(path);
+        unfinished.files.remove(path);
         Ok(())
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let name =
             |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
-        retried(|| fs::read_dir(directory)?.map(name).collect())
+        retried_std(|| fs::read_dir(directory)?.map(name).collect())
     }
 
     fn space(&self, path: &Path) -> io::Result<u64> {
@@ -185,9 +186,9 @@ fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
 
 /// Opens a directory that is to be synced. Returns `None` if the caller may write but not read it;
 /// then the system decides when its names become durable.
-fn open_directory(place: &Place, path: &Path) -> io::Result<Option<OwnedFd>> {
+fn open_directory(place: &Place) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match place.open_directory(path, flags).map_err(io::Error::from) {
+    match place.open(flags, Mode::empty()).map_err(io::Error::from) {
         Err(error) if is_not_supported(&error) => Ok(None),
         opened => opened.map(Some),
     }
@@ -221,11 +222,11 @@ fn bypass_page_cache(fd: &OwnedFd) -> bool {
 
 /// Resolves the path of a file that does not exist yet, through dangling links.
 fn resolve_new(path: &Path) -> io::Result<PathBuf> {
-    if let Ok(target) = retried(|| fs::read_link(path)) {
+    if let Ok(target) = retried_std(|| fs::read_link(path)) {
         return resolve_new(&directory_of(path).join(target));
     }
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(retried(|| fs::canonicalize(directory_of(path)))?.join(name))
+    Ok(retried_std(|| fs::canonicalize(directory_of(path)))?.join(name))
 }
 
 pub(crate) fn directory_of(path: &Path) -> &Path {

@@ -5,35 +5,24 @@ use std::io;
 use rustix::io::Errno;
 
 /// A signal interrupts a call once, so a call that is interrupted as often as this without an end is
-/// not interrupted by signals. A timer of a profiler has ended ten seconds before.
+/// not interrupted by signals.
 const MOST_INTERRUPTIONS: u32 = 10_000;
 
-/// An error that may say that a signal came.
-pub(crate) trait Interruption {
-    fn is_interruption(&self) -> bool;
-}
-
-impl Interruption for Errno {
-    fn is_interruption(&self) -> bool {
-        *self == Errno::INTR
-    }
-}
-
-impl Interruption for io::Error {
-    fn is_interruption(&self) -> bool {
-        self.kind() == io::ErrorKind::Interrupted
-    }
-}
-
 /// Makes a call, again if a signal interrupts it.
-pub(crate) fn retried<T, E: Interruption>(mut call: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+pub(crate) fn retried<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     for _ in 1..MOST_INTERRUPTIONS {
         match call() {
-            Err(error) if error.is_interruption() => {}
+            Err(Errno::INTR) => {}
             ended => return ended,
         }
     }
     call()
+}
+
+/// As [`retried`], for calls of the standard library.
+pub(crate) fn retried_std<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let system = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL);
+    Ok(retried(|| call().map_err(system))?)
 }
 
 #[cfg(test)]

@@ -5,18 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, renameat, stat, unlinkat};
+use rustix::io::{Errno, Result};
 
 use crate::disks::directory_of;
 use crate::retry::retried;
 
-/// A directory and a name there; without a directory the name is a path.
+/// A name in a directory; without a directory the name is a path.
 #[derive(Clone)]
 pub(crate) struct Place {
     directory: Option<Arc<OwnedFd>>,
@@ -25,7 +24,7 @@ pub(crate) struct Place {
 
 #[derive(Default)]
 pub(crate) struct Unfinished {
-    files: BTreeMap<PathBuf, Place>,
+    pub(crate) files: BTreeMap<PathBuf, Place>,
     /// By device and number. Files in one directory share its descriptor.
     directories: BTreeMap<(u64, u64), Weak<OwnedFd>>,
 }
@@ -33,9 +32,8 @@ pub(crate) struct Unfinished {
 impl Unfinished {
     /// The place of a path now. A directory that cannot be opened is reached by its path.
     pub(crate) fn place(&mut self, path: &Path) -> Place {
-        let directory = self.directory(directory_of(path)).ok();
-        match (directory, path.file_name()) {
-            (Some(directory), Some(name)) => Place {
+        match (self.directory(directory_of(path)), path.file_name()) {
+            (Ok(directory), Some(name)) => Place {
                 directory: Some(directory),
                 name: name.to_owned(),
             },
@@ -43,22 +41,16 @@ impl Unfinished {
         }
     }
 
-    fn directory(&mut self, path: &Path) -> rustix::io::Result<Arc<OwnedFd>> {
+    fn directory(&mut self, path: &Path) -> Result<Arc<OwnedFd>> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = retried(|| rustix::fs::open(path, flags, Mode::empty()))?;
-        let found = retried(|| rustix::fs::fstat(&opened))?;
-        let place = self.directories.entry((found.st_dev, found.st_ino));
-        let place = place.or_default();
-        if let Some(held) = place.upgrade() {
-            return Ok(held);
-        }
-        let opened = Arc::new(opened);
-        *place = Arc::downgrade(&opened);
-        Ok(opened)
-    }
-
-    pub(crate) fn add(&mut self, path: &Path, place: Place) {
-        self.files.insert(path.to_owned(), place);
+        let opened = Arc::new(Place::at(path).open(flags, Mode::empty())?);
+        let found = retried(|| fstat(&opened))?;
+        let place = (found.st_dev, found.st_ino);
+        let shared = self.directories.get(&place).and_then(Weak::upgrade);
+        Ok(shared.unwrap_or_else(|| {
+            self.directories.insert(place, Arc::downgrade(&opened));
+            opened
+        }))
     }
 
     /// The place of a file: where it was made, if the run has made it.
@@ -66,42 +58,33 @@ impl Unfinished {
         let made = self.files.get(path).cloned();
         made.unwrap_or_else(|| Place::at(path))
     }
-
-    /// Notes that a file has its name, or is gone.
-    pub(crate) fn end(&mut self, path: &Path) {
-        self.files.remove(path);
-    }
-
-    pub(crate) fn remove_all(&self) {
-        for place in self.files.values() {
-            let _ = place.remove();
-        }
-    }
 }
 
 impl Place {
-    fn at(path: &Path) -> Place {
+    pub(crate) fn at(path: &Path) -> Place {
         Place {
             directory: None,
             name: path.as_os_str().to_owned(),
         }
     }
 
-    pub(crate) fn open(&self, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
-        retried(|| match &self.directory {
-            Some(directory) => rustix::fs::openat(directory, &self.name, flags, mode),
-            None => rustix::fs::openat(CWD, &self.name, flags, mode),
-        })
+    fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_ref().map_or(CWD, |open| open.as_fd())
     }
 
-    pub(crate) fn remove(&self) -> rustix::io::Result<()> {
-        retried(|| match &self.directory {
-            Some(directory) => rustix::fs::unlinkat(directory, &self.name, AtFlags::empty()),
-            None => rustix::fs::unlinkat(CWD, &self.name, AtFlags::empty()),
-        })
+    pub(crate) fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+        retried(|| openat(self.directory(), &self.name, flags, mode))
     }
 
-    /// The place `to` beside it, if `to` was in the same directory when the file was made.
+    pub(crate) fn remove(&self) -> Result<()> {
+        retried(|| unlinkat(self.directory(), &self.name, AtFlags::empty()))
+    }
+
+    pub(crate) fn rename(&self, to: &Place) -> Result<()> {
+        retried(|| renameat(self.directory(), &self.name, to.directory(), &to.name))
+    }
+
+    /// The place of `to`: beside this one, which was made as `from`, if both are in one directory.
     pub(crate) fn beside(&self, from: &Path, to: &Path) -> Place {
         match (&self.directory, to.file_name()) {
             (Some(directory), Some(name)) if directory_of(from) == directory_of(to) => Place {
@@ -112,42 +95,25 @@ impl Place {
         }
     }
 
-    pub(crate) fn rename(&self, to: &Place) -> rustix::io::Result<()> {
-        let (old, new) = (&self.name, &to.name);
-        retried(|| match (&self.directory, &to.directory) {
-            (Some(from), Some(to)) => rustix::fs::renameat(from, old, to, new),
-            (Some(from), None) => rustix::fs::renameat(from, old, CWD, new),
-            _ => rustix::fs::renameat(CWD, old, CWD, new),
-        })
-    }
-
-    /// Opens its directory; `path` led to it when the file was made.
-    pub(crate) fn open_directory(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        retried(|| match &self.directory {
-            Some(directory) => rustix::fs::openat(directory, ".", flags, Mode::empty()),
-            None => rustix::fs::open(directory_of(path), flags, Mode::empty()),
-        })
+    /// The directory; `path` led to it when the file was made.
+    pub(crate) fn directory_by(&self, path: &Path) -> Place {
+        match &self.directory {
+            None => Place::at(directory_of(path)),
+            directory => Place {
+                directory: directory.clone(),
+                name: ".".into(),
+            },
+        }
     }
 
     /// Whether `path` leads there no longer.
     pub(crate) fn has_moved(&self, path: &Path) -> bool {
-        let Some(directory) = &self.directory else {
+        let Some(Ok(then)) = self.directory.as_ref().map(|open| retried(|| fstat(open))) else {
             return false;
         };
-        let now = retried(|| rustix::fs::stat(directory_of(path)));
-        let then = retried(|| rustix::fs::fstat(directory));
-        let place = |found: rustix::fs::Stat| (found.st_dev, found.st_ino);
-        match (now, then) {
-            (Ok(now), Ok(then)) => place(now) != place(then),
-            (now, _) => now.is_err_and(|cause| cause == Errno::NOENT),
+        match retried(|| stat(directory_of(path))) {
+            Ok(now) => (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino),
+            Err(cause) => cause == Errno::NOENT,
         }
     }
-}
-
-/// The complaint about a file whose directory was moved.
-pub(crate) fn moved() -> io::Error {
-    io::Error::other(
-        "its directory was renamed or replaced while the file was written; the whole file has that \
-         name in the renamed directory",
-    )
 }

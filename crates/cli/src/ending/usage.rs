@@ -137,48 +137,38 @@ fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
 
 /// An error in one line: what is wrong, and what to do.
 fn in_one_line(error: &clap::Error) -> String {
+    use ContextKind::{
+        InvalidArg, InvalidValue, SuggestedArg, SuggestedSubcommand, SuggestedValue,
+    };
+    let told = |kind| match error.get(kind)? {
+        ContextValue::String(one) => Some(one.as_str()),
+        ContextValue::Strings(all) => all.first().map(String::as_str),
+        _ => None,
+    };
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let mut wrong = text.lines().take_while(|line| !line.is_empty());
+    let mut wrong = text
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(str::trim);
     if error.kind() == ErrorKind::ValueValidation {
         // The reason of a parser of values says what to do.
         return wrong.next().unwrap_or_default().to_owned();
     }
-    let said = wrong.map(str::trim).collect::<Vec<_>>().join(" ");
-    let told = |kind| match error.get(kind)? {
-        ContextValue::String(one) => Some(one.clone()),
-        ContextValue::Strings(all) => all.first().cloned(),
-        _ => None,
-    };
-    if error.kind() == ErrorKind::InvalidValue
-        && told(ContextKind::InvalidValue).as_deref() == Some("")
-    {
-        let option = told(ContextKind::InvalidArg).unwrap_or_default();
+    if let (ErrorKind::InvalidValue, Some("")) = (error.kind(), told(InvalidValue)) {
+        let option = told(InvalidArg).unwrap_or_default();
         return format!("{option} has an empty value, or none; write a value behind it");
     }
-    use ContextKind::{SuggestedArg, SuggestedSubcommand, SuggestedValue};
-    let meant = [SuggestedArg, SuggestedSubcommand, SuggestedValue]
-        .into_iter()
-        .find_map(told);
-    match meant {
+    let said = wrong.collect::<Vec<_>>().join(" ");
+    let mut meant = [SuggestedArg, SuggestedSubcommand, SuggestedValue].into_iter();
+    let command = command().into_string().unwrap_or_default();
+    let is_known = command.chars().all(|letter| letter.is_ascii_lowercase());
+    match meant.find_map(told) {
         Some(meant) => format!("{said}; did you mean {meant}?"),
-        None => format!("{said}; {} shows what there is", help()),
-    }
-}
-
-/// The command line that shows the options of this process's command.
-fn help() -> String {
-    let words = std::env::args()
-        .skip(1)
-        .take_while(|word| !word.starts_with('-'));
-    let known = |word: &String| {
-        word.chars()
-            .all(|letter| letter.is_ascii_lowercase() || letter == '-')
-    };
-    let words: Vec<String> = words.take(1).filter(known).collect();
-    match words.is_empty() {
-        true => "gristmill --help".to_owned(),
-        false => format!("gristmill {} --help", words.concat()),
+        None if is_known && told(InvalidSubcommand) != Some(&command) => {
+            format!("{said}; gristmill {command} --help shows what there is")
+        }
+        None => format!("{said}; gristmill --help shows what there is"),
     }
 }
 

@@ -461,10 +461,16 @@ fn temporary_data_is_compressed() {
 #[test]
 fn long_skippable_frames_come_first_in_every_kind_of_input() {
     let place = Place::new();
-    let text: String = (0..3000).rev().map(|number| format!("{number:05} line\n")).collect();
+    let text: String = (0..3000)
+        .rev()
+        .map(|number| format!("{number:05} line\n"))
+        .collect();
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
-    let expected = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let expected = lines
+        .iter()
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
     let skippable = |bytes: u32| {
         let mut frame = [&0x184d_2a53_u32.to_le_bytes()[..], &bytes.to_le_bytes()].concat();
         frame.resize(8 + bytes as usize, b'\n');
@@ -473,7 +479,13 @@ fn long_skippable_frames_come_first_in_every_kind_of_input() {
     let fronts = [
         skippable(5000),
         skippable(2_000_000),
-        [skippable(4000), skippable(100), skippable(0), skippable(90_000)].concat(),
+        [
+            skippable(4000),
+            skippable(100),
+            skippable(0),
+            skippable(90_000),
+        ]
+        .concat(),
     ];
     for format in [Compression::Zstd, Compression::Lz4] {
         let how = Compress {
@@ -512,12 +524,22 @@ fn long_skippable_frames_come_first_in_every_kind_of_input() {
             }
             place.run("sort -c sorted").succeeded();
             assert_eq!(place.run("sort -C in").code, 1);
-            assert!(place.run("explain in").succeeded().out.starts_with(b"02999"));
+            assert!(
+                place
+                    .run("explain in")
+                    .succeeded()
+                    .out
+                    .starts_with(b"02999")
+            );
             let raw = place.run("sort --decompress none in").succeeded().out;
             assert!(raw.len() >= front.len());
             // It is cut in the skippable frame.
             place.write("cut", &front[..front.len() - 1]);
-            for line in ["$GRISTMILL sort cut", "$GRISTMILL sort < cut", "$GRISTMILL sort -m cut"] {
+            for line in [
+                "$GRISTMILL sort cut",
+                "$GRISTMILL sort < cut",
+                "$GRISTMILL sort -m cut",
+            ] {
                 let ran = place.run_shell(line);
                 assert_eq!(ran.code, 2, "{line}: {ran:?}");
                 let says = format!("cut short after {} bytes", front.len() - 1);
@@ -527,7 +549,10 @@ fn long_skippable_frames_come_first_in_every_kind_of_input() {
             place.write("other", [&front[..], b"b\na\n"].concat());
             assert!(place.run("sort other").succeeded().out.len() > front.len());
             let ran = place.feed("sort", &place.read("other"));
-            assert!(ran.code == 2 && ran.complaint().contains("--decompress none"), "{ran:?}");
+            assert!(
+                ran.code == 2 && ran.complaint().contains("--decompress none"),
+                "{ran:?}"
+            );
         }
     }
 }

@@ -31,7 +31,10 @@ fn between(place: &Place, command: &str, number: u32, redirection: &str) -> Vec<
     let log = place.read("log");
     let text = String::from_utf8_lossy(&log);
     let old = if redirection == ">" { "" } else { "old\n" };
-    assert!(text.starts_with(&format!("{old}before\n")), "{command}: {text:?}, {ran:?}");
+    assert!(
+        text.starts_with(&format!("{old}before\n")),
+        "{command}: {text:?}, {ran:?}"
+    );
     assert!(text.ends_with("after\n"), "{command}: {text:?}, {ran:?}");
     log[old.len() + "before\n".len()..log.len() - "after\n".len()].to_vec()
 }
@@ -52,7 +55,12 @@ fn an_output_goes_on_where_its_descriptor_stands() {
         ("fds/5", 5),
     ] {
         for redirection in [">", ">>"] {
-            for command in ["sort in", "sort -u in", "sort -m sorted", "sort -S 16M in in -u"] {
+            for command in [
+                "sort in",
+                "sort -u in",
+                "sort -m sorted",
+                "sort -S 16M in in -u",
+            ] {
                 let command = format!("$GRISTMILL {command} -o {output}");
                 let got = between(&place, &command, number, redirection);
                 assert_eq!(String::from_utf8_lossy(&got), SORTED, "{command}");
@@ -75,12 +83,15 @@ fn every_file_that_is_named_may_be_a_descriptor() {
     let report: serde_json::Value =
         serde_json::from_slice(&between(&place, report, 3, ">>")).unwrap();
     assert_eq!(report["records"], 3);
-    let bad = "$GRISTMILL sort --format csv --key a rows.csv -o out --bad-records /dev/fd/3 2>/dev/null";
+    let bad =
+        "$GRISTMILL sort --format csv --key a rows.csv -o out --bad-records /dev/fd/3 2>/dev/null";
     assert_eq!(between(&place, bad, 3, ">"), b"wrong\n");
     let packed = "$GRISTMILL sort in --compress-output gzip -o /dev/stdout";
     place.write("packed", between(&place, packed, 1, ">"));
     assert_eq!(place.run("sort packed").succeeded().out, SORTED.as_bytes());
-    place.run("sort --format gensort records -o records").succeeded();
+    place
+        .run("sort --format gensort records -o records")
+        .succeeded();
     place.run("valsort -q -o sum records").succeeded();
     let sum = between(&place, "$GRISTMILL valsort -q -o /dev/fd/3 records", 3, ">");
     assert!(!sum.is_empty() && sum == place.read("sum"));
@@ -116,14 +127,27 @@ fn an_input_is_not_written_over_through_a_descriptor() {
         assert_eq!(ran.code, 2, "{command}: {ran:?}");
         let line = ran.complaint();
         let says = line.contains("is the input") && line.contains("-o");
-        assert!(says && (line.contains(name) || line.contains("standard input")), "{line}");
+        assert!(
+            says && (line.contains(name) || line.contains("standard input")),
+            "{line}"
+        );
         assert!(place.snapshot() == before, "{command}");
     }
     // What is added stands behind the input.
-    for command in ["sort in >> in", "sort < in >> in", "sort -m in -o /dev/stdout >> in"] {
+    for command in [
+        "sort in >> in",
+        "sort < in >> in",
+        "sort -m in -o /dev/stdout >> in",
+    ] {
         place.write("in", SORTED);
-        place.run_shell(&format!("$GRISTMILL {command}")).succeeded();
-        assert_eq!(place.read("in"), [SORTED, SORTED].concat().as_bytes(), "{command}");
+        place
+            .run_shell(&format!("$GRISTMILL {command}"))
+            .succeeded();
+        assert_eq!(
+            place.read("in"),
+            [SORTED, SORTED].concat().as_bytes(),
+            "{command}"
+        );
     }
 }
 
@@ -156,6 +180,8 @@ fn inputs_that_are_descriptors_are_read_as_gnu_sort_does() {
             assert_eq!(String::from_utf8_lossy(&ran.out), expected, "{script}");
         }
     }
-    let ran = place.run_shell("cat in | $GRISTMILL sort /dev/stdin").succeeded();
+    let ran = place
+        .run_shell("cat in | $GRISTMILL sort /dev/stdin")
+        .succeeded();
     assert_eq!(ran.out, SORTED.as_bytes());
 }

@@ -82,9 +82,18 @@ fn spilling(place: &Place, output: &str) -> (Child, std::process::ChildStdin) {
     let mut child = place.command(&line).stdin(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let records = place.read("in");
-    let is_empty = || std::fs::read_dir(place.path("tmp")).unwrap().next().is_none();
+    let is_empty = || {
+        std::fs::read_dir(place.path("tmp"))
+            .unwrap()
+            .next()
+            .is_none()
+    };
     while is_empty() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended before it spilled");
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "it ended before it spilled"
+        );
         pipe.write_all(&records).unwrap();
     }
     (child, pipe)

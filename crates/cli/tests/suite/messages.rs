@@ -54,7 +54,10 @@ fn a_wrong_command_line_gets_one_line() {
         ("sim qqq", &["'qqq'", "gristmill sim --help"]),
         ("sort --foo in", &["--foo", "gristmill sort --help"]),
         ("sort --verfy in", &["--verfy", "did you mean --verify?"]),
-        ("sort --plan foo in", &["'foo'", "--plan", "one-pass, two-pass"]),
+        (
+            "sort --plan foo in",
+            &["'foo'", "--plan", "one-pass, two-pass"],
+        ),
         ("sort -S 5 -S x in", &["'x'", "--memory"]),
         ("check in --foo", &["--foo", "gristmill check --help"]),
         ("doctor in", &["'in'", "gristmill doctor --help"]),
@@ -66,7 +69,10 @@ fn a_wrong_command_line_gets_one_line() {
         let json = place.run_shell(&format!("$GRISTMILL {line} --json"));
         if !line.ends_with("--key") {
             let message = &json.json()["error"]["message"];
-            assert!(!message.as_str().unwrap().contains('\n'), "{line}: {message}");
+            assert!(
+                !message.as_str().unwrap().contains('\n'),
+                "{line}: {message}"
+            );
         }
     }
     assert_eq!(place.names(), ["in"]);

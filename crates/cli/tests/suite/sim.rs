@@ -385,10 +385,7 @@ fn impossible_options_of_programs_are_refused() {
         &["must be below 4,294,967,296"],
         "usage",
     );
-    misused(
-        "sim flod",
-        &["'flod'", "did you mean flood?"],
-    );
+    misused("sim flod", &["'flod'", "did you mean flood?"]);
     refuses(
         "sim loopback --cores 4",
         &["second NIC", "4 cores", "5 or more"],

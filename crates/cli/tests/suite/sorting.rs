@@ -248,7 +248,12 @@ fn pipes_that_give_a_little_at_a_time_are_read_to_their_ends() {
     for number in 0..6_u64 {
         let record = |at: u64| {
             let key = (at * 6 + number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            [&key.to_be_bytes()[..], &at.to_be_bytes(), &number.to_be_bytes()].concat()
+            [
+                &key.to_be_bytes()[..],
+                &at.to_be_bytes(),
+                &number.to_be_bytes(),
+            ]
+            .concat()
         };
         let records: Vec<u8> = (0..20_000).flat_map(record).collect();
         place.write(&format!("f{number}"), &records);

@@ -451,7 +451,11 @@ fn a_directory_where_no_file_can_be_kept_is_given_up() {
         let inject = ["-e", "inject=flock:error=EAGAIN"];
         let traced = traced(&directory(&place), &inject, &place.command(sort));
         assert_eq!(traced.status.code(), Some(2), "{sort}: {}", traced.err);
-        assert!(traced.err.contains("name a place on another file system"), "{}", traced.err);
+        assert!(
+            traced.err.contains("name a place on another file system"),
+            "{}",
+            traced.err
+        );
         assert_eq!(traced.err.lines().count(), 1, "{}", traced.err);
         let locks = traced.calls.iter().filter(|call| call.is("flock"));
         assert!((2..100).contains(&locks.count()));
@@ -488,13 +492,25 @@ fn each_failed_look_at_a_file_leaves_nothing() {
     let place = Place::with_records(1000);
     fs::create_dir(place.path("tmp")).unwrap();
     let new = sorted(&place.read("in"), RECORD_BYTES);
-    for call in ["fstat:error=EIO", "newfstatat:error=EIO", "flock:error=EAGAIN", "flock:error=EIO"] {
+    for call in [
+        "fstat:error=EIO",
+        "newfstatat:error=EIO",
+        "flock:error=EAGAIN",
+        "flock:error=EIO",
+    ] {
         place.write("out", OLD);
         let failed = each_call(&place, SPILLS, call, |traced| {
             let out = place.read("out");
-            assert!(out == new || !traced.status.success() && out == OLD, "{call}");
+            assert!(
+                out == new || !traced.status.success() && out == OLD,
+                "{call}"
+            );
             assert!(place.unfinished().is_empty(), "{call}: {}", traced.err);
-            assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0, "{call}");
+            assert_eq!(
+                fs::read_dir(place.path("tmp")).unwrap().count(),
+                0,
+                "{call}"
+            );
             let _ = fs::write(place.path("out"), OLD);
         });
         assert!(failed > 0 || call.ends_with("EAGAIN"), "{call}");
@@ -510,7 +526,14 @@ fn each_interrupted_call_is_made_again() {
     fs::create_dir(place.path("tmp")).unwrap();
     let new = sorted(&place.read("in"), RECORD_BYTES);
     let calls = [
-        "/rename", "/statfs", "fstat", "flock", "/unlink", "fsync", "ftruncate", "fallocate",
+        "/rename",
+        "/statfs",
+        "fstat",
+        "flock",
+        "/unlink",
+        "fsync",
+        "ftruncate",
+        "fallocate",
     ];
     for call in calls {
         place.write("out", OLD);

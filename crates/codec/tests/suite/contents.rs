@@ -3,7 +3,9 @@
 use codec::{Encoder, encoder_memory};
 use node::{Compress, Compression};
 
-use crate::common::{MEMORY_BYTES, compressed, decoder, decompressed, front, lines, opened, read, skippable};
+use crate::common::{
+    MEMORY_BYTES, compressed, decoder, decompressed, front, lines, opened, read, skippable,
+};
 
 #[test]
 fn the_contents_of_every_format_come_out() {

@@ -185,7 +185,9 @@ fn paths(arguments: &str, directory: &Path) -> Vec<PathBuf> {
             break;
         };
         // The directory of relative names is not a file of the call.
-        let name = after.strip_prefix(", \"").and_then(|name| name.split_once('"'));
+        let name = after
+            .strip_prefix(", \"")
+            .and_then(|name| name.split_once('"'));
         match name.filter(|(name, _)| end == '>' && !name.is_empty()) {
             Some((name, after)) => {
                 let from = match rest[..at].ends_with("AT_FDCWD") {

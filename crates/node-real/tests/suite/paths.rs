@@ -186,7 +186,10 @@ fn scene_of_moves() {
             node.remove("removed".as_ref()).await.unwrap();
             let named = node.rename("./draft".as_ref(), "./named".as_ref()).await;
             let error = named.unwrap_err().to_string();
-            assert!(error.contains("cannot keep in its place ./named"), "{error}");
+            assert!(
+                error.contains("cannot keep in its place ./named"),
+                "{error}"
+            );
         }
     });
     cluster.disks().remove_unfinished();
@@ -200,7 +203,11 @@ fn files_are_renamed_and_removed_where_they_were_made() {
     let mut scene = Command::new(std::env::current_exe().unwrap());
     scene.args(["--exact", "paths::scene_of_moves", "--ignored"]);
     let ran = scene.env(MOVES, place.path()).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stdout)
+    );
     let list = |path: &std::path::Path| {
         let entries = fs::read_dir(path).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -312,7 +312,11 @@ fn a_call_that_is_interrupted_for_ever_is_an_error() {
     if is_skipped() {
         return;
     }
-    for (call, step) in [("flock", "lock"), ("ftruncate", "truncate"), ("pwritev", "write")] {
+    for (call, step) in [
+        ("flock", "lock"),
+        ("ftruncate", "truncate"),
+        ("pwritev", "write"),
+    ] {
         let played = Played::with(Some(("draft", &format!("{call}:error=EINTR"))));
         played.assert_failed(&[step]);
     }

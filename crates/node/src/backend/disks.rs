@@ -75,7 +75,7 @@ pub enum RenameError {
     /// The file has its new name, but a crash may undo that.
     NotDurable(io::Error),
     /// The file has its new name, in a directory to which the path leads no longer.
-    Moved(io::Error),
+    Moved,
 }
 
 impl From<io::Error> for RenameError {

@@ -9,6 +9,10 @@ use crate::Node;
 use crate::backend::{Disks, RenameError};
 use crate::opening::{Access, Metadata, Open, Standard};
 
+/// The state after the directory of a file under way was renamed.
+const MOVED: &str = "its directory was renamed or replaced while the file was written; the whole file has \
+    that name in the renamed directory";
+
 impl Node {
     /// Opens or creates a file.
     ///
@@ -89,7 +93,7 @@ impl Node {
         self.disks().rename(from, to).map_err(|error| match error {
             RenameError::NotRenamed(cause) => DiskError::new("rename to", to, cause),
             RenameError::NotDurable(cause) => DiskError::new(KEEP_THE_NAME, to, cause),
-            RenameError::Moved(cause) => DiskError::new("keep in its place", to, cause),
+            RenameError::Moved => DiskError::new("keep in its place", to, io::Error::other(MOVED)),
         })
     }
 
