@@ -34,16 +34,9 @@ pub(crate) fn decompressed(
         open: Arc::clone(open),
         offset: (!is_pipe).then_some(begin.len() as u64),
     };
-    let through_cache = || match open.is_direct() && !open.falls_back() {
-        true => Err(io::Error::from(io::ErrorKind::Unsupported)),
-        false => Ok(()),
-    };
     let (contents, memory, is_coded) = if is_pipe {
         (Contents::new(source, reading), OF_PIPE, false)
     } else {
-        if Front::is_skippable(begin) {
-            through_cache()?;
-        }
         let front = Front::of(
             begin.to_vec(),
             &mut source,
@@ -54,7 +47,7 @@ pub(crate) fn decompressed(
             return Ok(None);
         };
         // Compressed bytes are few, and read in small pieces: the system reads ahead.
-        through_cache()?;
+        through_cache(open)?;
         let decoder = Decoder::new(header, front, source);
         (Contents(State::Compressed(decoder)), header.memory, true)
     };
@@ -76,9 +69,18 @@ struct Source {
     offset: Option<u64>,
 }
 
+/// Makes requests of any length possible.
+fn through_cache(open: &OpenFile) -> io::Result<()> {
+    match open.is_direct() && !open.falls_back() {
+        true => Err(io::ErrorKind::Unsupported.into()),
+        false => Ok(()),
+    }
+}
+
 impl Source {
     /// Goes on behind the next bytes of a file. Returns their number, less only at the end.
     fn skip(&mut self, bytes: u64) -> io::Result<u64> {
+        through_cache(&self.open)?;
         let offset = self.offset.expect("a file has offsets");
         let there = self.open.metadata()?.length.saturating_sub(offset);
         let skipped = bytes.min(there);
