@@ -137,9 +137,8 @@ fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
 
 /// An error in one line: what is wrong, and what to do.
 fn in_one_line(error: &clap::Error) -> String {
-    use ContextKind::{
-        InvalidArg, InvalidValue, SuggestedArg, SuggestedSubcommand, SuggestedValue,
-    };
+    use ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+    use ContextKind::{SuggestedArg, SuggestedSubcommand, SuggestedValue};
     let told = |kind| match error.get(kind)? {
         ContextValue::String(one) => Some(one.as_str()),
         ContextValue::Strings(all) => all.first().map(String::as_str),
@@ -165,7 +164,7 @@ fn in_one_line(error: &clap::Error) -> String {
     let is_known = command.chars().all(|letter| letter.is_ascii_lowercase());
     match meant.find_map(told) {
         Some(meant) => format!("{said}; did you mean {meant}?"),
-        None if is_known && told(InvalidSubcommand) != Some(&command) => {
+        None if is_known && told(InvalidSubcommand) != Some(command.as_str()) => {
             format!("{said}; gristmill {command} --help shows what there is")
         }
         None => format!("{said}; gristmill --help shows what there is"),
