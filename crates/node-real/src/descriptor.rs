@@ -9,10 +9,9 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
 
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 
 use crate::disks::directory_of;
-use crate::retry::retried_std;
+use crate::retry::{retried, retried_std};
 use crate::sys::descriptor::copy;
 
 /// As many links as the system follows.
@@ -22,14 +21,13 @@ const MOST_LINKS: u32 = 40;
 fn number(path: &Path) -> Option<RawFd> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
-        let target = retried_std(|| std::fs::read_link(&path)).ok()?;
         let directory = retried_std(|| directory_of(&path).canonicalize()).ok()?;
         // Those of a thread are those of the process.
         let is_own = |own: std::path::PathBuf| directory.starts_with(own);
         if directory.ends_with("fd") && Path::new("/proc/self").canonicalize().is_ok_and(is_own) {
             return path.file_name().and_then(OsStr::to_str)?.parse().ok();
         }
-        path = directory.join(target);
+        path = directory.join(retried_std(|| std::fs::read_link(&path)).ok()?);
     }
     None
 }
@@ -48,9 +46,11 @@ pub fn open_descriptor(path: &Path) -> io::Result<Option<OwnedFd>> {
     let Some(number) = number(path) else {
         return Ok(None);
     };
-    let fd = copy(number)?;
-    match rustix::fs::fcntl_getfl(&fd)? & OFlags::ACCMODE == OFlags::RDONLY {
-        true => Err(Errno::BADF.into()),
-        false => Ok(Some(fd)),
-    }
+    let is_writable = |fd: &OwnedFd| {
+        let flags = retried(|| rustix::fs::fcntl_getfl(fd));
+        flags.is_ok_and(|flags| flags & OFlags::ACCMODE != OFlags::RDONLY)
+    };
+    let fd = copy(number).ok().filter(is_writable);
+    let refused = || io::Error::other("it is not open for writing; check the redirection");
+    fd.ok_or_else(refused).map(Some)
 }

@@ -12,7 +12,7 @@ use node::{Access, FileKind, Metadata, Mutex, Open, Standard};
 use rustix::fs::{Mode, OFlags};
 
 use crate::access;
-use crate::descriptor::{is_descriptor, open_descriptor};
+use crate::descriptor::open_descriptor;
 use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
 use crate::retry::{retried, retried_std};
@@ -125,11 +125,14 @@ impl Disks for RealDisks {
     }
 
     fn sink(&self, path: &Path) -> io::Result<Metadata> {
-        let mut found = self.metadata(path)?;
-        if is_descriptor(path) {
-            found.kind = FileKind::Sequential;
-        }
-        Ok(found)
+        let Some(fd) = open_descriptor(path)? else {
+            return self.metadata(path);
+        };
+        let found = metadata_of(&retried(|| rustix::fs::fstat(&fd))?);
+        Ok(Metadata {
+            kind: FileKind::Sequential,
+            ..found
+        })
     }
 
     fn access(&self, path: &Path) -> io::Result<Access> {
@@ -174,7 +177,8 @@ impl Disks for RealDisks {
     }
 
     fn space(&self, path: &Path) -> io::Result<u64> {
-        let space = retried(|| rustix::fs::statvfs(path))?;
+        let place = self.unfinished.lock().of(path);
+        let space = place.space()?;
         Ok(space.f_bavail * space.f_frsize)
     }
 }

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, renameat, stat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatVfs};
+use rustix::fs::{fstat, fstatvfs, openat, renameat, stat, statvfs, unlinkat};
 use rustix::io::{Errno, Result};
 
 use crate::disks::directory_of;
@@ -82,6 +83,13 @@ impl Place {
 
     pub(crate) fn rename(&self, to: &Place) -> Result<()> {
         retried(|| renameat(self.directory(), &self.name, to.directory(), &to.name))
+    }
+
+    pub(crate) fn space(&self) -> Result<StatVfs> {
+        retried(|| match &self.directory {
+            Some(directory) => fstatvfs(directory),
+            None => statvfs(Path::new(&self.name)),
+        })
     }
 
     /// The place of `to`: beside this one, which was made as `from`, if both are in one directory.

@@ -95,7 +95,7 @@ fn every_file_that_is_named_may_be_a_descriptor() {
     place.run("valsort -q -o sum records").succeeded();
     let sum = between(&place, "$GRISTMILL valsort -q -o /dev/fd/3 records", 3, ">");
     assert!(!sum.is_empty() && sum == place.read("sum"));
-    let sim = "sim loopback --cores 1";
+    let sim = "sim merge-min --cores 4";
     place.run(&format!("{sim} --trace trace")).succeeded();
     let traced = format!("$GRISTMILL {sim} --trace /dev/fd/3 > /dev/null");
     assert!(between(&place, &traced, 3, ">") == place.read("trace"));

@@ -60,7 +60,6 @@ fn a_wrong_command_line_gets_one_line() {
         ),
         ("sort -S 5 -S x in", &["'x'", "--memory"]),
         ("check in --foo", &["--foo", "gristmill check --help"]),
-        ("doctor in", &["'in'", "gristmill doctor --help"]),
         ("lab run", &["<NAME>", "gristmill lab --help"]),
     ] {
         let ran = place.run_shell(&format!("$GRISTMILL {line}"));
