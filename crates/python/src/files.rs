@@ -29,8 +29,11 @@ pub(crate) struct Call(Watch);
 
 #[pymethods]
 impl Call {
+    /// It closes itself, unless its thread goes no further.
+    fn close(&self) {}
+
     /// Removes the files of the sort, which goes no further.
-    fn close(&self) {
+    fn _abandon(&self) {
         self.0.abandon();
     }
 }

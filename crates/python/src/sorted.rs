@@ -1,5 +1,6 @@
 //! Sorted records on their way back.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -91,7 +92,7 @@ impl Sorted {
     /// The records in lists of at most `size` of them, or about a megabyte.
     #[pyo3(signature = (size=None), text_signature = "($self, size=4096)")]
     fn batches(&self, py: Python<'_>, size: Option<Bound<'_, PyAny>>) -> PyResult<Batches> {
-        let size = number("size", 1, size)?.unwrap_or(4096);
+        let size = number::<NonZero<usize>>("size", 1, size)?.map_or(4096, NonZero::get);
         if let Some(source) = &self.ends()?.source
             && source.columns.is_some()
         {

@@ -12,15 +12,18 @@ _open: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def follow(thing: Any) -> None:
-    """Closes an object at the end of the interpreter, so that its temporary files go."""
+    """Ends the sort of an object at the end of the interpreter, so that its temporary files go."""
     _open.add(thing)
 
 
 @atexit.register
-def _close_all() -> None:
-    for thing in list(_open):
+def _end_all() -> None:
+    things = list(_open)
+    for thing in things:
         try:
             thing.close()
         except Error:
-            # Another thread works with it, and ends with the process.
-            thing._abandon()
+            # Another thread works with it, and goes no further.
+            pass
+    for thing in things:
+        thing._abandon()
