@@ -28,7 +28,7 @@ is_sorted() {
 sorts() { sort_them && is_sorted; }
 # All ranks write one file, in a directory that all hosts see.
 one_file() {
-    "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o "$place/all" -T /scratch \
+    timeout "$longest" "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o "$place/all" -T /scratch \
         -S 64M --verify || return
     "$gristmill" valsort "$place/all" >"$place/sum" 2>&1 || { cat "$place/sum"; return 1; }
     grep -q "$(tr -d '[:space:]' <"$place/expected")" "$place/sum" && rm "$place/all"
@@ -37,7 +37,8 @@ nothing_left() { ! unfinished "$place" "$place"/h[1-4]; }
 
 # Each host has its own /scratch.
 refused_apart() {
-    "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o /scratch/all >"$place/said" 2>&1 && return 1
+    timeout "$longest" "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o /scratch/all \
+        >"$place/said" 2>&1 && return 1
     cat "$place/said"
     [ "$(grep -c 'gristmill: ' "$place/said")" = 1 ] && grep -q 'does not see the file that rank 0 created' "$place/said" &&
         nothing_left && ! ls "$place"/h[1-4]/all 2>/dev/null

@@ -8,8 +8,8 @@ need mpirun "make mpi"
 [ -x "$gristmill" ] || { echo "FAILED: no $gristmill: make build"; exit 1; }
 gristmill=$(readlink -f "$gristmill")
 
-# Seconds in which a job must end after something went wrong.
-soon=30
+# Seconds in which a job must end after something went wrong, and in which any job ends.
+soon=30 longest=600
 
 # When a link is cut, ranks notice it after 15 s and mpirun, by default, after minutes: here after 18 to
 # 20 s, if no rank has ended before (docs/cluster.md).
@@ -18,13 +18,13 @@ silence="$daemons oob_tcp_keepalive_time 2 $daemons oob_tcp_keepalive_intvl 3 $d
 
 inputs() {
     for k in 1 2 3 4; do
-        "$hosts" run "h$k" "$gristmill" gensort -b $(((k - 1) * records)) "$records" "/scratch/in-$((k - 1))" || return
+        timeout "$longest" "$hosts" run "h$k" "$gristmill" gensort -b $(((k - 1) * records)) "$records" "/scratch/in-$((k - 1))" || return
     done
 }
 # With the options that are given.
 sort_them() {
     # shellcheck disable=SC2086 # words
-    "$hosts" mpirun 4 $silence -- "$gristmill" sort --format gensort \
+    timeout "$longest" "$hosts" mpirun 4 $silence -- "$gristmill" sort --format gensort \
         "/scratch/in-{rank}" -o "/scratch/out-{rank}" -T /scratch -S 64M "$@"
 }
 old_outputs() { for k in 1 2 3 4; do echo old >"$place/h$k/out-$((k - 1))"; done; }

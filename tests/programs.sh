@@ -81,6 +81,6 @@ cp "$torus" "$place/page"
 sed -n 's|^\$ target/release/all-reduce|all-reduce|p' docs/programs.md >"$place/commands"
 [ -s "$place/commands" ] || fail 'docs/programs.md has no commands'
 PATH=$(realpath "$target/debug"):$PATH
-(cd "$place/page" && sh -eux "$place/commands") >"$place/said" 2>&1 ||
+(cd "$place/page" && timeout 600 sh -eux "$place/commands") >"$place/said" 2>&1 ||
     { cat "$place/said"; fail 'a command of docs/programs.md'; }
 echo "programs: the example ran on four machines, and as its page does"

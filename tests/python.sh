@@ -52,7 +52,7 @@ else
     pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$1"
 fi
 
-python -m unittest discover --quiet --start-directory crates/python/tests
+timeout --kill-after=10 1800 python -m unittest discover --quiet --buffer --start-directory crates/python/tests
 mypy --strict --no-error-summary --cache-dir "$place/mypy" crates/python/python/gristmill crates/python/tests/typed.py
 python -m mypy.stubtest --concise --ignore-disjoint-bases gristmill
 echo "python: passed"

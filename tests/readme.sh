@@ -24,7 +24,7 @@ try() {
     commands=$(grep -cvE '^(#|$)' "$place/commands") || return 0
     rm -rf "$place/empty"
     mkdir "$place/empty"
-    (cd "$place/empty" && sh -eux "$place/commands") >"$place/said" 2>&1 ||
+    (cd "$place/empty" && timeout 900 sh -eux "$place/commands") >"$place/said" 2>&1 ||
         { cat "$place/said"; echo "readme: failed: $1"; exit 1; }
     echo "readme: $1: $commands commands passed"
     echo "$commands" >>"$place/passed"

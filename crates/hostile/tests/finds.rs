@@ -2,7 +2,8 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::Command;
+
+use children::Command;
 
 const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile");
 

@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,9 @@ import gristmill
 
 SMALL = "16M"
 """Memory that a few hundred thousand records exceed."""
+
+LIMIT = 120
+"""Seconds after which a script hangs."""
 
 
 class Terminal(io.StringIO):
@@ -73,12 +77,33 @@ class TestCase(unittest.TestCase):
         self.addCleanup(writer.join, 60)
         return path
 
+    def start_script(self, script, *arguments):
+        """Starts a script in a Python of its own, which is killed when it hangs."""
+        command = [sys.executable, "-c", script, *arguments]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
+        limit = threading.Timer(LIMIT, process.kill)
+        limit.start()
+        self.addCleanup(limit.cancel)
+        return process
+
     def run_script(self, script, *arguments):
         """Runs a script in a Python of its own, and returns what it prints."""
-        command = [sys.executable, "-c", script, *arguments]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        return ended.stdout
+        process = self.start_script(script, *arguments)
+        printed, said = process.communicate()
+        self.assertEqual(process.returncode, 0, said)
+        return printed
+
+
+def hear_signals():
+    """From now on programs that this one starts have the default signals, also where `nohup` or a job
+    in the background ignores them: a new program inherits no handlers."""
+    for number in [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM]:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+hear_signals()
 
 
 def records(count, width=100, seed=1):

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import unittest
 
@@ -83,12 +81,11 @@ except KeyboardInterrupt:
 
     def interrupted(self, work, seconds=20):
         script = self.INTERRUPTED.format(work=work.replace("\n", "\n    "))
-        command = [sys.executable, "-c", script, self.temporary, self.path("in"), self.path("out")]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        process = self.start_script(script, self.temporary, self.path("in"), self.path("out"))
         self.assertNotEqual(process.stdout.readline(), "")
         process.send_signal(signal.SIGINT)
         begin = time.monotonic()
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate()
         self.assertTrue(rest.endswith("interrupted\n"), rest)
         self.assertLess(time.monotonic() - begin, seconds)
         self.assertFalse(os.path.exists(self.path("out")))

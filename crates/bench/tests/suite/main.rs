@@ -8,8 +8,9 @@ mod launch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use children::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -5,8 +5,11 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::OnceLock;
+use std::time::Duration;
+
+use children::Command;
 
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c99"];
 
@@ -23,6 +26,8 @@ fn libraries() -> &'static Path {
     BUILT.get_or_init(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
+        // It may build everything.
+        build.within(Duration::from_secs(3600));
         // With the features of all tests, which are built then: alone, most crates would be built again.
         build
             .args([

@@ -1,7 +1,8 @@
 //! `sort -u --count` beside `sort | uniq -c`, and by keys beside a naive count.
 
 use std::collections::BTreeMap;
-use std::process::Command;
+
+use children::Command;
 
 use crate::common::{Place, skip};
 use crate::gnu::draw::Draw;

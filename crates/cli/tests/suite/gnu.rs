@@ -6,7 +6,9 @@ mod table;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
+
+use children::Command;
 
 use crate::common::{GRISTMILL, Place, cases, skip};
 use draw::{Case, Draw};

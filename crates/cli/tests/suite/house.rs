@@ -300,3 +300,23 @@ fn the_modules_of_the_papers_exist() {
         assert!(top.join(file).exists(), "docs/papers.md names {file}");
     }
 }
+
+/// A process that a test starts has default signals and a limit of time: only `children` gives it both.
+#[test]
+fn tests_start_processes_by_their_helper() {
+    let mut tests = BTreeMap::new();
+    sources(&crates(), &mut tests);
+    let is_of_tests =
+        |path: &Path| path.ends_with("tests.rs") || path.iter().any(|part| part == "tests");
+    tests.retain(|path, _| is_of_tests(path) && !path.ends_with("suite/house.rs"));
+    assert!(tests.len() > 100, "the tests are read");
+    for (path, text) in tests {
+        let imports = text.split(';').filter(|it| it.contains("std::process::"));
+        let mut words = imports.flat_map(|it| it.split(|c: char| !c.is_alphanumeric()));
+        let path = path.display();
+        assert!(
+            !words.any(|word| word == "Command"),
+            "{path} names std::process::Command: children::Command is for tests"
+        );
+    }
+}

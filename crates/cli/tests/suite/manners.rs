@@ -2,7 +2,8 @@
 //! reports go, and what it notices about inputs that have another format than the one given.
 
 use std::fs;
-use std::process::Command;
+
+use children::Command;
 
 use crate::common::{Place, Ran, skip};
 

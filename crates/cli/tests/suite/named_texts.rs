@@ -1,7 +1,7 @@
 //! Texts that people name: machines, experiments, summaries. A name may lead to a pipe, a device,
 //! or far too much.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Place, Ran};
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -17,17 +17,7 @@ const READERS: [&str; 2] = ["sim merge-min --cores 4 --machine", "lab run"];
 fn run(place: &Place, arguments: &str) -> Ran {
     // In KiB. Far more than these commands need, far less than a machine has.
     let script = format!("ulimit -v 4194304; exec \"$GRISTMILL\" {arguments}");
-    let mut child = place.shell(&script).spawn().unwrap();
-    let begin = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("{arguments} did not end in {PATIENCE:?}");
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    Ran::from(child.wait_with_output().unwrap())
+    Ran::from(place.shell(&script).within(PATIENCE).output().unwrap())
 }
 
 fn pipe(place: &Place, name: &str) {

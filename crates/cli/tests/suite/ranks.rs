@@ -3,8 +3,9 @@
 #[path = "../../../node-mpi/tests/common/launch.rs"]
 pub mod launch;
 
-use std::process::{Child, Command};
+use std::process::Child;
 
+use children::Command;
 use rustix::process::Pid;
 
 use crate::common::{GRISTMILL, Place, Ran};

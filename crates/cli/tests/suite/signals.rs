@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::{Place, RECORD_BYTES, Ran, cases, skip, sorted};
+use crate::common::{Place, RECORD_BYTES, Ran, cases, sorted};
 
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
@@ -22,24 +22,6 @@ const RECORDS: u64 = 400_000;
 
 const OLD: &[u8] = b"the old output";
 const SORT: &str = "sort --format gensort in -o out";
-
-/// Signals that end a process here: a shell lets what it runs in the background ignore SIGINT.
-fn signals() -> impl Iterator<Item = Signal> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored
-        .and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
-        .unwrap_or(0);
-    SIGNALS.into_iter().filter(move |signal| {
-        let is_ignored = ignored >> (signal.as_raw() - 1) & 1 == 1;
-        if is_ignored {
-            skip(&format!(
-                "{signal:?} is ignored by the process that runs the tests"
-            ));
-        }
-        !is_ignored
-    })
-}
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -113,7 +95,7 @@ fn at_many_instants_of_a_sort() {
     let instants = cases(5, 20);
     let scene = Scene::new();
     let life = scene.life().min(scene.life());
-    for signal in signals() {
+    for signal in SIGNALS {
         let mut interrupted = 0;
         for instant in 0..instants {
             let ran = scene.interrupted(signal, life * instant / instants);
@@ -130,7 +112,7 @@ fn at_many_instants_of_a_sort() {
 /// Runs `act` once for each signal, at the same time, in places of their own.
 fn for_each_signal(act: impl Fn(&Place, Signal) + Sync) {
     std::thread::scope(|scope| {
-        for signal in signals() {
+        for signal in SIGNALS {
             let act = &act;
             scope.spawn(move || act(&Place::with_records(10_000), signal));
         }
@@ -183,7 +165,8 @@ fn while_the_output_has_no_reader() {
             .unwrap();
         // Opening returns when the sort has opened the other end; the pipe holds less than it
         // writes.
-        let reader = File::open(place.path("fifo")).unwrap();
+        let fifo = place.path("fifo");
+        let reader = children::in_time(|| File::open(fifo).unwrap());
         send(&child, signal);
         let ran = ended(child);
         drop(reader);

@@ -1,8 +1,7 @@
 //! Where records come from and go to: files, several at once, standard streams, named pipes, links,
 //! devices, and the input itself.
 
-use std::fs::{self, File, Permissions};
-use std::io::Read;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -108,15 +107,10 @@ fn named_pipes_at_both_ends() {
         .command("sort --format gensort from -o into")
         .spawn()
         .unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(|| fs::write(place.path("from"), &input).unwrap());
-        let mut output = Vec::new();
-        File::open(place.path("into"))
-            .unwrap()
-            .read_to_end(&mut output)
-            .unwrap();
-        output
-    });
+    let (from, into) = (place.path("from"), place.path("into"));
+    let feeding = std::thread::spawn(|| fs::write(from, input).unwrap());
+    let output = children::in_time(|| fs::read(into).unwrap());
+    feeding.join().unwrap();
     Ran::from(child.wait_with_output().unwrap()).succeeded();
     assert!(output == sorted);
     assert!(

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use children::Command;
 
 use crate::common::{Place, RECORD_BYTES, cases, sorted};
 use crate::strace::{Call, Traced, missing, skip, traced};

@@ -5,8 +5,10 @@ use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use children::Command;
 
 use crate::common::{Place, RECORD_BYTES, Ran, sealed, skip, sorted};
 use rustix::fs::{CWD, Mode};
@@ -21,17 +23,8 @@ const GROUP: u32 = 4343;
 /// How a command ended, which must not hang.
 #[track_caller]
 fn ends(mut command: Command) -> Ran {
-    let mut child = command.stdin(Stdio::null()).spawn().unwrap();
-    let begin = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > HANG {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("it hangs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    Ran::from(child.wait_with_output().unwrap())
+    command.stdin(Stdio::null()).within(HANG);
+    Ran::from(command.output().unwrap())
 }
 
 fn fifo(path: &Path) {

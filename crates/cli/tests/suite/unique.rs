@@ -1,7 +1,8 @@
 //! `sort -u` into sets and with `--resume`, beside GNU sort.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use children::Command;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::{Place, skip};

@@ -2,9 +2,10 @@
 //! left out.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
+use children::Command;
 use codec::Encoder;
 use node::{Compress, Compression};
 

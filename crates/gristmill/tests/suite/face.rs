@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use children::Command;
 
 /// The most items (types, traits, modules), and the most methods.
 const MOST: usize = 40;

@@ -1,18 +1,13 @@
 //! Starts a test program as the ranks of an MPI run, if there is an MPI.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::env;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
-use std::{env, thread};
+use std::process::{Child, Output, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
-
-/// A run that takes longer hangs: usual are a few seconds, and a minute on busy cores.
-pub const TIMEOUT: Duration = Duration::from_secs(300);
+use children::Command;
 
 /// Settings of several launchers: more ranks than cores, also as root, on this machine only. The
 /// environment takes precedence.
@@ -55,19 +50,9 @@ pub fn launcher(count: u32, test: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Waits for the end of a run, and ends it after a timeout.
+/// Waits for the end of a run, which has the limit of time of all children.
 pub fn ended(child: Child) -> Output {
-    let (finish, finished) = mpsc::channel::<()>();
-    let id = Pid::from_child(&child);
-    let guard = thread::spawn(move || {
-        if finished.recv_timeout(TIMEOUT) == Err(RecvTimeoutError::Timeout) {
-            kill_process(id, Signal::TERM).unwrap();
-        }
-    });
-    let output = child.wait_with_output().unwrap();
-    drop(finish);
-    guard.join().unwrap();
-    output
+    child.wait_with_output().unwrap()
 }
 
 /// Runs the test with this full name as `count` ranks, with an environment variable that makes a
@@ -77,13 +62,13 @@ pub fn ranks(
     test: &str,
     (variable, value): (&str, impl AsRef<OsStr>),
 ) -> Option<Output> {
-    let child = launcher(count, test)?
+    let output = launcher(count, test)?
         .arg(env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(variable, value)
-        .spawn()
+        .output()
         .unwrap();
-    Some(ended(child))
+    Some(output)
 }
 
 /// The shim that `make mpi` makes in the target directory, or the one in the environment.

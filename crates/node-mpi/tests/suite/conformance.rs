@@ -158,7 +158,7 @@ impl Ranks {
         let began = Instant::now();
         for rank in 0..self.session.nodes() {
             while !name(rank).exists() {
-                assert!(began.elapsed() < launch::TIMEOUT, "rank {rank} is late");
+                assert!(began.elapsed() < children::LIMIT, "rank {rank} is late");
                 thread::sleep(Duration::from_millis(1));
             }
         }

@@ -1,9 +1,9 @@
 //! A failure of one process ends the whole run, and soon.
 
 use std::env;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
+use children::Command;
 use node::backend::{Network, Session as _};
 use node_mpi::Session;
 use rustix::process::{Signal, getpid, kill_process};

@@ -5,8 +5,10 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use children::Command;
 
 /// A traced command that takes longer than this hangs.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -106,22 +108,8 @@ pub fn traced(directory: &Path, options: &[&str], command: &Command) -> Traced {
         strace.env(name, value.expect("tests set variables, and remove none"));
     }
     strace.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut child = strace
-        .stderr(fs::File::create(&err).unwrap())
-        .spawn()
-        .unwrap();
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begin.elapsed() > TIMEOUT {
-            let _ = child.kill();
-            let _ = child.wait();
-            panic!("{command:?} with {options:?} did not end in {TIMEOUT:?}");
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    };
+    strace.stderr(fs::File::create(&err).unwrap());
+    let status = strace.within(TIMEOUT).status().unwrap();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).unwrap();
         fs::remove_file(path).unwrap();

@@ -2,8 +2,8 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+
+use children::Command;
 
 /// A user and a group without rights.
 const NOBODY: u32 = 65534;

@@ -2,8 +2,8 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
 
+use children::Command;
 use node::{FileKind, Open};
 use node_real::Cluster;
 use rustix::io::Errno;

@@ -6,8 +6,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use children::Command;
 use node::{Access, Buffer, DiskError, Node, Open};
 use node_real::Cluster;
 use tempfile::TempDir;

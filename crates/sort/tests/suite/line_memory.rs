@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
+
+use children::Command;
 
 use crate::common::job;
 use crate::common::lines::{seeds, text_order};

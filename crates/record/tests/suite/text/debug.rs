@@ -1,8 +1,9 @@
 //! Explanations and warnings beside those of `sort --debug` of GNU.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use children::Command;
 use record::text::{KeyView, Warning};
 
 use super::draw::{Draw, Options, line};

@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use children::Command;
 use record::text::TextOrder;
 
 use super::draw::{Draw, Options, SALT, line};
