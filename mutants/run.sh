@@ -1,28 +1,36 @@
 #!/bin/sh
-# Mutation tests: changes one expression or function of a crate, runs that crate's tests, and lists the
-# changes that no test noticed. A surviving change shows behaviour that no test checks.
+# Mutation tests: changes one expression or function, runs the tests, and lists the changes that no test
+# noticed. A surviving change shows behaviour that no test checks.
 #
-#   mutants/run.sh [CRATE...]      record kernel node pipeline node-real sort; all of them by default
-#   PARTS=1 mutants/run.sh record  every mutant of the crate; by default one of PARTS=8, drawn by SEED=0
-#   MINUTES=60                     the most minutes for each crate (default 20); mutants not run by then are left out
-#   FILES='a.rs b/*.rs'            only these files, as globs of whole paths, e.g. 'crates/record/src/ascii.rs'
-#   ONLY='in Field::'              only mutants whose names (cargo mutants --list) match this regular expression
+#   mutants/run.sh                 100 changes drawn from all of: codec gristmill machine node-mpi record sort
+#   SEED=7 COUNT=200 MINUTES=120   other changes, more of them, more time in all
+#   mutants/run.sh record kernel   drawn from these crates; kernel, node, node-real and pipeline are known, too
+#   COUNT=all FILES='a.rs b/*.rs'  only files that match these globs of whole paths, e.g. 'crates/record/src/*.rs'
+#   ONLY='in Field::'              only changes whose names (cargo mutants --list) match this regular expression
 #   TESTS='--lib'                  only these tests, as cargo test takes them: a quick first look
 #
-# On two idle cores a mutant takes 3 to 15 seconds, so by default this takes up to two hours. Results are in
-# target/mutation/CRATE/mutants.out: missed.txt lists the survivors, log/ and diff/ hold each run and each change.
-# Fails if one survives. Kill it by a test, or list it in .cargo/mutants.toml with the reason why no test can.
+# A crate has as many of the drawn changes as it has of all. First each change meets the tests of its crate,
+# which take seconds. Then the survivors meet those of the crates above (wider_of), which take minutes. Changes
+# that were not reached within MINUTES (60) are counted as not tried.
+#
+# Fails if more than 5 % of those that were tried survive. Kill each by a test, or list it in
+# .cargo/mutants.toml with the reason why no test can. target/mutation/survivors has them; target/mutation/CRATE
+# and CRATE-wider hold the log and the diff of each.
 #
 # It works on a copy in target/mutation/tree, whose path stays the same, so that builds of an earlier run are used.
+# The first run builds everything, in about ten minutes of its time.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
-parts=${PARTS:-8}
-seed=${SEED:-0}
-minutes=${MINUTES:-20}
+count=${COUNT:-100}
+seed=${SEED:-1}
+end=$(($(date +%s) + 60 * ${MINUTES:-60}))
 results=$PWD/target/mutation
 tree=$results/tree
 export CARGO_TARGET_DIR="$tree/target"
+# The shim of `make mpi`, which the tests look for in the target directory.
+shim=$PWD/target/mpi/libgristmill_mpi.so
+[ ! -e "$shim" ] || export GRISTMILL_MPI="${GRISTMILL_MPI:-$shim}"
 
 # A mutant may allocate any amount of memory, so its address space is limited (KiB).
 ulimit -v $((16 << 20))
@@ -31,13 +39,12 @@ ulimit -v $((16 << 20))
 # `node` they include the suite of every backend.
 tests_of() {
     case $1 in
-    record) echo "--lib --test=suite" ;;
     kernel) echo "--lib --test=sorts" ;;
     node)
         echo "--package=gristmill-machine --package=gristmill-node-real --package=gristmill-pipeline" \
             "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=suite"
         ;;
-    pipeline | node-real | sort) echo "--lib --test=suite" ;;
+    codec | gristmill | machine | node-mpi | node-real | pipeline | record | sort) echo "--lib --test=suite" ;;
     *) echo "mutants: there is no list of tests for '$1' in mutants/run.sh" >&2 && exit 2 ;;
     esac
 }
@@ -49,6 +56,16 @@ skipped_of() {
     kernel) echo "streamed five_threads one_of_one mergesort::long radix::long flag::long" ;;
     node) echo "syscalls::" ;;
     sort) echo "schedules:: crashes:: faults:: set_faults:: flips:: threads:: large_records::" ;;
+    esac
+}
+
+# The crates whose tests look at the survivors of a crate: those that have tests of what it is for.
+wider_of() {
+    case $1 in
+    codec | node-mpi | sort) echo cli ;;
+    gristmill) echo c ;;
+    machine) echo grain lab ;;
+    record) echo sort cli ;;
     esac
 }
 
@@ -74,38 +91,95 @@ copy_tree() {
     done
 }
 
-# Runs a crate's part of the mutants. Succeeds if none survived until its time ran out.
-run() {
-    tests=${TESTS:-$(tests_of "$1")}
-    skips=$(skipped_of "$1")
-    set -- "$1" --package "gristmill-$1" ${ONLY:+--re "$ONLY"}
+package_of() { [ "$1" = gristmill ] && echo gristmill || echo "gristmill-$1"; }
+
+# All changes of a crate, by their names.
+list() {
+    set -- --package "$(package_of "$1")" ${ONLY:+--re "$ONLY"}
     for file in ${FILES:-}; do set -- "$@" --file "$file"; done
+    $cargo mutants --dir "$tree" --list "$@"
+}
+
+# Draws $1 of the lines of standard input; SEED decides which.
+draw() {
+    awk -v seed="$seed" 'BEGIN { srand(seed) } { printf "%.9f\t%s\n", rand(), $0 }' | sort |
+        cut -f2- | if [ "$1" = all ]; then cat; else head -n "$1"; fi
+}
+
+# Tries the changes of crate $1 whose names are in $results/names, with its tests, or with those of the crates
+# behind it. The results are those of $run.
+try() {
+    crate=$1 run=$1
+    shift
+    tests=${TESTS:-$(tests_of "$crate")} skips=$(skipped_of "$crate")
+    others=$*
+    set -- --package "$(package_of "$crate")"
+    while read -r name; do
+        set -- "$@" --re "^$(echo "$name" | sed 's/[][\\.*^$+?(){}|]/\\&/g')\$"
+    done <"$results/names"
+    # These tests have just passed without a change, or `make test` has.
+    [ -z "$others" ] || run=$crate-wider set -- "$@" --baseline skip --timeout 400
+    for other in $others; do set -- "$@" --test-package "$(package_of "$other")"; done
     # Building takes these, too, so that nothing else is built.
     for test in $tests; do set -- "$@" --cargo-arg="$test"; done
     set -- "$@" -- --
     for skip in $skips; do set -- "$@" --skip "$skip"; done
-    crate=$1 && shift
-    mkdir -p "$results/$crate" && code=0
-    echo "mutants: $crate, part $((seed % parts)) of $parts, at most $minutes minutes"
-    timeout --signal=INT "${minutes}m" nice -n 10 $cargo mutants --dir "$tree" --in-place --no-times \
-        --output "$results/$crate" --profile mutants --shard "$((seed % parts))/$parts" --sharding round-robin \
-        "$@" || code=$?
+    left=$((end - $(date +%s)))
+    [ "$left" -gt 0 ] || return 0
+    rm -rf "${results:?}/$run"
+    mkdir -p "$results/$run" && code=0
+    echo "mutants: $run: $(wc -l <"$results/names") changes, at most $((left / 60)) minutes"
+    timeout --signal=INT "$left" nice -n 10 $cargo mutants --dir "$tree" --in-place --no-times \
+        --output "$results/$run" --profile mutants "$@" || code=$?
     # 2: some were missed; 3: some took too long, and were noticed so; 124: the minutes are over.
     case $code in
     0 | 2 | 3 | 124) ;;
-    *) echo "mutants: $crate: cargo mutants ended with $code, see above" >&2 && return 1 ;;
+    *) echo "mutants: $run: cargo mutants ended with $code, see above" >&2 && exit 1 ;;
     esac
-    for kind in caught missed timeout unviable; do
-        echo "mutants: $crate: $(wc -l <"$results/$crate/mutants.out/$kind.txt") $kind"
-    done
-    [ ! -s "$results/$crate/mutants.out/missed.txt" ]
 }
+
+# The names of one kind of result: caught, missed, timeout, unviable.
+of_kind() { cat "$results/$1/mutants.out/$2.txt" 2>/dev/null || true; }
 
 set -f
 install_if_missing
 copy_tree
-status=0
-for crate in ${*:-record kernel node pipeline node-real sort}; do
-    run "$crate" || status=1
+crates=${*:-codec gristmill machine node-mpi record sort}
+for crate in $crates; do
+    tests_of "$crate" >/dev/null
+    list "$crate" | sed "s/^/$crate /"
+done >"$results/all"
+draw "$count" <"$results/all" >"$results/drawn"
+echo "mutants: $(wc -l <"$results/drawn") of $(wc -l <"$results/all") changes, drawn with SEED=$seed"
+for crate in $crates; do
+    sed -n "s/^$crate //p" "$results/drawn" >"$results/names"
+    rm -rf "${results:?}/$crate" "$results/$crate-wider"
+    [ ! -s "$results/names" ] || try "$crate"
 done
-exit $status
+for crate in $crates; do
+    of_kind "$crate" missed >"$results/names"
+    # shellcheck disable=SC2046 # a word for each
+    if [ -s "$results/names" ] && [ -n "$(wider_of "$crate")" ] && [ -z "${TESTS:-}" ]; then
+        try "$crate" $(wider_of "$crate")
+    fi
+done
+
+# Those that survive their own crate and are not noticed by a wider look.
+: >"$results/survivors"
+caught=0 timeout=0 unviable=0
+for crate in $crates; do
+    for run in "$crate" "$crate-wider"; do
+        caught=$((caught + $(of_kind "$run" caught | wc -l)))
+        timeout=$((timeout + $(of_kind "$run" timeout | wc -l)))
+        unviable=$((unviable + $(of_kind "$run" unviable | wc -l)))
+    done
+    { of_kind "$crate-wider" caught; of_kind "$crate-wider" timeout; } >"$results/noticed"
+    of_kind "$crate" missed | grep -vxF -f "$results/noticed" >>"$results/survivors" || true
+done
+missed=$(wc -l <"$results/survivors")
+tried=$((caught + timeout + missed))
+echo "mutants: $caught caught, $timeout timeouts, $missed missed, $unviable unviable," \
+    "$(($(wc -l <"$results/drawn") - tried - unviable)) not tried; these survive:"
+sed 's/^/    /' "$results/survivors"
+[ "$tried" -gt 0 ] || { echo "mutants: none was tried"; exit 1; }
+[ "$((100 * missed))" -le "$((5 * tried))" ] || { echo "mutants: more than 5 % survive"; exit 1; }
