@@ -11,7 +11,7 @@ DEBUG_BINARY = $(TARGET)/debug/gristmill
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
-	pages site trials hosts hostile installed python-installed published distributed docs install install-command \
+	pages site trials hosts hostile fuzz sanitizer miri deny attacks installed python-installed published distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
 demo: build
@@ -78,7 +78,12 @@ test-all: lint unit programs python beyond
 
 # Tests that cargo does not run. `make python-installed distributed` builds a wheel and a static binary,
 # too, and is run by hand: it has not passed as a whole yet.
-beyond: build pages site installed published trials hosts hostile
+beyond: build pages site installed published trials attacks deny miri sanitizer fuzz
+beyond: SECONDS = 5
+
+# Hosts wait most of the time, so both take little longer than one.
+attacks: build
+	@$(MAKE) --no-print-directory -j2 --output-sync=target hosts hostile
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.
@@ -132,8 +137,25 @@ hostile:
 ATTACK = $(TARGET)/release/hostile --binary $(BINARY) \
 	--place $$(findmnt -no OPTIONS /dev/shm 2>/dev/null | grep -qv noexec && echo /dev/shm || echo "$${TMPDIR:-/tmp}")
 
-# Mutation tests: lists changes of the code that no test notices. Tries a drawn part of each crate's
-# changes in an hour or two (mutants/run.sh says how to try all). Installs cargo-mutants if missing.
+# Fuzzes each parser for that many seconds: inputs that are drawn, and changed by what they reach.
+SECONDS ?= 20
+fuzz:
+	sh fuzz/run.sh $(SECONDS)
+
+# The tests of the crates with `unsafe` code under AddressSanitizer, some of them under Miri. Like `fuzz` they
+# say what they skip where a tool is missing.
+sanitizer:
+	sh tests/sanitizer.sh
+
+miri:
+	sh tests/miri.sh
+
+# The libraries of others: their licenses and sources.
+deny:
+	sh tests/deny.sh
+
+# Mutation tests: draws COUNT=100 changes of the code by SEED, lists those that no test notices, and fails if
+# they are more than 5 %. Ends within MINUTES=60 (mutants/run.sh). Installs cargo-mutants if missing.
 mutants:
 	sh mutants/run.sh
 

@@ -38,6 +38,10 @@ gristmill = "$version"
 
 [workspace]
 
+# It is run once, for a moment.
+[profile.dev]
+debug = false
+
 [patch.crates-io]
 END
 for crate in $crates; do

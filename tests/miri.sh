@@ -1,0 +1,27 @@
+#!/bin/sh
+# Miri over fast tests of `unsafe` code: it finds undefined behaviour that no sanitizer sees.
+#
+#   tests/miri.sh [SECONDS]      the limit of time for each crate (120)
+#
+# It needs nightly Rust with Miri: says so and does nothing without.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=tests/nightly.sh
+. tests/nightly.sh
+rustup run nightly cargo miri --version >/dev/null 2>&1 ||
+    skip "Miri is not here (rustup component add miri rust-src --toolchain nightly)"
+seconds=${1:-120}
+
+# Builds nothing but what it runs, and shows it only if it fails.
+run() {
+    crate=$1
+    shift
+    # Tests draw from the system, and proptest looks for a file.
+    said=$(MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 CARGO_TARGET_DIR="$target/miri" timeout --kill-after=10 \
+        "$seconds" "$cargo" +nightly miri test --quiet --locked --package "gristmill-$crate" --lib -- "$@" 2>&1) ||
+        { echo "$said" | tail -n 50; echo "miri: $crate failed, or took longer than $seconds s"; exit 1; }
+    echo "miri: $crate: $(echo "$said" | sed -n 's/^test result: ok\. \([0-9]* passed\).*/\1/p')"
+}
+CARGO_TARGET_DIR="$target/miri" "$cargo" +nightly miri setup --quiet >/dev/null 2>&1 || skip "Miri cannot build its library"
+run kernel
+run machine network::store

@@ -1,0 +1,45 @@
+#!/bin/sh
+# AddressSanitizer over the tests of the crates that have `unsafe` code: kernel, node-real, machine, and the
+# library for C, whose examples and tests are linked with a library that is watched, too.
+#
+#   tests/sanitizer.sh [SECONDS]      the limit of time for all tests of Rust, and for each program in C (300)
+#
+# It needs nightly Rust: says so and does nothing without.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=tests/nightly.sh
+. tests/nightly.sh
+has_nightly || skip "AddressSanitizer needs nightly Rust (rustup toolchain install nightly)"
+seconds=${1:-300}
+said=$place/sanitizer.log
+fail() { tail -n 50 "$said"; echo "sanitizer: $1 failed, or took longer than $seconds s"; exit 1; }
+
+# The flags and the profile of the fuzz targets, so that both have the same libraries of others.
+export RUSTFLAGS="$flags" CARGO_TARGET_DIR="$place"
+set -- --quiet --locked --target "$host" --config 'profile.dev.package."*".opt-level=1'
+# shellcheck disable=SC2086
+"$cargo" $toolchain build "$@" --package gristmill-c --lib
+# shellcheck disable=SC2086
+set -- $toolchain test "$@" --package gristmill-kernel --package gristmill-node-real --package gristmill-machine \
+    --lib --test suite --test sorts
+"$cargo" "$@" --no-run
+
+# Some tests keep memory as long as their process lives. Those that trace calls do without.
+export ASAN_OPTIONS=detect_leaks=0
+timeout --kill-after=10 "$seconds" "$cargo" "$@" -- \
+    --skip syscalls:: --skip streamed --skip five_threads --skip long >"$said" 2>&1 || fail tests
+sed -n 's/^test result: ok\. \([0-9]* passed\).*/sanitizer: \1/p' "$said"
+
+# The runtime is that of the compiler of C, which looks for leaks as well.
+unset ASAN_OPTIONS
+work=$place/c
+rm -rf "$work"
+mkdir -p "$work"
+for source in crates/c/examples/*.c crates/c/tests/programs/*.c; do
+    name=$(basename "$source" .c)
+    "${CC:-cc}" -std=c99 -g -fsanitize=address -I crates/c/include "$source" -o "$work/$name" \
+        "$place/$host/debug/libgristmill.a" -lpthread -lm -ldl -lgcc_s
+    mkdir "$work/$name.work"
+    (cd "$work/$name.work" && TMPDIR=. timeout "$seconds" "../$name") >"$said" 2>&1 || fail "$name.c"
+    echo "sanitizer: $name.c"
+done
