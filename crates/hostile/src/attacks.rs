@@ -5,6 +5,7 @@ use std::io;
 use fastrand::Rng;
 
 use crate::case::Case;
+use crate::drawn;
 
 mod bodies;
 mod checkpoints;
@@ -37,7 +38,7 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
 }
 
 /// All kinds except kills, which are counted separately.
-pub(crate) const ATTACKS: [Attack; 20] = [
+pub(crate) const ATTACKS: [Attack; 21] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),
     attack("checkpoint-lists", 20, checkpoints::with_lists),
@@ -58,6 +59,8 @@ pub(crate) const ATTACKS: [Attack; 20] = [
     attack("modes", 12, modes::kept),
     attack("names", 6, names::odd),
     attack("faults", 16, faults::injected),
+    // Ten of these for each other attack.
+    attack("drawn", 2050, drawn::any),
 ];
 
 /// The name of a kind of attack.

@@ -59,8 +59,17 @@ impl Call {
         )
     }
 
-    /// Starts it, with its output in a file.
+    /// Starts it, with its messages in a file.
     pub(crate) fn start(&self, said: &Path) -> io::Result<Child> {
+        self.start_with(said, |_| ())
+    }
+
+    /// Starts it, with its messages in a file, and its streams as the caller sets them.
+    pub(crate) fn start_with(
+        &self,
+        said: &Path,
+        prepare: impl FnOnce(&mut Command),
+    ) -> io::Result<Child> {
         let said = File::create(said)?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory);
@@ -68,6 +77,7 @@ impl Call {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(said);
+        prepare(&mut command);
         if let Some(user) = self.user {
             command.uid(user).gid(user);
         }
@@ -76,7 +86,9 @@ impl Call {
             (Resource::Fsize, MOST_FILE_BYTES),
             (Resource::As, MOST_MEMORY_BYTES),
         ];
-        for (resource, most) in usual.into_iter().chain(self.limits.iter().copied()) {
+        let is_usual = |(resource, _): &(Resource, u64)| self.limits.iter().all(|own| own.0 != *resource);
+        let usual = usual.into_iter().filter(is_usual);
+        for (resource, most) in usual.chain(self.limits.iter().copied()) {
             let limit = Rlimit {
                 current: Some(most),
                 maximum: Some(most),
@@ -95,9 +107,8 @@ impl Call {
             peak_bytes = peak_bytes.max(peak_of(child).unwrap_or(0));
         })?;
         Ok(Ran {
-            status,
-            said: read(said),
             peak_bytes,
+            ..Ran::of(status, said)
         })
     }
 }
@@ -140,6 +151,15 @@ fn peak_of(child: &Child) -> Option<u64> {
 }
 
 impl Ran {
+    /// The end of a command that wrote its messages to this file.
+    pub(crate) fn of(status: Option<ExitStatus>, said: &Path) -> Ran {
+        Ran {
+            status,
+            said: read(said),
+            peak_bytes: 0,
+        }
+    }
+
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }

@@ -32,6 +32,7 @@ mod alter;
 mod attacks;
 mod case;
 mod command;
+mod drawn;
 mod input;
 mod lists;
 mod scene;

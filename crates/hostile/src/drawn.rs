@@ -1,0 +1,316 @@
+//! Sorts of which everything is drawn: records, order, options, the ways in and out.
+//!
+//! ```text
+//! seed > taste > records, with their keys beside them > sources  >  the sort  >  sink
+//!                     `------------> a naive stable sort  ==  its bytes
+//! ```
+//!
+//! The reference knows the keys from drawing them, and reads no format. The order of a language it does
+//! not know: there the records must be the right ones, and `-c` must find them in order.
+//! A case that fails is made smaller as long as it fails in the same way.
+
+use std::io;
+
+use fastrand::Rng;
+
+use crate::case::Case;
+use order::{Order, Record};
+use texts::Taste;
+use ways::{Sink, Source};
+
+mod order;
+mod run;
+mod texts;
+mod ways;
+
+/// The most runs that make a failing case smaller.
+const MOST_TRIES: usize = 200;
+
+/// A piece of the input.
+#[derive(Clone)]
+struct Input {
+    source: Source,
+    records: Vec<Record>,
+    /// Whether its last line ends.
+    has_end: bool,
+    has_header: bool,
+}
+
+/// The command that is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Sort,
+    /// Whether its inputs are in order.
+    Merge(bool),
+    Check(bool),
+}
+
+/// A drawn sort.
+#[derive(Clone)]
+struct Job {
+    task: Task,
+    order: Order,
+    header: Vec<u8>,
+    inputs: Vec<Input>,
+    /// Options that change no byte of the output.
+    options: Vec<Vec<String>>,
+    sink: Sink,
+    by_names: bool,
+}
+
+/// Draws a sort and runs it.
+pub(crate) fn any(case: &mut Case) -> io::Result<()> {
+    let taste = Taste::draw(&mut case.draw);
+    let mut job = Job::draw(&mut case.draw, &taste);
+    let Some(mut broken) = job.run(case, taste.format)? else {
+        return Ok(());
+    };
+    let mut tries = 0;
+    loop {
+        let mut found = None;
+        for change in job.changes(&taste) {
+            tries += 1;
+            if tries > MOST_TRIES {
+                break;
+            }
+            let mut smaller = job.clone();
+            change(&mut smaller);
+            case.lines.clear();
+            if let Some(same) = smaller.run(case, taste.format)?.filter(|(what, _)| *what == broken.0) {
+                found = Some((smaller, same));
+                break;
+            }
+        }
+        let Some(smaller) = found else { break };
+        (job, broken) = smaller;
+    }
+    case.lines.clear();
+    job.run(case, taste.format)?;
+    case.fail(broken.0, broken.1);
+    Ok(())
+}
+
+/// A step that makes a job smaller.
+type Change = Box<dyn Fn(&mut Job)>;
+
+/// How many records, and how long they are.
+enum Size {
+    Few,
+    /// Some as long as buffers.
+    Long,
+    /// More than a buffer holds, the odd ones last.
+    Bulk,
+    /// More than memory holds.
+    Loads,
+}
+
+impl Job {
+    fn draw(draw: &mut Rng, taste: &Taste) -> Job {
+        let task = match draw.u8(0..12) {
+            0 => Task::Check(draw.bool()),
+            1..4 => Task::Merge(draw.u8(0..10) > 0),
+            _ => Task::Sort,
+        };
+        let size = match draw.u8(0..200) {
+            0 => Size::Loads,
+            1..8 => Size::Bulk,
+            8..25 => Size::Long,
+            _ => Size::Few,
+        };
+        let is_long = matches!(size, Size::Long);
+        let header = taste.header(if is_long && draw.bool() { texts::edge(draw) } else { 1 });
+        let is_check = matches!(task, Task::Check(_));
+        let count = if is_check { 1 } else { [1, 1, 1, 2, 2, 3, 5][draw.usize(0..7)] };
+        let mut job = Job {
+            task,
+            order: taste.order.clone(),
+            header,
+            inputs: Vec::new(),
+            options: options(draw, task, &size),
+            sink: if is_check { Sink::Standard(None, false) } else { Sink::draw(draw) },
+            by_names: !is_check && draw.u8(0..12) == 0,
+        };
+        if is_check {
+            (job.order.top, job.order.is_counted) = (None, false);
+        }
+        let has_bad = taste.format.is_rows() && !is_check && draw.u8(0..5) == 0;
+        if has_bad {
+            job.options.push(vec!["--bad-records".to_owned(), "bad".to_owned()]);
+        }
+        for _ in 0..count {
+            let mut records = job.records(draw, taste, &size);
+            // Without a header the first row says how many columns there are.
+            let first = usize::from(job.header.is_empty());
+            if has_bad && records.len() > first {
+                records.insert(draw.usize(first..=records.len()), taste.bad_row(draw));
+            }
+            let is_empty = records.is_empty();
+            job.inputs.push(Input {
+                source: Source::draw(draw),
+                records,
+                has_end: draw.u8(0..4) > 0,
+                has_header: taste.format.has_header() && !(is_empty && draw.bool()),
+            });
+        }
+        job.settle(draw);
+        job
+    }
+
+    fn records(&self, draw: &mut Rng, taste: &Taste, size: &Size) -> Vec<Record> {
+        let count = match size {
+            Size::Few => [0, 1, 2, 3, 8, 20, 60][draw.usize(0..7)],
+            Size::Long => draw.usize(0..30),
+            Size::Bulk => draw.usize(10_000..40_000),
+            Size::Loads => draw.usize(100_000..150_000),
+        };
+        let rate = draw.usize(1..12);
+        let odd = count - draw.usize(0..=count.min(20));
+        let mut drawn = |number| {
+            let length = match size {
+                Size::Few => 0,
+                Size::Long if draw.usize(0..rate) == 0 => texts::edge(draw),
+                Size::Bulk if number == odd && draw.bool() => texts::edge(draw),
+                Size::Long => 0,
+                Size::Bulk | Size::Loads => draw.usize(0..80),
+            };
+            taste.record(draw, length)
+        };
+        let is_plain = |record: &Record| !record.bytes.contains(&b'"');
+        let mut records: Vec<Record> = (0..count).map(|number| (number, drawn(number)))
+            .filter(|(number, record)| !matches!(size, Size::Bulk) || *number >= odd || is_plain(record))
+            .map(|(_, record)| record).collect();
+        if matches!(self.task, Task::Merge(true) | Task::Check(true)) {
+            records.sort_by(|a, b| self.order.compare(a, b));
+        }
+        records
+    }
+
+    /// Makes it a sort that is mostly not refused: one input is standard input, outputs of some options are
+    /// files.
+    fn settle(&mut self, draw: &mut Rng) {
+        let mut has_standard = self.by_names;
+        for input in &mut self.inputs {
+            if matches!(input.source, Source::Standard(_)) && std::mem::replace(&mut has_standard, true) {
+                input.source = Source::File;
+            }
+        }
+        let is_plain = draw.u8(0..8) > 0;
+        let is_input = matches!(self.sink, Sink::Input(_));
+        if is_input && self.inputs[0].source != Source::File {
+            self.sink = Sink::File(true);
+        }
+        if !is_plain {
+            return;
+        }
+        if self.has("--json") && matches!(self.sink, Sink::Standard(..)) {
+            self.options.retain(|words| words[0] != "--json");
+        }
+        if !matches!(self.sink, Sink::File(_) | Sink::Input(_) | Sink::Set(_) | Sink::Packed(..)) {
+            self.options.retain(|words| words[0] != "--verify");
+        }
+        if self.has("--progress=json") {
+            self.options.retain(|words| words[0] != "-q");
+        }
+        if self.has("--resume") {
+            (self.order.top, self.order.is_counted, self.sink) = (None, false, Sink::File(draw.bool()));
+            self.task = Task::Sort;
+            self.inputs.iter_mut().for_each(|input| input.source = Source::File);
+            self.options.retain(|words| !["--plan", "--max-line", "--bad-records", "--tmp-limit=100M"].contains(&&*words[0]));
+            self.inputs.iter_mut().for_each(|input| input.records.retain(|record| !record.is_bad));
+        }
+        if self.order.top.is_some() || matches!(self.task, Task::Merge(_)) {
+            self.options.retain(|words| words[0] != "--plan");
+        }
+        if self.order.is_counted {
+            self.order.top = None;
+            self.options.retain(|words| words[0] != "--verify");
+        }
+        if (self.order.is_counted || self.order.top.is_some()) && matches!(self.sink, Sink::Set(_)) {
+            self.sink = Sink::File(false);
+        }
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|words| words[0] == option)
+    }
+
+    /// Ways to make it smaller, the largest steps first.
+    fn changes(&self, taste: &Taste) -> Vec<Change> {
+        let mut all: Vec<Change> = Vec::new();
+        let mut with = |change: Change| all.push(change);
+        for number in 0..self.inputs.len() {
+            if self.inputs.len() > 1 && self.sink != Sink::Input(number) {
+                with(Box::new(move |job| drop(job.inputs.remove(number))));
+            }
+            let length = self.inputs[number].records.len();
+            let mut part = length.div_ceil(2);
+            while part > 0 {
+                for begin in (0..length).step_by(part).take(16) {
+                    with(Box::new(move |job| drop(job.inputs[number].records.drain(begin..length.min(begin + part)))));
+                }
+                part = if part == 1 { 0 } else { part.div_ceil(4) };
+            }
+            if self.inputs[number].source != Source::File {
+                with(Box::new(move |job| job.inputs[number].source = Source::File));
+            }
+        }
+        for number in 0..self.options.len() {
+            with(Box::new(move |job| drop(job.options.remove(number))));
+        }
+        if self.sink != Sink::File(false) && !matches!(self.task, Task::Check(_)) {
+            with(Box::new(move |job| job.sink = Sink::File(false)));
+        }
+        if self.by_names {
+            with(Box::new(move |job| job.by_names = false));
+        }
+        if self.header.len() > 10 {
+            let header = taste.header(1);
+            with(Box::new(move |job| job.header = header.clone()));
+        }
+        if self.order.top.is_some() {
+            with(Box::new(move |job| job.order.top = None));
+        }
+        if self.order.is_stable {
+            with(Box::new(move |job| job.order.is_stable = false));
+        }
+        all
+    }
+}
+
+/// Draws options that change no byte of the output.
+fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
+    let memory: &[&str] = match size {
+        Size::Loads => &["-S5M", "-S6M", "-S8M"],
+        Size::Few => &["-S8M", "-S16M", "-S64M"],
+        Size::Long | Size::Bulk => &["-S6M", "-S8M", "-S16M", "-S64M", "-S100M", "-S500M", "-S1G"],
+    };
+    let all: [(u8, &[&str]); 18] = [
+        (if matches!(size, Size::Loads) { 1 } else { 2 }, memory),
+        (3, &["--parallel=1", "--parallel=2", "--parallel=3"]),
+        (6, &["--io=direct", "--io=buffered"]),
+        (2, &["--plan one-pass", "--plan two-pass", "--plan merge", "--plan auto"]),
+        (10, &["--compress=lz4", "--compress=zstd", "--compress=none"]),
+        (10, &["--max-line=64K", "--max-line=1M", "--max-line=5M"]),
+        (6, &["--verify"]),
+        (10, &["--batch-size=2", "--batch-size=3"]),
+        (10, &["--tune=off"]),
+        (8, &["--resume"]),
+        (4, &["-T tmp"]),
+        (10, &["--tmp-limit=100M"]),
+        (4, &["--report report"]),
+        (10, &["-q"]),
+        (20, &["--progress=json"]),
+        (20, &["--json"]),
+        (20, &["--decompress=auto"]),
+        (12, &["--exchange=rounds"]),
+    ];
+    let most = if matches!(task, Task::Check(_)) { 3 } else { all.len() };
+    let mut options = Vec::new();
+    for (rarity, words) in &all[..most] {
+        if draw.u8(0..*rarity) == 0 {
+            let words = words[draw.usize(0..words.len())];
+            options.push(words.split(' ').map(str::to_owned).collect());
+        }
+    }
+    options
+}

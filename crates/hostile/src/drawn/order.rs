@@ -1,0 +1,90 @@
+//! The reference: records with their keys beside them, sorted by a naive stable sort.
+
+use std::cmp::Ordering;
+
+/// The value of a key. A column has values of one kind, and missing ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Value {
+    Missing,
+    Number(i64),
+    Text(Vec<u8>),
+}
+
+/// A record as it is written, without the end of its line.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub bytes: Vec<u8>,
+    /// The bytes of a length in front of it, which are not compared.
+    pub before: usize,
+    pub keys: Vec<Value>,
+    /// Whether it is a row with a mistake, to be set aside.
+    pub is_bad: bool,
+}
+
+/// An order and the records that it keeps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    /// For each key: whether the largest comes first. Without keys the record is compared.
+    pub descending: Vec<bool>,
+    /// `-r`, which also turns the last resort.
+    pub is_reverse: bool,
+    pub is_stable: bool,
+    pub is_unique: bool,
+    pub is_counted: bool,
+    pub top: Option<usize>,
+    pub locale: Option<String>,
+    /// The options that say how keys are read.
+    pub words: Vec<String>,
+}
+
+impl Order {
+    /// By the keys alone.
+    pub(super) fn by_keys(&self, a: &Record, b: &Record) -> Ordering {
+        let turned = |order: Ordering, is| if is { order.reverse() } else { order };
+        if self.descending.is_empty() {
+            return turned(a.bytes[a.before..].cmp(&b.bytes[b.before..]), self.is_reverse);
+        }
+        let keys = a.keys.iter().zip(&b.keys).zip(&self.descending);
+        keys.fold(Ordering::Equal, |order, ((a, b), &is)| {
+            order.then_with(|| turned(a.cmp(b), is))
+        })
+    }
+
+    /// The options of this order.
+    pub(super) fn words(&self) -> Vec<String> {
+        let mut words = self.words.clone();
+        let flags = [(self.is_stable, "-s"), (self.is_unique, "-u"), (self.is_counted, "--count")];
+        words.extend(flags.into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_owned()));
+        words.extend(self.top.map(|top| format!("--top={top}")));
+        words
+    }
+
+    /// The order of the output, but for the place in the input.
+    pub(super) fn compare(&self, a: &Record, b: &Record) -> Ordering {
+        let last = || {
+            let order = a.bytes[a.before..].cmp(&b.bytes[b.before..]);
+            if self.is_reverse { order.reverse() } else { order }
+        };
+        let is_by_place = self.is_stable || self.is_unique;
+        let by_keys = self.by_keys(a, b);
+        if is_by_place { by_keys } else { by_keys.then_with(last) }
+    }
+
+    /// The records of the output, each with the number of records that have its keys.
+    pub(super) fn sorted(&self, records: &[&Record]) -> Vec<(usize, Record)> {
+        let mut all: Vec<&Record> = records.iter().copied().filter(|record| !record.is_bad).collect();
+        all.sort_by(|a, b| self.compare(a, b));
+        let mut kept: Vec<(usize, Record)> = Vec::new();
+        for record in all {
+            match kept.last_mut() {
+                Some((count, last)) if self.is_unique && self.by_keys(last, record).is_eq() => *count += 1,
+                _ => kept.push((1, record.clone())),
+            }
+        }
+        // Which ones are the first of a language, only the language knows.
+        if self.locale.is_none() {
+            kept.truncate(self.top.unwrap_or(usize::MAX));
+        }
+        kept
+    }
+}
