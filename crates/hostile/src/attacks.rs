@@ -9,6 +9,7 @@ use crate::drawn;
 
 mod bodies;
 mod checkpoints;
+mod edits;
 mod faults;
 mod journals;
 mod kills;
@@ -38,7 +39,7 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
 }
 
 /// All kinds except kills, which are counted separately.
-pub(crate) const ATTACKS: [Attack; 21] = [
+pub(crate) const ATTACKS: [Attack; 23] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),
     attack("checkpoint-lists", 20, checkpoints::with_lists),
@@ -59,6 +60,8 @@ pub(crate) const ATTACKS: [Attack; 21] = [
     attack("modes", 12, modes::kept),
     attack("names", 6, names::odd),
     attack("faults", 16, faults::injected),
+    attack("edit-stopped", 16, edits::stopped),
+    attack("edit-resumed", 4, edits::resumed),
     // Ten of these for each other attack.
     attack("drawn", 2050, drawn::any),
 ];

@@ -119,7 +119,7 @@ pub(crate) fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<Exi
 }
 
 /// Waits for the end of a child as [`ended`] does, and calls `glance` meanwhile.
-fn watched(
+pub(crate) fn watched(
     child: &mut Child,
     limit: Duration,
     mut glance: impl FnMut(&Child),

@@ -23,8 +23,9 @@ mod run;
 mod texts;
 mod ways;
 
-/// The most runs that make a failing case smaller.
-const MOST_TRIES: usize = 200;
+/// The most runs that make a failing case smaller, and the most records in them together.
+const MOST_TRIES: usize = 100;
+const MOST_RECORDS: usize = 400_000;
 
 /// A piece of the input.
 #[derive(Clone)]
@@ -65,12 +66,13 @@ pub(crate) fn any(case: &mut Case) -> io::Result<()> {
     let Some(mut broken) = job.run(case, taste.format)? else {
         return Ok(());
     };
-    let mut tries = 0;
+    let (mut tries, mut records) = (0, 0);
     loop {
         let mut found = None;
         for change in job.changes(&taste) {
             tries += 1;
-            if tries > MOST_TRIES {
+            records += job.inputs.iter().map(|input| input.records.len()).sum::<usize>();
+            if tries > MOST_TRIES || records > MOST_RECORDS {
                 break;
             }
             let mut smaller = job.clone();
@@ -133,16 +135,15 @@ impl Job {
         if is_check {
             (job.order.top, job.order.is_counted) = (None, false);
         }
-        let has_bad = taste.format.is_rows() && !is_check && draw.u8(0..5) == 0;
+        // Without a header the first row says how many columns there are.
+        let has_bad = (taste.format.has_header() || taste.format == texts::Format::Json) && !is_check && draw.u8(0..5) == 0;
         if has_bad {
             job.options.push(vec!["--bad-records".to_owned(), "bad".to_owned()]);
         }
         for _ in 0..count {
             let mut records = job.records(draw, taste, &size);
-            // Without a header the first row says how many columns there are.
-            let first = usize::from(job.header.is_empty());
-            if has_bad && records.len() > first {
-                records.insert(draw.usize(first..=records.len()), taste.bad_row(draw));
+            if has_bad && draw.bool() {
+                records.insert(draw.usize(0..=records.len()), taste.bad_row(draw));
             }
             let is_empty = records.is_empty();
             job.inputs.push(Input {

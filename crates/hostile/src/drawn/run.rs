@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use rustix::process::Resource;
 
-use crate::case::{Case, content};
+use crate::case::{Case, content, is_own};
 use crate::command::{Ran, ended};
 use crate::tree::{Kind, Tree};
 
@@ -18,7 +18,11 @@ use super::ways::{self, Sink, Source};
 use super::{Input, Job, Task};
 
 /// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 5] = ["at least -S", "--max-line", "leave ", "name an output file", "name one with -o"];
+const REFUSALS: [&str; 10] = [
+    "no order is known",
+    "at least -S", "--max-line", "leave ", "name an output file", "name one with -o", "name one file with -o",
+    "--resume needs", "without --resume", "several ranks sort only files",
+];
 
 /// What is said of an input of a merge.
 const DISORDER: &str = "out of order, and -m only merges";
@@ -44,7 +48,7 @@ impl Job {
             }
             let bytes = input.bytes(&self.header, format);
             if input.source == Source::Set {
-                input.make_set(case, &self.order, format, &bytes)?;
+                input.make_set(case, &format!("in{number}/"), self, format)?;
             }
             waiting.extend(input.source.make(&path, &bytes)?);
             case.lines.push(shown(input, number, &bytes));
@@ -126,7 +130,8 @@ impl Job {
         let is_allowed = |path: &Path| {
             let is_done = ran.code() == Some(0) || matches!(self.sink, Sink::Standard(..) | Sink::Third);
             let is_told = ["report", "bad"].iter().any(|name| path == own.join(name));
-            is_told || is_done && self.sink.owns(path, own)
+            let is_kept = self.has("--resume") && is_own(path);
+            is_told || is_kept || is_done && self.sink.owns(path, own)
         };
         let change = after.changes_since(before).into_iter().find(|change| !is_pipe(&change.path) && !is_allowed(&change.path))?;
         let what = if change.how == "added" { "left" } else { "touched" };
@@ -262,23 +267,20 @@ impl Input {
     }
 
     /// Makes a set of it; or leaves a file where that fails.
-    fn make_set(&mut self, case: &Case, order: &Order, format: Format, bytes: &[u8]) -> io::Result<()> {
-        if order.locale.is_some() || self.records.iter().any(|record| record.is_bad) {
+    fn make_set(&mut self, case: &Case, name: &str, job: &Job, format: Format) -> io::Result<()> {
+        if job.order.locale.is_some() || self.records.iter().any(|record| record.is_bad) {
             self.source = Source::File;
             return Ok(());
         }
-        let number = bytes.len() % 2 + 1;
-        let name = (0..9).map(|number| format!("in{number}")).find(|name| !case.scene.own(name).exists()).expect("few inputs");
-        let mut words: Vec<String> = ["sort", "unsorted", "--decompress=none", "-o"].map(str::to_owned).to_vec();
-        words.push(format!("{name}/"));
-        words.extend(["-S8M".to_owned(), format!("--parallel={number}")]);
-        let plain = Order { is_unique: false, is_counted: false, is_stable: false, top: None, ..order.clone() };
+        let mut words: Vec<String> = ["sort", "unsorted", "--decompress=none", "-S64M", "-o", name].map(str::to_owned).to_vec();
+        let plain = Order { is_unique: false, is_counted: false, is_stable: false, top: None, ..job.order.clone() };
         words.extend(format.words().into_iter().chain(plain.words()));
-        fs::write(case.scene.own("unsorted"), bytes)?;
+        fs::write(case.scene.own("unsorted"), self.bytes(&job.header, format))?;
         run_quietly(case, &words)?;
         fs::remove_file(case.scene.own("unsorted"))?;
-        self.records.sort_by(|a, b| plain.compare(a, b));
-        if !case.scene.own(&name).is_dir() {
+        if case.scene.own(name).is_dir() {
+            self.records.sort_by(|a, b| plain.compare(a, b));
+        } else {
             self.source = Source::File;
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::order::{Order, Record, Value};
 const LANGUAGES: &str = "af am ar as az be bg bn bo br bs ca ceb chr cs cu cy da de de-AT dsb ee el en en-US-posix \
     eo es et fa fa-AF ff ff-Adlm fi fil fo fr fr-CA ga gl gu ha haw he hi hr hsb hu hy id ig is it ja ka kk kl km kn ko \
     kok ku ky lb lkt ln lo lt lv mk ml mn mr ms mt my nb ne nl nn no nso om or pa pl ps pt ro ru sa se si sk sl smn sq \
-    sr sr-Latn ssy st sv sw ta te th tk tn to tr ug uk ur uz vi vo wae wo xh yi yo zh zh-Hant zu und xx";
+    sr sr-Latn ssy st sv sw ta te th tk tn to tr ug uk ur uz vi vo wae wo xh yi yo zh zh-Hant zu xx";
 const VARIANTS: [&str; 13] = [
     "", "", "", "", "-u-kn", "-u-kf-upper", "-u-ks-level1", "-u-ks-level2", "-u-ka-shifted", "-u-co-trad",
     "-u-co-phonebk", "-u-co-search", "-u-co-emoji",
