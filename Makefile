@@ -11,7 +11,8 @@ DEBUG_BINARY = $(TARGET)/debug/gristmill
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
-	pages site trials hosts hostile fuzz sanitizer miri deny attacks installed python-installed published distributed docs install install-command \
+	pages site trials hosts hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
+	distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
 demo: build
@@ -78,7 +79,7 @@ test-all: lint unit programs python beyond
 
 # Tests that cargo does not run. `make python-installed distributed` builds a wheel and a static binary,
 # too, and is run by hand: it has not passed as a whole yet.
-beyond: build pages site installed published trials attacks deny miri sanitizer fuzz
+beyond: build pages site installed published trials attacks drawn deny miri sanitizer fuzz
 beyond: SECONDS = 5
 
 # Hosts wait most of the time, so both take little longer than one.
@@ -136,6 +137,14 @@ hostile:
 # take most of the time.
 ATTACK = $(TARGET)/release/hostile --binary $(BINARY) \
 	--place $$(findmnt -no OPTIONS /dev/shm 2>/dev/null | grep -qv noexec && echo /dev/shm || echo "$${TMPDIR:-/tmp}")
+
+# Sorts of which everything is drawn, beside a plain reference, with the binary that others get; one of
+# 200 is of several ranks. `make drawn CASES=100000 SEED=2` tries more, `make drawn FROM=N CASES=1`
+# repeats case N.
+drawn: CASES = 20000
+drawn: build
+	GRISTMILL_BINARY=$(abspath $(BINARY)) GRISTMILL_SEED=$(SEED) GRISTMILL_FROM=$(FROM) GRISTMILL_CASES=$(CASES) \
+		$(CARGO) test --workspace --locked --quiet --test suite -- drawn::drawn_ --nocapture
 
 # Fuzzes each parser for that many seconds: inputs that are drawn, and changed by what they reach.
 SECONDS ?= 20

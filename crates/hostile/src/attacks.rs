@@ -5,7 +5,6 @@ use std::io;
 use fastrand::Rng;
 
 use crate::case::Case;
-use crate::drawn;
 
 mod bodies;
 mod checkpoints;
@@ -39,7 +38,7 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
 }
 
 /// All kinds except kills, which are counted separately.
-pub(crate) const ATTACKS: [Attack; 23] = [
+pub(crate) const ATTACKS: [Attack; 22] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),
     attack("checkpoint-lists", 20, checkpoints::with_lists),
@@ -62,8 +61,6 @@ pub(crate) const ATTACKS: [Attack; 23] = [
     attack("faults", 16, faults::injected),
     attack("edit-stopped", 16, edits::stopped),
     attack("edit-resumed", 4, edits::resumed),
-    // Ten of these for each other attack.
-    attack("drawn", 2050, drawn::any),
 ];
 
 /// The name of a kind of attack.

@@ -86,7 +86,8 @@ impl Call {
             (Resource::Fsize, MOST_FILE_BYTES),
             (Resource::As, MOST_MEMORY_BYTES),
         ];
-        let is_usual = |(resource, _): &(Resource, u64)| self.limits.iter().all(|own| own.0 != *resource);
+        let is_usual =
+            |(resource, _): &(Resource, u64)| self.limits.iter().all(|own| own.0 != *resource);
         let usual = usual.into_iter().filter(is_usual);
         for (resource, most) in usual.chain(self.limits.iter().copied()) {
             let limit = Rlimit {
@@ -193,9 +194,12 @@ impl Ran {
     }
 
     pub(crate) fn last_line(&self) -> String {
+        // A launcher of ranks goes on.
+        let is_ours = |line: &&str| line.starts_with("gristmill: ");
         self.said
             .lines()
-            .last()
+            .rfind(is_ours)
+            .or(self.said.lines().last())
             .unwrap_or("(it said nothing)")
             .to_owned()
     }

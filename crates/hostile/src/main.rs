@@ -32,7 +32,6 @@ mod alter;
 mod attacks;
 mod case;
 mod command;
-mod drawn;
 mod input;
 mod lists;
 mod scene;

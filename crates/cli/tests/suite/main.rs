@@ -16,6 +16,7 @@ mod compressed;
 mod counts;
 mod demo;
 mod descriptors;
+mod drawn;
 mod gnu;
 mod help;
 mod house;

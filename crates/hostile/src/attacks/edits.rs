@@ -23,7 +23,13 @@ use crate::case::{Case, content, own_names};
 use crate::command::{Ran, watched};
 
 /// Calls that look at a file, and about how many of each a small sort makes.
-const LOOKS: [(&str, u32); 5] = [("newfstatat", 6), ("open", 3), ("fstat", 6), ("preadv", 10), ("close", 2)];
+const LOOKS: [(&str, u32); 5] = [
+    ("newfstatat", 6),
+    ("open", 3),
+    ("fstat", 6),
+    ("preadv", 10),
+    ("close", 2),
+];
 
 /// An input of rows or lines: its header, and lines of one length.
 struct Text {
@@ -41,7 +47,11 @@ impl Text {
             (&["--format", "tsv", "--key", "a"], "a\tb\n"),
             (&["--format", "jsonl", "--key", "a"], ""),
         ]);
-        let mut text = Text { words, header, lines: Vec::new() };
+        let mut text = Text {
+            words,
+            header,
+            lines: Vec::new(),
+        };
         text.lines = (0..count).map(|_| text.line(case)).collect();
         text
     }
@@ -68,7 +78,10 @@ impl Text {
 
     /// Draws another state of the file, and brings it about.
     fn edited(&self, case: &mut Case) -> io::Result<Text> {
-        let mut new = Text { lines: self.lines.clone(), ..*self };
+        let mut new = Text {
+            lines: self.lines.clone(),
+            ..*self
+        };
         let path = case.scene.own("in");
         let how = case.draw.u32(0..6);
         let middle = case.draw.usize(0..new.lines.len());
@@ -93,7 +106,10 @@ impl Text {
         } else {
             fs::write(path.with_extension("new"), &bytes)?;
             fs::rename(path.with_extension("new"), &path)?;
-            case.lines.push(format!("(another file of {} bytes has its name)", bytes.len()));
+            case.lines.push(format!(
+                "(another file of {} bytes has its name)",
+                bytes.len()
+            ));
         }
         Ok(new)
     }
@@ -107,7 +123,14 @@ pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
     let count = case.pick(&[1, 5, 5, 100, 3000, 60_000]);
     let old = Text::draw(case, count);
     fs::write(case.scene.own("in"), old.bytes())?;
-    let plan: &[&str] = case.pick(&[&["--plan", "two-pass"][..], &["--plan", "merge"], &["--plan", "one-pass"], &["-m"], &[], &["--top", "7"]]);
+    let plan: &[&str] = case.pick(&[
+        &["--plan", "two-pass"][..],
+        &["--plan", "merge"],
+        &["--plan", "one-pass"],
+        &["-m"],
+        &[],
+        &["--top", "7"],
+    ]);
     let mut words = [&["sort", "-S", "16M", "in", "-o", "out"], old.words, plan].concat();
     let top = plan.contains(&"--top").then_some(7);
     if case.draw.u32(0..8) == 0 {
@@ -126,9 +149,22 @@ pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
         let (look, most) = case.pick(&LOOKS);
         let when = case.draw.u32(1..=most);
         let inject = format!("inject={look}:signal=SIGSTOP:when={when}");
-        let before = ["-f", "-qq", "-o", &trace.to_string_lossy(), "-P", "in", "-e", &format!("trace={look}"), "-e", &inject].map(Into::into);
+        let before = [
+            "-f",
+            "-qq",
+            "-o",
+            &trace.to_string_lossy(),
+            "-P",
+            "in",
+            "-e",
+            &format!("trace={look}"),
+            "-e",
+            &inject,
+        ]
+        .map(Into::into);
         let program = std::mem::replace(&mut call.program, "strace".into());
-        call.arguments.splice(..0, before.into_iter().chain([program.into()]));
+        call.arguments
+            .splice(..0, before.into_iter().chain([program.into()]));
     }
     case.lines.push(call.line());
     let mut child = call.start(&case.scene.place.join("said"))?;
@@ -139,7 +175,10 @@ pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
             break None;
         }
         let is_there = if is_traced {
-            fs::read_to_string(&trace)?.contains("stopped by SIGSTOP").then(|| grandchild(&child)).flatten()
+            fs::read_to_string(&trace)?
+                .contains("stopped by SIGSTOP")
+                .then(|| grandchild(&child))
+                .flatten()
         } else {
             (begin.elapsed() > wait).then(|| Pid::from_child(&child))
         };
@@ -177,7 +216,13 @@ pub(super) fn resumed(case: &mut Case) -> io::Result<()> {
     let old = Text::draw(case, 800_000);
     fs::write(case.scene.own("in"), old.bytes())?;
     fs::create_dir(case.scene.own("tmp"))?;
-    let words = [&["sort", "-S", "16M", "-T", "tmp", "--resume", "in", "-o", "out"], old.words].concat();
+    let words = [
+        &[
+            "sort", "-S", "16M", "-T", "tmp", "--resume", "in", "-o", "out",
+        ],
+        old.words,
+    ]
+    .concat();
     let call = case.call(&words);
     case.lines.push(format!("{} # killed", call.line()));
     let entry = case.pick(&[".epoch-0", ".epoch-1", ".part-0"]);
@@ -197,7 +242,10 @@ pub(super) fn resumed(case: &mut Case) -> io::Result<()> {
     let is_done = own_names(&tmp).is_empty();
     let is_right = ran.code() != Some(0) || content(&case.scene.own("out")) == Some(new.sorted());
     if !is_right {
-        case.fail("stale", format!("the output is not that of the input ({})", ran.last_line()));
+        case.fail(
+            "stale",
+            format!("the output is not that of the input ({})", ran.last_line()),
+        );
     } else if ran.code() == Some(0) && !is_done {
         case.fail("left", own_names(&tmp).join(" "));
     }
@@ -217,13 +265,21 @@ fn judge(case: &mut Case, ran: &Ran, states: &[&Text], top: Option<usize>) {
     if let Some((what, detail)) = ran.wrong() {
         return case.fail(what, detail);
     }
-    let is_one = states.iter().map(expected).any(|bytes| output.as_ref() == Some(&bytes));
+    let is_one = states
+        .iter()
+        .map(expected)
+        .any(|bytes| output.as_ref() == Some(&bytes));
     if ran.code() == Some(0) && !is_one {
-        let lines = output.unwrap_or_default().iter().filter(|&&byte| byte == b'\n').count();
+        let lines = output
+            .unwrap_or_default()
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
         case.fail("mixed", format!("{lines} lines, of no state of the input"));
     } else if ran.code() == Some(2) && output.is_some() && !is_one {
         case.fail("left", "an output of a refused sort");
-    } else if ran.code() == Some(2) && states.len() == 1 && !ran.last_line().contains("at least -S") {
+    } else if ran.code() == Some(2) && states.len() == 1 && !ran.last_line().contains("at least -S")
+    {
         case.fail("refused", ran.last_line());
     }
     for name in own_names(&case.scene.own("")) {

@@ -1,7 +1,6 @@
 //! Formats, and records of them that are likely to go wrong.
 
-use fastrand::Rng;
-
+use super::Rng;
 use super::order::{Order, Record, Value};
 
 /// Languages with rules of their own, and some without.
@@ -10,31 +9,108 @@ const LANGUAGES: &str = "af am ar as az be bg bn bo br bs ca ceb chr cs cu cy da
     kok ku ky lb lkt ln lo lt lv mk ml mn mr ms mt my nb ne nl nn no nso om or pa pl ps pt ro ru sa se si sk sl smn sq \
     sr sr-Latn ssy st sv sw ta te th tk tn to tr ug uk ur uz vi vo wae wo xh yi yo zh zh-Hant zu xx";
 const VARIANTS: [&str; 13] = [
-    "", "", "", "", "-u-kn", "-u-kf-upper", "-u-ks-level1", "-u-ks-level2", "-u-ka-shifted", "-u-co-trad",
-    "-u-co-phonebk", "-u-co-search", "-u-co-emoji",
+    "",
+    "",
+    "",
+    "",
+    "-u-kn",
+    "-u-kf-upper",
+    "-u-ks-level1",
+    "-u-ks-level2",
+    "-u-ka-shifted",
+    "-u-co-trad",
+    "-u-co-phonebk",
+    "-u-co-search",
+    "-u-co-emoji",
 ];
 
 /// Pieces of texts: letters composed and not, characters that languages ignore, bytes that are no
 /// characters.
 const PIECES: [&[u8]; 56] = [
-    b"a", b"b", b"A", b"B", b"o", b"ss", b"ch", b"ll", b"aa", b"ae", b"ij", b"1", b"01", b"10", b"2", b" ", b"-", b"_",
-    "\u{f6}".as_bytes(), "o\u{308}".as_bytes(), "\u{d6}".as_bytes(), "\u{e5}".as_bytes(), "a\u{30a}".as_bytes(),
-    "\u{212b}".as_bytes(), "\u{df}".as_bytes(), "\u{e6}".as_bytes(), "\u{ff41}".as_bytes(), "\u{ff11}".as_bytes(),
-    "\u{ad}".as_bytes(), "\u{200b}".as_bytes(), "\u{200d}".as_bytes(), "\u{2060}".as_bytes(), "\u{feff}".as_bytes(),
-    "\u{34f}".as_bytes(), "\u{fe0f}".as_bytes(), "\u{323}\u{307}".as_bytes(), "\u{307}\u{323}".as_bytes(),
-    "\u{ac00}".as_bytes(), "\u{1100}\u{1161}".as_bytes(), "\u{e40}\u{e01}".as_bytes(), "\u{fdfa}".as_bytes(),
-    "\u{1f468}\u{200d}\u{1f469}".as_bytes(), "\u{4e00}".as_bytes(), "\u{fffd}".as_bytes(), "\u{e000}".as_bytes(),
-    "\u{10ffff}".as_bytes(), b"\x01", b"\x02", b"\x1f", b"\x7f", "\u{80}".as_bytes(), b"\xf6", b"\xfc", b"\xff",
-    b"\xed\xa0\x80", b"\xf0\x9f",
+    b"a",
+    b"b",
+    b"A",
+    b"B",
+    b"o",
+    b"ss",
+    b"ch",
+    b"ll",
+    b"aa",
+    b"ae",
+    b"ij",
+    b"1",
+    b"01",
+    b"10",
+    b"2",
+    b" ",
+    b"-",
+    b"_",
+    "\u{f6}".as_bytes(),
+    "o\u{308}".as_bytes(),
+    "\u{d6}".as_bytes(),
+    "\u{e5}".as_bytes(),
+    "a\u{30a}".as_bytes(),
+    "\u{212b}".as_bytes(),
+    "\u{df}".as_bytes(),
+    "\u{e6}".as_bytes(),
+    "\u{ff41}".as_bytes(),
+    "\u{ff11}".as_bytes(),
+    "\u{ad}".as_bytes(),
+    "\u{200b}".as_bytes(),
+    "\u{200d}".as_bytes(),
+    "\u{2060}".as_bytes(),
+    "\u{feff}".as_bytes(),
+    "\u{34f}".as_bytes(),
+    "\u{fe0f}".as_bytes(),
+    "\u{323}\u{307}".as_bytes(),
+    "\u{307}\u{323}".as_bytes(),
+    "\u{ac00}".as_bytes(),
+    "\u{1100}\u{1161}".as_bytes(),
+    "\u{e40}\u{e01}".as_bytes(),
+    "\u{fdfa}".as_bytes(),
+    "\u{1f468}\u{200d}\u{1f469}".as_bytes(),
+    "\u{4e00}".as_bytes(),
+    "\u{fffd}".as_bytes(),
+    "\u{e000}".as_bytes(),
+    "\u{10ffff}".as_bytes(),
+    b"\x01",
+    b"\x02",
+    b"\x1f",
+    b"\x7f",
+    "\u{80}".as_bytes(),
+    b"\xf6",
+    b"\xfc",
+    b"\xff",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f",
 ];
 
 /// Numbers of columns, and ten times their values; in lines one that is empty is 0.
 const NUMBERS: [(&str, i64); 10] = [
-    ("0", 0), ("1", 10), ("01", 10), ("-2", -20), ("0.5", 5), ("2", 20), ("10", 100), ("3.0", 30), ("-0", 0), ("7", 70),
+    ("0", 0),
+    ("1", 10),
+    ("01", 10),
+    ("-2", -20),
+    ("0.5", 5),
+    ("2", 20),
+    ("10", 100),
+    ("3.0", 30),
+    ("-0", 0),
+    ("7", 70),
 ];
 
 /// Lengths around which buffers end.
-const EDGES: [usize; 9] = [4 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 3 << 20, 4 << 20];
+const EDGES: [usize; 9] = [
+    4 << 10,
+    64 << 10,
+    128 << 10,
+    256 << 10,
+    512 << 10,
+    1 << 20,
+    2 << 20,
+    3 << 20,
+    4 << 20,
+];
 
 /// The most that a length of two bytes counts, less the columns before.
 const MOST_COUNTED: usize = 32_000;
@@ -43,11 +119,20 @@ const MOST_COUNTED: usize = 32_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// With fields between commas, or whole.
-    Lines { end: u8, has_fields: bool },
-    Csv { has_header: bool },
-    Tsv { has_header: bool },
+    Lines {
+        end: u8,
+        has_fields: bool,
+    },
+    Csv {
+        has_header: bool,
+    },
+    Tsv {
+        has_header: bool,
+    },
     Json,
-    Fixed { pad: usize },
+    Fixed {
+        pad: usize,
+    },
     Gensort,
     /// Records with their length in front: the word, its bytes, whether the largest is first, and
     /// whether it counts itself.
@@ -74,15 +159,26 @@ impl Format {
     fn draw(draw: &mut Rng) -> Format {
         let has_header = draw.u8(0..5) > 0;
         match draw.u8(0..18) {
-            0..5 => Lines { end: if draw.u8(0..4) == 0 { 0 } else { b'\n' }, has_fields: false },
-            5..8 => Lines { end: if draw.u8(0..4) == 0 { 0 } else { b'\n' }, has_fields: true },
+            0..5 => Lines {
+                end: if draw.u8(0..4) == 0 { 0 } else { b'\n' },
+                has_fields: false,
+            },
+            5..8 => Lines {
+                end: if draw.u8(0..4) == 0 { 0 } else { b'\n' },
+                has_fields: true,
+            },
             8..11 => Csv { has_header },
             11 => Tsv { has_header },
             12 | 13 => Json,
-            14 => Fixed { pad: if draw.bool() { 0 } else { draw.usize(0..30) } },
+            14 => Fixed {
+                pad: if draw.bool() { 0 } else { draw.usize(0..30) },
+            },
             15 => Gensort,
-            16 => [Counted("rdw", 2, true, true), Counted("varlen:u32le", 4, false, false), Counted("varlen:u16be", 2, true, false)]
-                [draw.usize(0..3)],
+            16 => [
+                Counted("rdw", 2, true, true),
+                Counted("varlen:u32le", 4, false, false),
+                Counted("varlen:u16be", 2, true, false),
+            ][draw.usize(0..3)],
             _ => Pairs,
         }
     }
@@ -101,7 +197,10 @@ impl Format {
         };
         let bare = matches!(self, Csv { has_header: false } | Tsv { has_header: false });
         let no_header = bare.then(|| "--no-header".to_owned());
-        ["--format".to_owned(), name].into_iter().chain(no_header).collect()
+        ["--format".to_owned(), name]
+            .into_iter()
+            .chain(no_header)
+            .collect()
     }
 
     pub(super) fn end(self) -> Option<u8> {
@@ -123,8 +222,12 @@ impl Format {
     /// The bytes that no text of it may have.
     fn refuses(self, piece: &[u8]) -> bool {
         match self {
-            Lines { end, has_fields } => piece.contains(&end) || has_fields && piece.contains(&b','),
-            Tsv { .. } => piece.contains(&b'\t') || piece == b"\xef\xbb\xbf" || piece.contains(&b'\n'),
+            Lines { end, has_fields } => {
+                piece.contains(&end) || has_fields && piece.contains(&b',')
+            }
+            Tsv { .. } => {
+                piece.contains(&b'\t') || piece == b"\xef\xbb\xbf" || piece.contains(&b'\n')
+            }
             Csv { .. } => piece == b"\xef\xbb\xbf",
             Json => std::str::from_utf8(piece).is_err() || piece[0] < b' ',
             _ => false,
@@ -145,7 +248,9 @@ impl Taste {
         let mut pieces: Vec<&'static [u8]> = match draw.u8(0..3) {
             0 if order.locale.is_none() => vec![b"a", b"b", b"c", b"\r", b"\""],
             1 if order.locale.is_none() => vec![b"\0", b"\xff", b"\n", b"\t", b"x", b"\"", b","],
-            _ => (0..1 + draw.usize(0..8)).map(|_| PIECES[draw.usize(0..PIECES.len())]).collect(),
+            _ => (0..1 + draw.usize(0..8))
+                .map(|_| PIECES[draw.usize(0..PIECES.len())])
+                .collect(),
         };
         pieces.retain(|piece| !format.refuses(piece));
         if pieces.is_empty() {
@@ -166,15 +271,32 @@ impl Taste {
     /// Draws keys and the direction.
     fn order(&mut self, draw: &mut Rng) {
         let (format, order) = (self.format, &mut self.order);
-        let has_columns = !matches!(format, Lines { has_fields: false, .. } | Gensort | Pairs);
+        let has_columns = !matches!(
+            format,
+            Lines {
+                has_fields: false,
+                ..
+            } | Gensort
+                | Pairs
+        );
         let columns = [&[][..], &[0], &[1], &[1, 0]][draw.usize(0..4)];
-        self.keys = if has_columns { columns.to_vec() } else { Vec::new() };
+        self.keys = if has_columns {
+            columns.to_vec()
+        } else {
+            Vec::new()
+        };
         let is_lines = matches!(format, Lines { .. });
         order.is_reverse = is_lines && draw.u8(0..4) == 0;
         if order.is_reverse {
             order.words.push("-r".to_owned());
         }
-        if matches!(format, Lines { has_fields: true, .. }) {
+        if matches!(
+            format,
+            Lines {
+                has_fields: true,
+                ..
+            }
+        ) {
             order.words.extend(["-t".to_owned(), ",".to_owned()]);
         }
         if let Some(tag) = &order.locale {
@@ -186,18 +308,29 @@ impl Taste {
             let down = if is_down { ":desc" } else { "" };
             let word = match format {
                 Lines { .. } => {
-                    let letters = ["", "r", "n", "nr"][usize::from(is_down) + 2 * usize::from(is_number)];
+                    let letters =
+                        ["", "r", "n", "nr"][usize::from(is_down) + 2 * usize::from(is_number)];
                     format!("{0},{0}{letters}", column + 1)
                 }
                 Csv { has_header: true } | Tsv { has_header: true } | Json => {
-                    format!("{}{}{down}", ["a", "b"][column], if is_number { ":num" } else { "" })
+                    format!(
+                        "{}{}{down}",
+                        ["a", "b"][column],
+                        if is_number { ":num" } else { "" }
+                    )
                 }
-                Csv { .. } | Tsv { .. } => format!("#{}{}{down}", column + 1, if is_number { ":num" } else { "" }),
+                Csv { .. } | Tsv { .. } => format!(
+                    "#{}{}{down}",
+                    column + 1,
+                    if is_number { ":num" } else { "" }
+                ),
                 _ => format!("{}{down}", ["0+2", "2+2:u16be"][column]),
             };
             // A key of lines without letters has those beside it.
             let inherits = is_lines && !is_number && !is_down;
-            order.descending.push(is_down || inherits && order.is_reverse);
+            order
+                .descending
+                .push(is_down || inherits && order.is_reverse);
             order.words.extend(["--key".to_owned(), word]);
         }
         if matches!(format, Gensort | Pairs) {
@@ -210,7 +343,10 @@ impl Taste {
     }
 
     fn text(&self, draw: &mut Rng) -> Vec<u8> {
-        (0..draw.usize(0..=self.most_pieces)).flat_map(|_| self.pieces[draw.usize(0..self.pieces.len())]).copied().collect()
+        (0..draw.usize(0..self.most_pieces + 1))
+            .flat_map(|_| self.pieces[draw.usize(0..self.pieces.len())])
+            .copied()
+            .collect()
     }
 
     /// The header, with a last name of `length` bytes.
@@ -218,7 +354,11 @@ impl Taste {
         if !self.format.has_header() {
             return Vec::new();
         }
-        let gap = if matches!(self.format, Csv { .. }) { ',' } else { '\t' };
+        let gap = if matches!(self.format, Csv { .. }) {
+            ','
+        } else {
+            '\t'
+        };
         format!("a{gap}b{gap}{}\n", "c".repeat(length.max(1))).into_bytes()
     }
 
@@ -233,9 +373,17 @@ impl Taste {
         }
         columns[2].resize(columns[2].len() + length, b'x');
         let (bytes, before) = match self.format {
-            Lines { has_fields: false, .. } => (std::mem::take(&mut columns[2]), 0),
+            Lines {
+                has_fields: false, ..
+            } => (std::mem::take(&mut columns[2]), 0),
             Lines { .. } => (columns.join(&b','), 0),
-            Csv { .. } => (columns.each_ref().map(|text| quoted(text, draw)).join(&b','), 0),
+            Csv { .. } => (
+                columns
+                    .each_ref()
+                    .map(|text| quoted(text, draw))
+                    .join(&b','),
+                0,
+            ),
             Tsv { .. } => (columns.join(&b'\t'), 0),
             Json => (self.json(&mut columns, draw), 0),
             Fixed { .. } | Gensort => (self.fixed(&mut columns, draw), 0),
@@ -254,12 +402,22 @@ impl Taste {
                 ([front, body].concat(), before)
             }
             Pairs => {
-                let lengths = [0, 2].map(|column: usize| (columns[column].len() as u32).to_le_bytes()).concat();
-                ([lengths, columns[0].clone(), columns[2].clone()].concat(), 0)
+                let lengths = [0, 2]
+                    .map(|column: usize| (columns[column].len() as u32).to_le_bytes())
+                    .concat();
+                (
+                    [lengths, columns[0].clone(), columns[2].clone()].concat(),
+                    0,
+                )
             }
         };
         let value = |&column: &usize| match self.format {
-            _ if column == 1 && self.is_number && !matches!(self.format, Fixed { .. } | Counted(..)) => keys[0].clone(),
+            _ if column == 1
+                && self.is_number
+                && !matches!(self.format, Fixed { .. } | Counted(..)) =>
+            {
+                keys[0].clone()
+            }
             _ if self.format.is_rows() && columns[column].is_empty() => Value::Missing,
             _ => Value::Text(columns[column].clone()),
         };
@@ -268,13 +426,27 @@ impl Taste {
             Pairs => vec![Value::Text(columns[0].clone())],
             _ => self.keys.iter().map(value).collect(),
         };
-        Record { bytes, before, keys, is_bad: false }
+        Record {
+            bytes,
+            before,
+            keys,
+            is_bad: false,
+        }
     }
 
     /// A row that has no second column.
     pub(super) fn bad_row(&self, draw: &mut Rng) -> Record {
-        let bytes = if self.format == Json { b"{\"a\":".to_vec() } else { format!("bad{}", draw.u8(..)).into_bytes() };
-        Record { bytes, before: 0, keys: Vec::new(), is_bad: true }
+        let bytes = if self.format == Json {
+            b"{\"a\":".to_vec()
+        } else {
+            format!("bad{}", draw.u8(0..200)).into_bytes()
+        };
+        Record {
+            bytes,
+            before: 0,
+            keys: Vec::new(),
+            is_bad: true,
+        }
     }
 
     fn json(&self, columns: &mut [Vec<u8>; 3], draw: &mut Rng) -> Vec<u8> {
@@ -286,7 +458,11 @@ impl Taste {
                 continue;
             }
             let is_number = number == 1 && self.is_number && !text.starts_with("0");
-            let mut value = if is_number && text != "-0" { text.clone() } else { serde_json::Value::from(text.clone()).to_string() };
+            let mut value = if is_number && text != "-0" {
+                text.clone()
+            } else {
+                serde_json::Value::from(text.clone()).to_string()
+            };
             if draw.u8(0..8) == 0 {
                 value = value.replace('a', "\\u0061");
             }
@@ -299,7 +475,11 @@ impl Taste {
     fn fixed(&self, columns: &mut [Vec<u8>; 3], draw: &mut Rng) -> Vec<u8> {
         columns[0] = two(&columns[0]);
         columns[1] = u16::to_be_bytes(draw.u16(0..4)).to_vec();
-        let pad = if let Fixed { pad } = self.format { pad } else { 96 };
+        let pad = if let Fixed { pad } = self.format {
+            pad
+        } else {
+            96
+        };
         columns[2].resize(pad, b'x');
         columns.concat()
     }
@@ -316,7 +496,13 @@ fn quoted(text: &[u8], draw: &mut Rng) -> Vec<u8> {
     if !must && draw.u8(0..6) > 0 {
         return text.to_vec();
     }
-    let doubled = text.iter().flat_map(|&byte| if byte == b'"' { vec![b'"'; 2] } else { vec![byte] });
+    let doubled = text.iter().flat_map(|&byte| {
+        if byte == b'"' {
+            vec![b'"'; 2]
+        } else {
+            vec![byte]
+        }
+    });
     [b'"'].into_iter().chain(doubled).chain([b'"']).collect()
 }
 

@@ -1,27 +1,9 @@
-//! Sorts of which everything is drawn: records, order, options, the ways in and out.
-//!
-//! ```text
-//! seed > taste > records, with their keys beside them > sources  >  the sort  >  sink
-//!                     `------------> a naive stable sort  ==  its bytes
-//! ```
-//!
-//! The reference knows the keys from drawing them, and reads no format. The order of a language it does
-//! not know: there the records must be the right ones, and `-c` must find them in order.
-//! A case that fails is made smaller as long as it fails in the same way.
+//! A drawn sort: its parts, and how it becomes smaller.
 
-use std::io;
-
-use fastrand::Rng;
-
-use crate::case::Case;
-use order::{Order, Record};
-use texts::Taste;
-use ways::{Sink, Source};
-
-mod order;
-mod run;
-mod texts;
-mod ways;
+use super::order::{Order, Record};
+use super::texts::{self, Taste};
+use super::ways::{Sink, Source};
+use super::{Broken, Case, Rng};
 
 /// The most runs that make a failing case smaller, and the most records in them together.
 const MOST_TRIES: usize = 100;
@@ -29,17 +11,17 @@ const MOST_RECORDS: usize = 400_000;
 
 /// A piece of the input.
 #[derive(Clone)]
-struct Input {
-    source: Source,
-    records: Vec<Record>,
+pub(super) struct Input {
+    pub source: Source,
+    pub records: Vec<Record>,
     /// Whether its last line ends.
-    has_end: bool,
-    has_header: bool,
+    pub has_end: bool,
+    pub has_header: bool,
 }
 
 /// The command that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
+pub(super) enum Task {
     Sort,
     /// Whether its inputs are in order.
     Merge(bool),
@@ -48,37 +30,37 @@ enum Task {
 
 /// A drawn sort.
 #[derive(Clone)]
-struct Job {
-    task: Task,
-    order: Order,
-    header: Vec<u8>,
-    inputs: Vec<Input>,
+pub(super) struct Job {
+    pub task: Task,
+    pub order: Order,
+    pub header: Vec<u8>,
+    pub inputs: Vec<Input>,
     /// Options that change no byte of the output.
-    options: Vec<Vec<String>>,
-    sink: Sink,
-    by_names: bool,
+    pub options: Vec<Vec<String>>,
+    pub sink: Sink,
+    pub by_names: bool,
 }
 
-/// Draws a sort and runs it.
-pub(crate) fn any(case: &mut Case) -> io::Result<()> {
-    let taste = Taste::draw(&mut case.draw);
-    let mut job = Job::draw(&mut case.draw, &taste);
-    let Some(mut broken) = job.run(case, taste.format)? else {
-        return Ok(());
-    };
+/// Runs a job, and makes it smaller while it fails in the same way.
+pub(super) fn tried(case: &mut Case, taste: &Taste, mut job: Job) -> Broken {
+    let mut broken = job.run(case, taste.format)?;
     let (mut tries, mut records) = (0, 0);
     loop {
         let mut found = None;
-        for change in job.changes(&taste) {
+        for change in job.changes(taste) {
             tries += 1;
-            records += job.inputs.iter().map(|input| input.records.len()).sum::<usize>();
+            records += job
+                .inputs
+                .iter()
+                .map(|input| input.records.len())
+                .sum::<usize>();
             if tries > MOST_TRIES || records > MOST_RECORDS {
                 break;
             }
             let mut smaller = job.clone();
             change(&mut smaller);
-            case.lines.clear();
-            if let Some(same) = smaller.run(case, taste.format)?.filter(|(what, _)| *what == broken.0) {
+            let same = smaller.run(case, taste.format);
+            if let Some(same) = same.filter(|(what, _)| *what == broken.0) {
                 found = Some((smaller, same));
                 break;
             }
@@ -86,10 +68,8 @@ pub(crate) fn any(case: &mut Case) -> io::Result<()> {
         let Some(smaller) = found else { break };
         (job, broken) = smaller;
     }
-    case.lines.clear();
-    job.run(case, taste.format)?;
-    case.fail(broken.0, broken.1);
-    Ok(())
+    job.run(case, taste.format);
+    Some(broken)
 }
 
 /// A step that makes a job smaller.
@@ -107,43 +87,58 @@ enum Size {
 }
 
 impl Job {
-    fn draw(draw: &mut Rng, taste: &Taste) -> Job {
+    pub(super) fn draw(draw: &mut Rng, taste: &Taste) -> Job {
         let task = match draw.u8(0..12) {
             0 => Task::Check(draw.bool()),
             1..4 => Task::Merge(draw.u8(0..10) > 0),
             _ => Task::Sort,
         };
-        let size = match draw.u8(0..200) {
+        let size = match draw.usize(0..400) {
             0 => Size::Loads,
-            1..8 => Size::Bulk,
-            8..25 => Size::Long,
+            1..9 => Size::Bulk,
+            9..40 => Size::Long,
             _ => Size::Few,
         };
         let is_long = matches!(size, Size::Long);
-        let header = taste.header(if is_long && draw.bool() { texts::edge(draw) } else { 1 });
+        let header = taste.header(if is_long && draw.bool() {
+            texts::edge(draw)
+        } else {
+            1
+        });
         let is_check = matches!(task, Task::Check(_));
-        let count = if is_check { 1 } else { [1, 1, 1, 2, 2, 3, 5][draw.usize(0..7)] };
+        let count = if is_check {
+            1
+        } else {
+            [1, 1, 1, 2, 2, 3, 5][draw.usize(0..7)]
+        };
         let mut job = Job {
             task,
             order: taste.order.clone(),
             header,
             inputs: Vec::new(),
             options: options(draw, task, &size),
-            sink: if is_check { Sink::Standard(None, false) } else { Sink::draw(draw) },
+            sink: if is_check {
+                Sink::Standard(None, false)
+            } else {
+                Sink::draw(draw)
+            },
             by_names: !is_check && draw.u8(0..12) == 0,
         };
         if is_check {
             (job.order.top, job.order.is_counted) = (None, false);
         }
         // Without a header the first row says how many columns there are.
-        let has_bad = (taste.format.has_header() || taste.format == texts::Format::Json) && !is_check && draw.u8(0..5) == 0;
+        let has_bad = (taste.format.has_header() || taste.format == texts::Format::Json)
+            && !is_check
+            && draw.u8(0..5) == 0;
         if has_bad {
-            job.options.push(vec!["--bad-records".to_owned(), "bad".to_owned()]);
+            job.options
+                .push(vec!["--bad-records".to_owned(), "bad".to_owned()]);
         }
         for _ in 0..count {
-            let mut records = job.records(draw, taste, &size);
+            let mut records = job.records(draw, taste, &size, count);
             if has_bad && draw.bool() {
-                records.insert(draw.usize(0..=records.len()), taste.bad_row(draw));
+                records.insert(draw.usize(0..records.len() + 1), taste.bad_row(draw));
             }
             let is_empty = records.is_empty();
             job.inputs.push(Input {
@@ -157,15 +152,29 @@ impl Job {
         job
     }
 
-    fn records(&self, draw: &mut Rng, taste: &Taste, size: &Size) -> Vec<Record> {
+    /// The same over several ranks, which take plain files.
+    pub(super) fn over_ranks(mut self, draw: &mut Rng) -> Job {
+        for input in &mut self.inputs {
+            input.source = Source::File;
+            input.records.retain(|record| !record.is_bad);
+        }
+        let refused = ["--plan", "--bad-records", "-T"];
+        self.options.retain(|words| !refused.contains(&&*words[0]));
+        (self.order.is_counted, self.order.top, self.by_names) = (false, None, false);
+        let has_own = self.order.is_unique || draw.bool();
+        self.sink = Sink::Ranks(draw.usize(1..5), has_own);
+        self
+    }
+
+    fn records(&self, draw: &mut Rng, taste: &Taste, size: &Size, inputs: usize) -> Vec<Record> {
         let count = match size {
             Size::Few => [0, 1, 2, 3, 8, 20, 60][draw.usize(0..7)],
             Size::Long => draw.usize(0..30),
-            Size::Bulk => draw.usize(10_000..40_000),
-            Size::Loads => draw.usize(100_000..150_000),
+            Size::Bulk => draw.usize(5_000..20_000),
+            Size::Loads => draw.usize(60_000..150_000) / inputs,
         };
         let rate = draw.usize(1..12);
-        let odd = count - draw.usize(0..=count.min(20));
+        let odd = count - draw.usize(0..count.min(20) + 1);
         let mut drawn = |number| {
             let length = match size {
                 Size::Few => 0,
@@ -177,9 +186,13 @@ impl Job {
             taste.record(draw, length)
         };
         let is_plain = |record: &Record| !record.bytes.contains(&b'"');
-        let mut records: Vec<Record> = (0..count).map(|number| (number, drawn(number)))
-            .filter(|(number, record)| !matches!(size, Size::Bulk) || *number >= odd || is_plain(record))
-            .map(|(_, record)| record).collect();
+        let mut records: Vec<Record> = (0..count)
+            .map(|number| (number, drawn(number)))
+            .filter(|(number, record)| {
+                !matches!(size, Size::Bulk) || *number >= odd || is_plain(record)
+            })
+            .map(|(_, record)| record)
+            .collect();
         if matches!(self.task, Task::Merge(true) | Task::Check(true)) {
             records.sort_by(|a, b| self.order.compare(a, b));
         }
@@ -191,7 +204,9 @@ impl Job {
     fn settle(&mut self, draw: &mut Rng) {
         let mut has_standard = self.by_names;
         for input in &mut self.inputs {
-            if matches!(input.source, Source::Standard(_)) && std::mem::replace(&mut has_standard, true) {
+            if matches!(input.source, Source::Standard(_))
+                && std::mem::replace(&mut has_standard, true)
+            {
                 input.source = Source::File;
             }
         }
@@ -206,18 +221,28 @@ impl Job {
         if self.has("--json") && matches!(self.sink, Sink::Standard(..)) {
             self.options.retain(|words| words[0] != "--json");
         }
-        if !matches!(self.sink, Sink::File(_) | Sink::Input(_) | Sink::Set(_) | Sink::Packed(..)) {
+        if !matches!(
+            self.sink,
+            Sink::File(_) | Sink::Input(_) | Sink::Set(_) | Sink::Packed(..)
+        ) {
             self.options.retain(|words| words[0] != "--verify");
         }
         if self.has("--progress=json") {
             self.options.retain(|words| words[0] != "-q");
         }
         if self.has("--resume") {
-            (self.order.top, self.order.is_counted, self.sink) = (None, false, Sink::File(draw.bool()));
+            (self.order.top, self.order.is_counted, self.sink) =
+                (None, false, Sink::File(draw.bool()));
             self.task = Task::Sort;
-            self.inputs.iter_mut().for_each(|input| input.source = Source::File);
-            self.options.retain(|words| !["--plan", "--max-line", "--bad-records", "--tmp-limit=100M"].contains(&&*words[0]));
-            self.inputs.iter_mut().for_each(|input| input.records.retain(|record| !record.is_bad));
+            self.inputs
+                .iter_mut()
+                .for_each(|input| input.source = Source::File);
+            self.options.retain(|words| {
+                !["--plan", "--max-line", "--bad-records", "--tmp-limit=100M"].contains(&&*words[0])
+            });
+            self.inputs
+                .iter_mut()
+                .for_each(|input| input.records.retain(|record| !record.is_bad));
         }
         if self.order.top.is_some() || matches!(self.task, Task::Merge(_)) {
             self.options.retain(|words| words[0] != "--plan");
@@ -226,12 +251,13 @@ impl Job {
             self.order.top = None;
             self.options.retain(|words| words[0] != "--verify");
         }
-        if (self.order.is_counted || self.order.top.is_some()) && matches!(self.sink, Sink::Set(_)) {
+        if (self.order.is_counted || self.order.top.is_some()) && matches!(self.sink, Sink::Set(_))
+        {
             self.sink = Sink::File(false);
         }
     }
 
-    fn has(&self, option: &str) -> bool {
+    pub(super) fn has(&self, option: &str) -> bool {
         self.options.iter().any(|words| words[0] == option)
     }
 
@@ -247,18 +273,31 @@ impl Job {
             let mut part = length.div_ceil(2);
             while part > 0 {
                 for begin in (0..length).step_by(part).take(16) {
-                    with(Box::new(move |job| drop(job.inputs[number].records.drain(begin..length.min(begin + part)))));
+                    with(Box::new(move |job| {
+                        drop(
+                            job.inputs[number]
+                                .records
+                                .drain(begin..length.min(begin + part)),
+                        )
+                    }));
                 }
                 part = if part == 1 { 0 } else { part.div_ceil(4) };
             }
             if self.inputs[number].source != Source::File {
-                with(Box::new(move |job| job.inputs[number].source = Source::File));
+                with(Box::new(move |job| {
+                    job.inputs[number].source = Source::File
+                }));
             }
         }
         for number in 0..self.options.len() {
             with(Box::new(move |job| drop(job.options.remove(number))));
         }
-        if self.sink != Sink::File(false) && !matches!(self.task, Task::Check(_)) {
+        if self.sink != Sink::File(false)
+            && !matches!(
+                (self.task, self.sink),
+                (Task::Check(_), _) | (_, Sink::Ranks(..))
+            )
+        {
             with(Box::new(move |job| job.sink = Sink::File(false)));
         }
         if self.by_names {
@@ -289,8 +328,19 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         (if matches!(size, Size::Loads) { 1 } else { 2 }, memory),
         (3, &["--parallel=1", "--parallel=2", "--parallel=3"]),
         (6, &["--io=direct", "--io=buffered"]),
-        (2, &["--plan one-pass", "--plan two-pass", "--plan merge", "--plan auto"]),
-        (10, &["--compress=lz4", "--compress=zstd", "--compress=none"]),
+        (
+            2,
+            &[
+                "--plan one-pass",
+                "--plan two-pass",
+                "--plan merge",
+                "--plan auto",
+            ],
+        ),
+        (
+            10,
+            &["--compress=lz4", "--compress=zstd", "--compress=none"],
+        ),
         (10, &["--max-line=64K", "--max-line=1M", "--max-line=5M"]),
         (6, &["--verify"]),
         (10, &["--batch-size=2", "--batch-size=3"]),
@@ -305,7 +355,11 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         (20, &["--decompress=auto"]),
         (12, &["--exchange=rounds"]),
     ];
-    let most = if matches!(task, Task::Check(_)) { 3 } else { all.len() };
+    let most = if matches!(task, Task::Check(_)) {
+        3
+    } else {
+        all.len()
+    };
     let mut options = Vec::new();
     for (rarity, words) in &all[..most] {
         if draw.u8(0..*rarity) == 0 {

@@ -42,7 +42,10 @@ impl Order {
     pub(super) fn by_keys(&self, a: &Record, b: &Record) -> Ordering {
         let turned = |order: Ordering, is| if is { order.reverse() } else { order };
         if self.descending.is_empty() {
-            return turned(a.bytes[a.before..].cmp(&b.bytes[b.before..]), self.is_reverse);
+            return turned(
+                a.bytes[a.before..].cmp(&b.bytes[b.before..]),
+                self.is_reverse,
+            );
         }
         let keys = a.keys.iter().zip(&b.keys).zip(&self.descending);
         keys.fold(Ordering::Equal, |order, ((a, b), &is)| {
@@ -53,8 +56,17 @@ impl Order {
     /// The options of this order.
     pub(super) fn words(&self) -> Vec<String> {
         let mut words = self.words.clone();
-        let flags = [(self.is_stable, "-s"), (self.is_unique, "-u"), (self.is_counted, "--count")];
-        words.extend(flags.into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_owned()));
+        let flags = [
+            (self.is_stable, "-s"),
+            (self.is_unique, "-u"),
+            (self.is_counted, "--count"),
+        ];
+        words.extend(
+            flags
+                .into_iter()
+                .filter(|(is, _)| *is)
+                .map(|(_, word)| word.to_owned()),
+        );
         words.extend(self.top.map(|top| format!("--top={top}")));
         words
     }
@@ -63,21 +75,35 @@ impl Order {
     pub(super) fn compare(&self, a: &Record, b: &Record) -> Ordering {
         let last = || {
             let order = a.bytes[a.before..].cmp(&b.bytes[b.before..]);
-            if self.is_reverse { order.reverse() } else { order }
+            if self.is_reverse {
+                order.reverse()
+            } else {
+                order
+            }
         };
         let is_by_place = self.is_stable || self.is_unique;
         let by_keys = self.by_keys(a, b);
-        if is_by_place { by_keys } else { by_keys.then_with(last) }
+        if is_by_place {
+            by_keys
+        } else {
+            by_keys.then_with(last)
+        }
     }
 
     /// The records of the output, each with the number of records that have its keys.
     pub(super) fn sorted(&self, records: &[&Record]) -> Vec<(usize, Record)> {
-        let mut all: Vec<&Record> = records.iter().copied().filter(|record| !record.is_bad).collect();
+        let mut all: Vec<&Record> = records
+            .iter()
+            .copied()
+            .filter(|record| !record.is_bad)
+            .collect();
         all.sort_by(|a, b| self.compare(a, b));
         let mut kept: Vec<(usize, Record)> = Vec::new();
         for record in all {
             match kept.last_mut() {
-                Some((count, last)) if self.is_unique && self.by_keys(last, record).is_eq() => *count += 1,
+                Some((count, last)) if self.is_unique && self.by_keys(last, record).is_eq() => {
+                    *count += 1
+                }
                 _ => kept.push((1, record.clone())),
             }
         }

@@ -1,0 +1,603 @@
+//! Runs a drawn sort, and judges its end.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::job::{Input, Job, Task};
+use super::order::{Order, Record};
+use super::texts::Format;
+use super::ways::{self, Sink, Source, content};
+use super::{Broken, Case, shown};
+use crate::ranks::launch;
+
+/// Parts of messages that refuse options or a limit, and not the input.
+const REFUSALS: [&str; 11] = [
+    "no order is known",
+    "at least -S",
+    "--max-line",
+    "leave ",
+    "name an output file",
+    "name one with -o",
+    "name one file with -o",
+    "--resume needs",
+    "without --resume",
+    "several ranks",
+    "on one node",
+];
+
+/// What is said of an input of a merge.
+const DISORDER: &str = "out of order, and -m only merges";
+
+/// The longest input that is printed with its case.
+const SHOWN_BYTES: usize = 600;
+
+/// A sort that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The end of a command.
+struct Ran {
+    /// `None` if it hung.
+    status: Option<ExitStatus>,
+    said: String,
+}
+
+impl Ran {
+    fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// Its message; a launcher of ranks goes on.
+    fn last_line(&self) -> String {
+        let is_ours = |line: &&str| line.starts_with("gristmill: ");
+        let line = self
+            .said
+            .lines()
+            .rfind(is_ours)
+            .or(self.said.lines().last());
+        line.unwrap_or("(it said nothing)").to_owned()
+    }
+
+    /// An end that no command may have.
+    fn wrong(&self) -> Broken {
+        let Some(status) = self.status else {
+            return Some(("hang", self.last_line()));
+        };
+        match (status.code(), status.signal()) {
+            _ if self.said.contains("panicked at") => Some(("panic", self.said.clone())),
+            (Some(0..=2), _) => None,
+            (code, signal) => Some(("died", format!("{code:?} {signal:?} {}", self.last_line()))),
+        }
+    }
+}
+
+/// Each name below a directory, with its length, inode and time; pipes and directories have none of these.
+fn look(own: &Path) -> BTreeMap<PathBuf, Option<(u64, u64, i64)>> {
+    let mut all = BTreeMap::new();
+    let mut waiting = vec![own.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let seen = fs::symlink_metadata(&path).unwrap();
+        if seen.is_dir() {
+            waiting.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        }
+        let modified = seen.mtime() * 1_000_000_000 + seen.mtime_nsec();
+        all.insert(
+            path,
+            seen.is_file().then(|| (seen.len(), seen.ino(), modified)),
+        );
+    }
+    all
+}
+
+/// Waits for the end of a child, or ends it when it takes too long.
+fn ended(child: &mut Child) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        if begin.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return None;
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+}
+
+impl Case {
+    /// A command in the directory.
+    fn command(&self, words: &[String]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(words)
+            .current_dir(self.own(""))
+            .env("TMPDIR", self.own("tmp"));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    /// Runs a command of which only the files matter; whether it succeeded.
+    fn run_quietly(&self, words: &[String]) -> bool {
+        self.command(words).status().unwrap().success()
+    }
+}
+
+impl Job {
+    /// Runs it in an empty directory.
+    pub(super) fn run(&self, case: &mut Case, format: Format) -> Broken {
+        case.clear();
+        let own = case.own("");
+        let mut job = self.clone();
+        let mut pipes = Vec::new();
+        let is_ordered = matches!(self.task, Task::Merge(true) | Task::Check(true));
+        for (number, input) in job.inputs.iter_mut().enumerate() {
+            if self.order.locale.is_some() && is_ordered {
+                input.sort_by_language(case, &self.order, format);
+            }
+            let bytes = input.bytes(&self.header, format);
+            if input.source == Source::Set {
+                input.make_set(case, &format!("in{number}/"), self, format);
+            }
+            pipes.extend(input.source.make(&own.join(format!("in{number}")), &bytes));
+            case.lines.push(made(input, number, &bytes));
+        }
+        let numbered = job.inputs.iter().enumerate();
+        let mut names: Vec<String> = numbered
+            .map(|(number, input)| input.name(number, self.by_names))
+            .collect();
+        if self.by_names {
+            ways::names0(&own.join("names"), &names);
+            names = ["--files0-from", "names"].map(str::to_owned).to_vec();
+        }
+        let (reader, file) = self.sink.make(&own.join(self.sink.name()));
+        let words = [vec!["sort".to_owned()], self.words(format), names].concat();
+        let all: Vec<OsString> = words.iter().map(OsString::from).collect();
+        case.lines.push(format!(
+            "gristmill {} # {:?} {:?}",
+            shown(&all),
+            self.sink,
+            self.task
+        ));
+        let before = look(&own);
+        let mut command = self.launched(case, &words);
+        let standard = job
+            .inputs
+            .iter()
+            .position(|input| matches!(input.source, Source::Standard(_)));
+        if let Some(number) = standard {
+            let is_file = job.inputs[number].source == Source::Standard(true);
+            let open = || fs::File::open(own.join(format!("in{number}"))).unwrap();
+            command.stdin(if is_file {
+                Stdio::from(open())
+            } else {
+                Stdio::piped()
+            });
+        }
+        if let Sink::Standard(..) = self.sink {
+            command.stdout(
+                file.as_ref()
+                    .map_or_else(Stdio::piped, |file| file.try_clone().unwrap().into()),
+            );
+        }
+        let said = case.place.path().join("said");
+        command.stderr(fs::File::create(&said).unwrap());
+        let mut child = command.spawn().unwrap();
+        let writer = child.stdin.take().map(|pipe| {
+            let input = &job.inputs[standard.expect("its pipe is there")];
+            ways::writer(pipe, input.bytes(&self.header, format))
+        });
+        let reader = child.stdout.take().map(ways::reader).or(reader);
+        let status = ended(&mut child);
+        let fifos = job
+            .inputs
+            .iter()
+            .enumerate()
+            .filter(|(_, input)| input.source == Source::Fifo);
+        fifos.for_each(|(number, _)| ways::release(&own.join(format!("in{number}"))));
+        if self.sink == Sink::Fifo {
+            ways::release(&own.join(self.sink.name()));
+        }
+        pipes
+            .into_iter()
+            .chain(writer)
+            .for_each(|writer| writer.join().unwrap());
+        let piped = reader.map(|reader| reader.join().unwrap());
+        let said = String::from_utf8_lossy(&fs::read(said).unwrap()).into_owned();
+        let ran = Ran { status, said };
+        let touched = self.touched(&before, &own, &ran);
+        let output = self.sink.read(&own, piped, &self.header, file);
+        touched
+            .or_else(|| ran.wrong())
+            .or_else(|| job.judge(case, format, &ran, output))
+    }
+
+    /// The command, by a shell or a launcher where the sink needs that.
+    fn launched(&self, case: &Case, words: &[String]) -> Command {
+        let command = case.command(words);
+        let mut outer = match self.sink {
+            Sink::Third => {
+                let mut shell = Command::new("sh");
+                shell
+                    .args(["-c", "exec \"$0\" \"$@\" 3>>out"])
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null());
+                shell
+            }
+            Sink::Ranks(count, _) => {
+                launch::launcher(count as u32, "drawn sorts").expect("there is MPI")
+            }
+            _ => return command,
+        };
+        outer
+            .arg(&case.binary)
+            .args(words)
+            .current_dir(case.own(""))
+            .env("TMPDIR", case.own("tmp"));
+        if let Sink::Ranks(..) = self.sink {
+            outer.stdout(Stdio::null());
+        }
+        outer
+    }
+
+    fn words(&self, format: Format) -> Vec<String> {
+        let mut words = format.words();
+        words.extend(self.order.words());
+        words.extend(self.options.iter().flatten().cloned());
+        match self.task {
+            Task::Sort => {}
+            Task::Merge(_) => words.push("-m".to_owned()),
+            Task::Check(_) => words.push("-c".to_owned()),
+        }
+        words.extend(self.sink.words());
+        words
+    }
+
+    /// A file that is changed, or left behind.
+    fn touched(
+        &self,
+        before: &BTreeMap<PathBuf, Option<(u64, u64, i64)>>,
+        own: &Path,
+        ran: &Ran,
+    ) -> Broken {
+        let is_done =
+            ran.code() == Some(0) || matches!(self.sink, Sink::Standard(..) | Sink::Third);
+        let is_allowed = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_told = ["report", "bad"].iter().any(|name| path == own.join(name));
+            let is_kept =
+                self.has("--resume") && name.starts_with(".gristmill-") && ran.code() != Some(0);
+            is_told || is_kept || is_done && self.sink.owns(path, own)
+        };
+        let after = look(own);
+        let left = after
+            .keys()
+            .find(|path| !before.contains_key(*path) && !is_allowed(path));
+        let touched = before
+            .iter()
+            .find(|(path, seen)| after.get(*path) != Some(seen) && !is_allowed(path));
+        let told = |path: &Path| format!("{}: {}", path.display(), ran.last_line());
+        left.map(|path| ("left", told(path)))
+            .or_else(|| touched.map(|(path, _)| ("touched", told(path))))
+    }
+
+    fn judge(&self, case: &Case, format: Format, ran: &Ran, output: Option<Vec<u8>>) -> Broken {
+        if let Task::Check(_) = self.task {
+            return self.judge_check(ran);
+        }
+        match ran.code() {
+            Some(0) => {}
+            Some(2) if ran.last_line().contains(DISORDER) && self.task == Task::Merge(false) => {
+                return None;
+            }
+            Some(2) if is_refusal(ran) => return None,
+            _ => return Some(("refused", ran.last_line())),
+        }
+        let all: Vec<&Record> = self
+            .inputs
+            .iter()
+            .flat_map(|input| &input.records)
+            .collect();
+        let kept = self.order.sorted(&all);
+        let output = output.unwrap_or_else(|| b"(no output)".to_vec());
+        let written = kept
+            .iter()
+            .map(|(count, record)| written(*count, record, self.order.is_counted, format));
+        let written: Vec<Vec<u8>> = written.collect();
+        if self.order.locale.is_some() {
+            return self.judge_language(case, format, written, &output);
+        }
+        let has_header = self.inputs.iter().any(|input| input.has_header);
+        let header: &[u8] = if has_header { &self.header } else { b"" };
+        let expected = [header, &written.concat()].concat();
+        if output != expected {
+            return Some(("wrong output", difference(&output, &expected)));
+        }
+        self.judge_account(case, kept.len(), &all)
+    }
+
+    /// The records of the report, and rows that were set aside.
+    fn judge_account(&self, case: &Case, kept: usize, all: &[&Record]) -> Broken {
+        if self.has("--report") {
+            let text = content(&case.own("report")).unwrap_or_default();
+            let report: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+            if report["records"].as_u64() != Some(kept as u64) {
+                return Some((
+                    "account",
+                    format!(
+                        "{} records in the report, {kept} in the output",
+                        report["records"]
+                    ),
+                ));
+            }
+        }
+        let mut bad: Vec<&[u8]> = all
+            .iter()
+            .filter(|record| record.is_bad)
+            .map(|record| &record.bytes[..])
+            .collect();
+        let aside = content(&case.own("bad")).unwrap_or_default();
+        let mut found: Vec<&[u8]> = aside
+            .split_inclusive(|&byte| byte == b'\n')
+            .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+            .collect();
+        bad.sort_unstable();
+        found.sort_unstable();
+        (bad != found).then(|| {
+            (
+                "bad rows",
+                format!(
+                    "{} for {} rows: {}",
+                    found.len(),
+                    bad.len(),
+                    aside.escape_ascii()
+                ),
+            )
+        })
+    }
+
+    fn judge_check(&self, ran: &Ran) -> Broken {
+        let records: Vec<&Record> = self.inputs[0].records.iter().collect();
+        let order = &self.order;
+        let mut pairs = records.windows(2);
+        let expected = match (&order.locale, order.is_unique) {
+            (None, false) => pairs.all(|pair| order.compare(pair[0], pair[1]).is_le()),
+            (None, true) => pairs.all(|pair| order.by_keys(pair[0], pair[1]).is_lt()),
+            (Some(_), _) if self.task == Task::Check(false) => return None,
+            (Some(_), is_unique) => !is_unique || order.sorted(&records).len() == records.len(),
+        };
+        let is_right =
+            ran.code() == Some(i32::from(!expected)) || ran.code() == Some(2) && is_refusal(ran);
+        (!is_right).then(|| {
+            (
+                "wrong check",
+                format!(
+                    "{:?}, not {}: {}",
+                    ran.code(),
+                    i32::from(!expected),
+                    ran.last_line()
+                ),
+            )
+        })
+    }
+
+    /// Whether these are the right lines, in an order that the command itself finds right.
+    fn judge_language(
+        &self,
+        case: &Case,
+        format: Format,
+        mut expected: Vec<Vec<u8>>,
+        output: &[u8],
+    ) -> Broken {
+        let end = format.end().expect("lines have ends");
+        let lines: Vec<&[u8]> = output.split_inclusive(|&byte| byte == end).collect();
+        let mut found: Vec<&[u8]> = lines.clone();
+        found.sort_unstable();
+        expected.sort_unstable();
+        let is_right = match self.order.top {
+            None => found == expected,
+            Some(top) => {
+                let mut left = expected.iter();
+                found.len() == top.min(expected.len())
+                    && found.iter().all(|line| left.any(|other| other == line))
+            }
+        };
+        if !is_right {
+            let how = difference(&found.concat(), &expected.concat());
+            return Some(("wrong lines", how));
+        }
+        let skipped = if self.order.is_counted { 8 } else { 0 };
+        let text = lines
+            .iter()
+            .map(|line| &line[skipped..])
+            .collect::<Vec<_>>()
+            .concat();
+        fs::write(case.own("sorted"), text).unwrap();
+        let order = Order {
+            is_counted: false,
+            top: None,
+            ..self.order.clone()
+        };
+        let mut words = vec![
+            "sort".to_owned(),
+            "-c".to_owned(),
+            "--decompress=none".to_owned(),
+            "sorted".to_owned(),
+        ];
+        words.extend(format.words().into_iter().chain(order.words()));
+        let checked = case.run_quietly(&words);
+        (!checked).then(|| ("wrong order", "-c finds the output out of order".to_owned()))
+    }
+}
+
+impl Input {
+    fn name(&self, number: usize, by_names: bool) -> String {
+        match self.source {
+            Source::Standard(_) => "-".to_owned(),
+            Source::Set if !by_names => format!("in{number}/"),
+            _ => format!("in{number}"),
+        }
+    }
+
+    fn bytes(&self, header: &[u8], format: Format) -> Vec<u8> {
+        let mut bytes = if self.has_header {
+            header.to_vec()
+        } else {
+            Vec::new()
+        };
+        for record in &self.records {
+            bytes.extend(written(1, record, false, format));
+        }
+        // A last line without bytes and without an end is none.
+        let has_last = self
+            .records
+            .last()
+            .map_or(self.has_header, |record| !record.bytes.is_empty());
+        if !self.has_end && has_last && format.end().is_some() {
+            bytes.pop();
+        }
+        bytes
+    }
+
+    /// Sorts its records by a language, with the command itself.
+    fn sort_by_language(&mut self, case: &Case, order: &Order, format: Format) {
+        let is_stable = order.is_unique || order.is_stable;
+        let plain = Order {
+            is_unique: false,
+            is_counted: false,
+            is_stable,
+            top: None,
+            ..order.clone()
+        };
+        let whole = Input {
+            has_end: true,
+            has_header: false,
+            ..self.clone()
+        };
+        fs::write(case.own("unsorted"), whole.bytes(b"", format)).unwrap();
+        let mut words = ["sort", "--decompress=none", "unsorted", "-o", "sorted"]
+            .map(str::to_owned)
+            .to_vec();
+        words.extend(format.words().into_iter().chain(plain.words()));
+        case.run_quietly(&words);
+        let text = content(&case.own("sorted")).unwrap_or_default();
+        let mut by_bytes: BTreeMap<Vec<u8>, Vec<Record>> = BTreeMap::new();
+        self.records.drain(..).for_each(|record| {
+            by_bytes
+                .entry(record.bytes.clone())
+                .or_default()
+                .push(record)
+        });
+        let lines = text.split_inclusive(|&byte| Some(byte) == format.end());
+        self.records
+            .extend(lines.filter_map(|line| by_bytes.get_mut(&line[..line.len() - 1])?.pop()));
+        // There is none of a language that is refused.
+        let _ = (
+            fs::remove_file(case.own("unsorted")),
+            fs::remove_file(case.own("sorted")),
+        );
+    }
+
+    /// Makes a set of it; or leaves a file where that fails.
+    fn make_set(&mut self, case: &Case, name: &str, job: &Job, format: Format) {
+        self.source = Source::File;
+        if job.order.locale.is_some() || self.records.iter().any(|record| record.is_bad) {
+            return;
+        }
+        let plain = Order {
+            is_unique: false,
+            is_counted: false,
+            is_stable: false,
+            top: None,
+            ..job.order.clone()
+        };
+        let mut words = ["sort", "unsorted", "--decompress=none", "-S64M", "-o", name]
+            .map(str::to_owned)
+            .to_vec();
+        words.extend(format.words().into_iter().chain(plain.words()));
+        fs::write(case.own("unsorted"), self.bytes(&job.header, format)).unwrap();
+        if case.run_quietly(&words) {
+            self.source = Source::Set;
+            self.records.sort_by(|a, b| plain.compare(a, b));
+        }
+        fs::remove_file(case.own("unsorted")).unwrap();
+    }
+}
+
+fn is_refusal(ran: &Ran) -> bool {
+    REFUSALS.iter().any(|part| ran.last_line().contains(part))
+}
+
+/// A record with its end.
+fn written(count: usize, record: &Record, is_counted: bool, format: Format) -> Vec<u8> {
+    let mut bytes = if is_counted {
+        format!("{count:7} ").into_bytes()
+    } else {
+        Vec::new()
+    };
+    bytes.extend(&record.bytes);
+    bytes.extend(format.end());
+    bytes
+}
+
+/// The first place where two outputs differ.
+fn difference(found: &[u8], expected: &[u8]) -> String {
+    let at = found
+        .iter()
+        .zip(expected)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let part = |bytes: &[u8]| {
+        bytes[at.min(bytes.len())..]
+            .iter()
+            .take(60)
+            .copied()
+            .collect::<Vec<u8>>()
+    };
+    format!(
+        "{} bytes for {}, from byte {at}: \"{}\" for \"{}\"",
+        found.len(),
+        expected.len(),
+        part(found).escape_ascii(),
+        part(expected).escape_ascii()
+    )
+}
+
+/// An input as a shell makes it.
+fn made(input: &Input, number: usize, bytes: &[u8]) -> String {
+    let text = match bytes.len() <= SHOWN_BYTES {
+        true => bytes
+            .iter()
+            .map(|&byte| match byte {
+                b'\n' => "\\n".to_owned(),
+                b'\\' | b'%' | b'\'' | 0..b' ' | 127.. => format!("\\{byte:03o}"),
+                byte => char::from(byte).to_string(),
+            })
+            .collect::<String>()
+            .replace("\\045", "%%"),
+        false => format!(
+            "({} bytes, {} records, lengths {:?})",
+            bytes.len(),
+            input.records.len(),
+            input
+                .records
+                .iter()
+                .map(|record| record.bytes.len())
+                .take(20)
+                .collect::<Vec<_>>()
+        ),
+    };
+    format!("printf '{text}' >in{number} # {:?}", input.source)
+}
