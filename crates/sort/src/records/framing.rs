@@ -75,8 +75,9 @@ impl Framing {
     }
 
     /// The same records, as long as an input of `bytes` bytes may have them.
-    pub(crate) fn as_long_as(self, bytes: Option<u64>) -> Framing {
-        let bytes = bytes.map_or(usize::MAX, |bytes| bytes as usize + 1);
+    pub(crate) fn as_long_as(self, bytes: u64) -> Framing {
+        // A missing delimiter is added.
+        let bytes = usize::try_from(bytes).map_or(usize::MAX, |bytes| bytes.saturating_add(1));
         if self.is_fixed() {
             return self;
         }

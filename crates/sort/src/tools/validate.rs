@@ -57,14 +57,14 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
     let unit = unit(inputs.bytes, framing);
-    let longest = inputs
-        .files
-        .iter()
-        .map(|input| match input.is_sequential() {
-            true => None,
-            false => Some(input.bytes),
-        });
-    let longest = longest.fold(Some(0), |all, one| Some(all?.max(one?)));
+    let bytes = inputs.files.iter().map(|input| {
+        if input.is_sequential() {
+            u64::MAX
+        } else {
+            input.bytes
+        }
+    });
+    let longest = bytes.max().unwrap_or(0);
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
     let count = readers * DEPTH + 2 * job.cores;
     let (framing, buffers) = read_buffers(node, count, unit, framing.as_long_as(longest))?;
