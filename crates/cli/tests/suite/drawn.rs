@@ -245,7 +245,7 @@ fn shown(words: &[OsString]) -> String {
 
 /// Says what is skipped for want of a program.
 fn is_missing(program: &str) -> bool {
-    let is_missing = std::process::Command::new(program)
+    let is_missing = children::Command::new(program)
         .arg("--version")
         .output()
         .is_err();

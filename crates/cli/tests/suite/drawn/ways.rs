@@ -4,7 +4,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use children::Command;
 use std::sync::LazyLock;
 use std::thread::{self, JoinHandle};
 
