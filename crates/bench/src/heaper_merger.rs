@@ -164,6 +164,7 @@ impl HeaperMerger {
             control: Control::default(),
             resume: None,
             listing: None,
+            host: String::new(),
             rows: None,
             longest_line: None,
             may_begin_again: false,

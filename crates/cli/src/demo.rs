@@ -212,6 +212,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         control: control.clone(),
         resume: None,
         listing: None,
+        host: String::new(),
         rows: None,
         longest_line: None,
         may_begin_again: false,

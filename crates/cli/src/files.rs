@@ -1,25 +1,106 @@
 //! Names of files: where they lead, and whether two of them lead to one file.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::Stat;
+use ::sort::Manifest;
+use rustix::fs::{FileType, Stat};
+
+use crate::ending::failure::CliFailure;
+
+/// Links that are followed to a file that does not exist yet; the system follows as many.
+const MOST_LINKS: usize = 40;
+
+/// Our temporary files, which a sort removes.
+const TEMPORARY: &str = ".gristmill-";
+
+/// The file that a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum FileId {
+    /// Its device and number.
+    Known(u64, u64),
+    /// Its place, if it does not exist yet.
+    Missing(PathBuf),
+}
+
+impl FileId {
+    /// `None` if the path leads to no place for a file.
+    fn of(path: &Path) -> Option<FileId> {
+        if let Ok(found) = rustix::fs::stat(path) {
+            return Some(FileId::Known(found.st_dev, found.st_ino));
+        }
+        let mut path = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            match path.read_link() {
+                Ok(next) => path = directory_of(&path).join(next),
+                Err(_) => break,
+            }
+        }
+        let directory = directory_of(&path).canonicalize().ok()?;
+        Some(FileId::Missing(directory.join(path.file_name()?)))
+    }
+}
 
 /// Whether two paths lead to one file, which need not exist yet.
 pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        Some(
-            directory_of(path)
-                .canonicalize()
-                .ok()?
-                .join(path.file_name()?),
-        )
+    FileId::of(a).is_some_and(|a| Some(a) == FileId::of(b))
+}
+
+/// Refuses to write a file over another that the command reads or writes. `written` are the files
+/// that it writes beside its output, each with the word for it; `others` are all files that it reads,
+/// and its output. A pipe or a device loses nothing.
+pub(crate) fn keep_apart(
+    written: &[(&str, &Path)],
+    others: &[impl AsRef<Path>],
+) -> Result<(), CliFailure> {
+    let mut all: HashMap<FileId, &str> = HashMap::new();
+    let refused = |what: &str, path: &Path| {
+        let shown = path.display();
+        Err(CliFailure {
+            file: Some(path.to_owned()),
+            ..CliFailure::usage(format!("{what} would overwrite {shown}; name another file"))
+        })
     };
-    match (rustix::fs::stat(a), rustix::fs::stat(b)) {
-        (Ok(a), Ok(b)) => is_same_file(&a, &b),
-        _ => place(a).is_some_and(|a| Some(a) == place(b)),
+    for &(what, path) in written {
+        let is_file = rustix::fs::stat(path).map_or(true, |found| {
+            FileType::from_raw_mode(found.st_mode).is_file()
+        });
+        let id = FileId::of(path).filter(|_| is_file);
+        if id.is_some_and(|id| all.insert(id, what).is_some()) || is_temporary(path) {
+            return refused(what, path);
+        }
     }
+    for path in others.iter().filter(|_| !all.is_empty()) {
+        let path = path.as_ref();
+        if let Some(what) = FileId::of(path).and_then(|id| all.get(&id)) {
+            return refused(what, path);
+        }
+    }
+    Ok(())
+}
+
+/// The manifest of a set of files, and the files that it lists; nothing if there is none.
+pub(crate) fn files_listed(manifest: &Path) -> Vec<PathBuf> {
+    // To open a pipe would wait.
+    if !manifest.is_file() {
+        return Vec::new();
+    }
+    let text = std::fs::read(manifest).unwrap_or_default();
+    let listed = serde_json::from_slice::<Manifest>(&text);
+    let mut all = listed.map_or_else(
+        |_| Vec::new(),
+        |listed| listed.paths(directory_of(manifest)),
+    );
+    all.push(manifest.to_owned());
+    all
+}
+
+/// Whether a path has the name of a temporary file.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
 }
 
 /// Whether output to `path` would mix with standard output. /dev/null takes both.

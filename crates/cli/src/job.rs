@@ -22,8 +22,9 @@ use crate::progress::{Progress, wait};
 /// How long ranks wait for each other after a failure; a dead rank never comes.
 const PARTING: Duration = Duration::from_secs(3);
 
-/// How long ranks wait for each other after a success, while rank 0 writes the report.
-const GOOD_BYE: Duration = Duration::from_secs(60);
+/// How long ranks wait for each other after a success, while rank 0 writes the report: all ranks end
+/// within half a minute after one was lost.
+const GOOD_BYE: Duration = Duration::from_secs(25);
 
 /// A working rank sends something every second. A rank that is silent for this long is out of
 /// reach, and is named when the job ends.

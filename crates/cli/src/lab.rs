@@ -15,6 +15,7 @@ use plot::{Figure, Size, page};
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
+use crate::files::keep_apart;
 use crate::size::{count, grouped, whole};
 use crate::{machine, progress, sim, text};
 
@@ -120,9 +121,13 @@ impl Run {
         files.any(|path| path == Path::new("-"))
     }
 
-    /// Refuses to write two texts to standard output.
+    /// Refuses to write two texts to one file, to standard output, or over the experiment's file.
     fn check_outputs(&self) -> Result<(), CliFailure> {
         let files = [("--output", &self.output), ("--csv", &self.csv)];
+        let named = files.map(|(name, path)| Some((name, path.as_deref()?)));
+        let mut named: Vec<(&str, &Path)> = named.into_iter().flatten().collect();
+        named.retain(|(_, path)| *path != Path::new("-"));
+        keep_apart(&named, &[Path::new(&self.name)])?;
         let files = files
             .into_iter()
             .filter(|(_, path)| path.as_deref() == Some(Path::new("-")));

@@ -19,8 +19,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 
 pub use environment::{
-    RANK_0_TELLS, is_later_rank, is_only_rank, is_open_mpi, leaves_usage_to_another, rank,
-    ranks_here, transport,
+    RANK_0_TELLS, is_later_rank, is_one_of_several_commands, is_only_rank, is_open_mpi,
+    leaves_usage_to_another, rank, ranks_here, transport,
 };
 
 /// Names of launchers, or how they begin.

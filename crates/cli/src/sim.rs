@@ -71,7 +71,8 @@ fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
     let observer = Observer::default();
     // First, so that a signal removes the trace's file.
     let caught = stop_on_signal(&observer, job.place())?;
-    let trace = runs.trace.as_deref().map(TraceFile::open).transpose()?;
+    let open = |path| TraceFile::open(path, machine);
+    let trace = runs.trace.as_deref().map(open).transpose()?;
     if !runs.json {
         show::head(&job, &notes::machine(&job, machine))?;
     }

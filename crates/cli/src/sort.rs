@@ -1,5 +1,6 @@
 //! `gristmill sort`: sorts files of records.
 
+mod apart;
 mod balance;
 mod check;
 mod choices;
@@ -26,7 +27,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::sort::{Choice, Contents, Job, Manifest, Report, Resources, Source, Target, Tuning};
+use ::sort::{Choice, Contents, Job, Report, Resources, Source, Target, Tuning};
 use node::{Compression, Node};
 use node_real::is_descriptor;
 use pipeline::{Control, Failure};
@@ -34,7 +35,7 @@ use record::{Comparison, Format, Ties};
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
-use crate::files::{STANDARD_INPUT, directory_of, is_same, is_standard_output};
+use crate::files::{STANDARD_INPUT, directory_of, is_standard_output};
 use crate::glance::Glance;
 use crate::machine;
 use choices::{CompressionName, PackName, PlanName};
@@ -70,7 +71,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         job,
         named,
         comparison,
-    } = prepare(arguments)?;
+    } = prepare(arguments, listing.as_deref())?;
     let plan = match arguments.merge && resume.is_none() {
         true => Choice::MergeInputs,
         false => job.plan,
@@ -108,10 +109,12 @@ struct Prepared {
     comparison: Comparison,
 }
 
-fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
+/// `list` is the list of the outputs of all ranks, if there is one.
+fn prepare(arguments: &Arguments, list: Option<&Path>) -> Result<Prepared, CliFailure> {
     conflicts::check(arguments)?;
     check_standard_output(arguments)?;
     check_report_path(arguments)?;
+    apart::check(std::slice::from_ref(arguments), list)?;
     temporary::check(arguments)?;
     check_verify(arguments)?;
     let named = Named::new(&arguments.outputs)?;
@@ -174,7 +177,7 @@ fn warn_of_cut_lines(arguments: &Arguments) {
     }
 }
 
-/// Refuses a report that would overwrite an input or output.
+/// Refuses a report without a place.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     let Some(report) = arguments.report_file() else {
         return Ok(());
@@ -199,22 +202,7 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
             ..CliFailure::usage(message)
         });
     }
-    let manifests = arguments
-        .outputs
-        .iter()
-        .map(|output| output.join(Manifest::NAME));
-    let records = arguments.inputs.iter().chain(&arguments.outputs).cloned();
-    let taken = records.chain(manifests).find(|path| is_same(path, report));
-    taken.map_or(Ok(()), |path| {
-        let message = format!(
-            "--report would overwrite {}; name another file",
-            path.display()
-        );
-        Err(CliFailure {
-            file: Some(report.to_owned()),
-            ..CliFailure::usage(message)
-        })
-    })
+    Ok(())
 }
 
 /// Refuses to verify anything but regular files, which alone can be read again.
@@ -300,6 +288,7 @@ fn job(
         control: Control::default(),
         resume: None,
         listing: None,
+        host: node_real::host_name(),
         rows: None,
         longest_line: arguments.max_line.map(|bytes| bytes as usize),
         may_begin_again: true,

@@ -16,6 +16,7 @@ use record::{Comparison, RECORD_BYTES, SUMMARY_BYTES, Summary};
 
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
+use crate::files::{files_listed, keep_apart};
 use crate::gensort::split_options;
 use crate::size::threads;
 use crate::text::printable;
@@ -71,6 +72,15 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
+    if let Some(summary) = &arguments.summary {
+        let manifest = manifest_of_set(arguments);
+        let mut read: Vec<PathBuf> = manifest
+            .iter()
+            .flat_map(|path| files_listed(path))
+            .collect();
+        read.push(split_options(&arguments.file).0.into());
+        keep_apart(&[("-o", summary)], &read)?;
+    }
     let summary = if let Some(directory) = manifest_of_set(arguments) {
         let found = validated_set(arguments, directory)?;
         if !found.wrong.is_empty() {

@@ -55,9 +55,11 @@ impl DiskModel {
     }
 }
 
-/// The disks of one simulated node.
+/// The disks of one simulated node. Nodes that share a file system have the same disks.
 pub struct MemoryDisks {
     shared: Arc<Shared>,
+    /// The number of the node among those: it syncs its own writes alone.
+    host: u32,
 }
 
 struct Shared {
@@ -135,7 +137,14 @@ impl MemoryDisks {
         };
         MemoryDisks {
             shared: Arc::new(shared),
+            host: 0,
         }
+    }
+
+    /// These disks, as another node has them.
+    pub(crate) fn at(&self, host: u32) -> MemoryDisks {
+        let shared = Arc::clone(&self.shared);
+        MemoryDisks { shared, host }
     }
 
     /// Creates a regular file.
@@ -181,9 +190,6 @@ impl MemoryDisks {
     pub fn edit(&self, path: &Path, offset: u64, bytes: &[u8]) {
         let inode = self.find(path).expect("a file that is there");
         inode.lock().write(offset, bytes);
-        if let Some(journal) = &mut self.shared.lock().journal {
-            journal.put(path, &inode);
-        }
     }
 
     /// Changes the owner of a file to another user.
@@ -313,6 +319,7 @@ impl MemoryDisks {
             inode,
             direct,
             life,
+            host: self.host,
         })
     }
 }
@@ -334,9 +341,9 @@ impl Shared {
             .map_or(Ok(()), |fault| Err(fault.error()))
     }
 
-    fn sync(&self, inode: &Inode) {
+    fn sync(&self, inode: &Inode, host: u32) {
         if let Some(journal) = &mut self.lock().journal {
-            journal.sync(inode.number);
+            journal.sync(inode.number, host);
         }
     }
 

@@ -66,7 +66,9 @@ impl Driver {
     #[must_use]
     pub fn sharing_disks(mut self) -> Driver {
         let first = Arc::clone(&self.disks[0]);
-        self.disks.fill(first);
+        for (rank, disks) in (0..).zip(&mut self.disks) {
+            *disks = Arc::new(first.at(rank));
+        }
         Driver {
             shares_disks: true,
             ..self

@@ -45,9 +45,18 @@ pub const TRANSPORT: Transport = Transport {
     join: || Ok(Arc::new(Session::start()?)),
 };
 
-/// The limit of a start. Launchers of many ranks take minutes until all ranks are connected; one
-/// that takes longer has lost some of them, and MPI would wait forever.
-const START_LIMIT: Duration = Duration::from_secs(300);
+/// The limit of a start with few ranks. A launcher that takes longer has lost some of them, and MPI
+/// would wait for ever.
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// The limit grows by this for each rank: launchers of many take minutes until all are connected.
+const START_OF_EACH: Duration = Duration::from_millis(100);
+
+/// Variables of launchers for the number of processes.
+const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// The environment variable for another limit, in seconds: hosts may begin minutes apart.
+const VARIABLE: &str = "GRISTMILL_START_S";
 
 /// A process that aborts the run exits after this time in any case: MPI waits for daemons that may
 /// be out of reach.
@@ -133,14 +142,15 @@ impl Session {
         let thread = thread::Builder::new().name("network".into()).spawn(body);
         let no_thread = |cause| NetworkError::new(format!("no thread for it: {cause}"));
         let thread = thread.map_err(no_thread)?;
-        match joined.recv_timeout(START_LIMIT) {
+        let limit = start_limit(|name| env::var(name).ok());
+        match joined.recv_timeout(limit) {
             Ok(run) => Ok(Session {
                 outbox,
                 hooks,
                 thread: Mutex::new(Some(thread)),
                 run,
             }),
-            Err(RecvTimeoutError::Timeout) => Err(not_connected()),
+            Err(RecvTimeoutError::Timeout) => Err(not_connected(limit)),
             Err(RecvTimeoutError::Disconnected) => {
                 join(thread)?;
                 Err(NetworkError::new("it ended"))
@@ -234,11 +244,20 @@ impl Network for Session {
     }
 }
 
-fn not_connected() -> NetworkError {
+/// How long a process waits for all others, by its environment.
+fn start_limit(variable: impl Fn(&str) -> Option<String>) -> Duration {
+    let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
+    let ranks = SIZES.iter().find_map(|name| number(name)).unwrap_or(1);
+    let asked = number(VARIABLE).map(|seconds| Duration::from_secs(seconds.into()));
+    asked.unwrap_or(START_LIMIT + START_OF_EACH * ranks)
+}
+
+fn not_connected(limit: Duration) -> NetworkError {
     NetworkError::new(format!(
-        "MPI did not connect all ranks within {} s; check that all hosts can be reached, and tell \
-         MPI which network interface to use",
-        START_LIMIT.as_secs(),
+        "MPI did not connect all ranks within {} s: one has stopped or has another command line, or \
+         its host cannot be reached; check the hosts, tell MPI which network interface to use, or \
+         give ranks more time to start with {VARIABLE}=SECONDS",
+        limit.as_secs(),
     ))
 }
 
@@ -309,6 +328,23 @@ mod tests {
     use crate::frame::BATCH_BYTES;
     use node::Buffer;
     use node::backend::Session as _;
+
+    #[test]
+    fn a_start_has_a_limit_that_grows_with_the_ranks() {
+        let of = |variables: &'static [(&str, &str)]| {
+            let value = move |name: &str| {
+                let found = variables.iter().find(|(other, _)| *other == name)?;
+                Some(found.1.to_owned())
+            };
+            start_limit(value).as_millis()
+        };
+        assert_eq!(of(&[]), 20_100);
+        assert_eq!(of(&[("PMI_SIZE", "8")]), 20_800);
+        assert_eq!(of(&[("OMPI_COMM_WORLD_SIZE", "4096")]), 429_600);
+        let asked = of(&[("OMPI_COMM_WORLD_SIZE", "8"), (VARIABLE, "600")]);
+        assert_eq!(asked, 600_000);
+        assert_eq!(of(&[(VARIABLE, "soon")]), 20_100);
+    }
 
     #[test]
     fn foreign_peers_are_reported_and_the_session_continues() {

@@ -45,9 +45,9 @@ pub enum SortError {
         /// Byte offset of the unexpected end.
         offset: u64,
     },
-    /// Another file got the input's name before the input was read.
+    /// Another file got the input's name before the input was read, or its content was changed.
     #[error(
-        "{file} was replaced by another file while sorting; sort again when no other program writes there",
+        "{file} was changed, or replaced by another file, while sorting; sort again when no other program writes there",
         file = file.display()
     )]
     Replaced {

@@ -282,15 +282,6 @@ pub struct Resume {
     pub temporary: Vec<PathBuf>,
 }
 
-/// The list of all ranks' outputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
-    /// Path of the manifest, which rank 0 writes.
-    pub path: PathBuf,
-    /// Name of this rank's host.
-    pub host: String,
-}
-
 /// Rows, as they are asked for.
 #[derive(Clone)]
 pub struct Rows {
@@ -347,8 +338,10 @@ pub struct Job {
     pub resources: Resources,
     /// Numbers that the plan must keep to.
     pub tuning: Tuning,
-    /// The list of outputs, if each rank has its own.
-    pub listing: Option<Listing>,
+    /// The list of outputs, if each rank has its own: a manifest, which rank 0 writes.
+    pub listing: Option<PathBuf>,
+    /// Name of this rank's host; empty if that is not known.
+    pub host: String,
     /// Saved progress, if the sort is resumable.
     pub resume: Option<Resume>,
     /// Observes the sort and stops it.

@@ -49,8 +49,8 @@ pub use files::path_template::{names_rank, of_rank};
 pub use files::temporary::sweep;
 pub use files::text_file::spelled;
 pub use job::{
-    Behind, Choice, ExchangeKind, IoChoice, Job, Listing, Pack, Reading, Resources, Resume, Rows,
-    Source, Start, Target, Tune, Tuning,
+    Behind, Choice, ExchangeKind, IoChoice, Job, Pack, Reading, Resources, Resume, Rows, Source,
+    Start, Target, Tune, Tuning,
 };
 pub use names::{Phase, StageName};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};

@@ -125,7 +125,16 @@ async fn sort(
     let mut sorting = RankSort::new(node, job, (ports, common, parts), unfinished);
     sorting.percent_resumed = percent_resumed;
     let mut ranges = phase_one(&mut sorting, agreement, &mut recovery).await?;
+    // A merge reads its input in phase two.
+    let merges = |range: &KeyRange<'_>| range.run.plan.merging.is_some();
+    let is_merge = ranges.iter().any(merges);
+    for part in sorting.parts.mine.iter().filter(|_| !is_merge) {
+        part.check_unchanged(node).await?;
+    }
     let sorted = phase_two(&mut sorting, &mut ranges).await?;
+    for part in sorting.parts.mine.iter().filter(|_| is_merge) {
+        part.check_unchanged(node).await?;
+    }
     let mut report = sorting.settle(agreement, (&ranges, &sorted), began).await?;
     // Before the output takes the name of an input.
     for part in &sorting.parts.mine {

@@ -194,6 +194,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         tuning: Tuning { tune, ..tuning },
         resume: None,
         listing: None,
+        host: String::new(),
         rows: None,
         longest_line: None,
         may_begin_again: false,

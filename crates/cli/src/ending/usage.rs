@@ -64,7 +64,12 @@ pub fn for_rows(option: &str) -> &'static str {
 pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        // Ranks with other command lines would wait for this one; its failure ends them.
+        return ExitCode::from(if launcher::is_one_of_several_commands() {
+            FAILED
+        } else {
+            0
+        });
     }
     if launcher::leaves_usage_to_another() {
         return ExitCode::from(FAILED);

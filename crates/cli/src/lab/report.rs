@@ -14,6 +14,7 @@ use super::output::OutputFile;
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::ending::signals::GRACE;
+use crate::files::keep_apart;
 use crate::{machine, progress, sim};
 
 #[derive(Args)]
@@ -36,6 +37,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    keep_apart(&[("--output", &arguments.output)], &arguments.names)?;
     let names: Vec<&str> = match arguments.names.as_slice() {
         [] => Experiment::names().collect(),
         names => names.iter().map(String::as_str).collect(),

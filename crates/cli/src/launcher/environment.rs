@@ -53,11 +53,16 @@ pub fn leaves_usage_to_another() -> bool {
     let sorts = env::args_os()
         .nth(1)
         .is_some_and(|command| command == "sort");
-    let leaves = sorts && is_later_rank() && number(&[COMMAND_LINES]).unwrap_or(1) == 1;
+    let leaves = sorts && is_later_rank() && !is_one_of_several_commands();
     if leaves {
         thread::sleep(RANK_0_TELLS);
     }
     leaves
+}
+
+/// Whether ranks of this job were started with other command lines.
+pub fn is_one_of_several_commands() -> bool {
+    transport().is_some() && number(&[COMMAND_LINES]).is_some_and(|lines| lines > 1)
 }
 
 /// Whether Open MPI has started this process.

@@ -9,7 +9,7 @@ use lab::{Job, Place, SimReport, trace};
 use crate::ending::failure::CliFailure;
 use crate::ending::scratch::Draft;
 use crate::ending::signals::Caught;
-use crate::files::{directory_of, is_standard_output};
+use crate::files::{directory_of, is_standard_output, keep_apart};
 
 /// The file of a trace. Its name shows the old content or the complete trace.
 pub(super) struct TraceFile {
@@ -25,8 +25,9 @@ enum Target {
 }
 
 impl TraceFile {
-    /// Opens the file without changing its content.
-    pub(super) fn open(path: &Path) -> Result<TraceFile, CliFailure> {
+    /// Opens the file without changing its content. It must not be the file of the machine.
+    pub(super) fn open(path: &Path, machine: &str) -> Result<TraceFile, CliFailure> {
+        keep_apart(&[("--trace", path)], &[Path::new(machine)])?;
         if path == Path::new("-") || is_standard_output(path) {
             let why = "the report goes to standard output; name another file";
             let message = format!("--trace {}: {why}", path.display());

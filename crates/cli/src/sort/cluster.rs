@@ -1,17 +1,19 @@
 //! A sort by the ranks of a job: the part of each rank, and one report of all.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 use ::sort::protocol::{BEGIN, END};
-use ::sort::{Listing, Manifest, Target, names_rank, of_rank};
+use ::sort::{Manifest, Target, names_rank, of_rank};
 use node::Rank;
-use pipeline::Failure;
+use pipeline::{Control, Failure};
+use record::Comparison;
 
 use super::part::{Part, Together};
-use super::target::is_directory;
+use super::target::{Named, is_directory};
 use super::tell::{tell, write_report};
 use super::verify::check_output;
-use super::{Arguments, PlanName, prepare, resume};
+use super::{Arguments, PlanName, apart, prepare, resume};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::{say, signals};
 use crate::launcher::{Launch, is_only_rank};
@@ -22,37 +24,30 @@ pub(super) use crate::job::RankJob;
 /// Sorts this rank's part.
 pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let own = with_rank(arguments, job.rank());
-    // If one rank refuses, it tells the others first, so that all refuse.
-    let prepared = check(arguments).and_then(|()| Ok((prepare(&own)?, resume::of(arguments)?)));
-    let prepared = prepared.map(|(prepared, resume)| {
-        let comparison = own.verify.then_some(prepared.comparison);
-        let job = ::sort::Job {
-            shared: is_shared(arguments),
-            resume,
-            listing: listing(arguments),
-            target: one_for_all(arguments, prepared.job.target),
-            ..prepared.job
-        };
-        ((job, comparison), prepared.named)
-    });
-    let (work, named, refused) = match prepared {
-        Ok((work, named)) => (Some(work), Some(named), None),
-        Err(failure) => (None, None, Some(failure)),
-    };
-    let control = work
-        .as_ref()
-        .map(|(job, _)| job.control.clone())
-        .unwrap_or_default();
-    let said = refused.as_ref().map(|failure| failure.message.clone());
-    let watched = control.clone();
+    let control = Control::default();
+    let (given, watched) = (arguments.clone(), control.clone());
     let ended = machine::run_in(job, &control, own.progress, move |node| {
-        let (work, said, control) = (work.clone(), said.clone(), watched.clone());
+        let (given, control) = (given.clone(), watched.clone());
         async move {
-            ::sort::roll_call(&node, &control, BEGIN, async { said }).await?;
+            // If one rank refuses, it tells the others first, so that all refuse. Ranks watch each
+            // other meanwhile: one that stops while it looks at its files is missed.
+            let mut prepared = None;
+            let refused = async {
+                let found = prepare_part(&given, node.rank(), node.nodes(), &control);
+                let said = found.as_ref().err().map(|failure| failure.message.clone());
+                prepared = Some(found);
+                said
+            };
+            let called = ::sort::roll_call(&node, &control, BEGIN, refused).await;
+            let work = match prepared {
+                Some(Err(refused)) => return Ok(Err(refused)),
+                found => found.and_then(Result::ok),
+            };
+            called?;
             let is_first = node.rank() == Rank::ROOT;
             let launch = is_first.then(Launch::until_now).flatten();
-            let (job, comparison) = work.ok_or(Failure::Closed)?;
-            ::sort::run_and(&node, &job, async |report| {
+            let (job, comparison, named) = work.ok_or(Failure::Closed)?;
+            let (report, together) = ::sort::run_and(&node, &job, async |report| {
                 let verified = match comparison {
                     Some(comparison) => check_output(&node, &job, comparison, &report).await,
                     None => Ok(()),
@@ -61,13 +56,12 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
                 let parting = ::sort::parting(&node, &job.control, END, verified.map(|()| part));
                 Ok((report, together(&parting.await?, launch)))
             })
-            .await
+            .await?;
+            named.keep();
+            Ok(Ok((report, together)))
         }
     });
-    let (report, together) = ended.map_err(|failure| refused.unwrap_or(failure))?;
-    if let Some(named) = named {
-        named.keep();
-    }
+    let (report, together) = ended??;
     if job.is_first() {
         tell(&own, &report.of_all(), &together)?;
     } else if arguments.report.as_deref().is_some_and(names_rank) {
@@ -79,16 +73,39 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
     Ok(Exit::Done)
 }
 
+/// A rank's job, what to verify its output with, and its target.
+fn prepare_part(
+    arguments: &Arguments,
+    rank: Rank,
+    ranks: u32,
+    control: &Control,
+) -> Result<(::sort::Job, Option<Comparison>, Named), CliFailure> {
+    check(arguments)?;
+    let (own, listing) = (with_rank(arguments, rank), listing(arguments));
+    let prepared = prepare(&own, listing.as_deref())?;
+    if rank == Rank::ROOT {
+        let all = (0..ranks).map(|rank| with_rank(arguments, Rank(rank)));
+        apart::check(&all.collect::<Vec<Arguments>>(), listing.as_deref())?;
+    }
+    let job = ::sort::Job {
+        shared: is_shared(arguments),
+        resume: resume::of(arguments)?,
+        listing,
+        target: one_for_all(arguments, prepared.job.target),
+        control: control.clone(),
+        ..prepared.job
+    };
+    let comparison = own.verify.then_some(prepared.comparison);
+    Ok((job, comparison, prepared.named))
+}
+
 /// The list of the outputs of all ranks, next to rank 0's output; `None` for one common output.
-pub(super) fn listing(arguments: &Arguments) -> Option<Listing> {
+pub(super) fn listing(arguments: &Arguments) -> Option<PathBuf> {
     let first = arguments.outputs.first().filter(|path| names_rank(path))?;
     let first = of_rank(first, 0);
     let mut path = first.components().as_path().as_os_str().to_owned();
     path.push(Manifest::SUFFIX);
-    Some(Listing {
-        path: path.into(),
-        host: node_real::host_name(),
-    })
+    Some(path.into())
 }
 
 /// Turns an output without `{rank}` into one file that all ranks write.
@@ -148,6 +165,13 @@ fn with_rank(arguments: &Arguments, rank: Rank) -> Arguments {
 
 fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_alone(arguments)?;
+    let is_pipe =
+        |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+    if arguments.order.random_source.iter().any(is_pipe) {
+        return Err(CliFailure::usage(
+            "--random-source is a pipe, which only one rank can read; save it to a file",
+        ));
+    }
     let named = arguments
         .inputs
         .iter()

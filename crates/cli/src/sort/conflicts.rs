@@ -7,7 +7,6 @@ use super::choices::{CheckName, PlanName};
 use super::target::is_directory;
 use crate::ending::failure::CliFailure;
 use crate::ending::usage::{for_records, for_rows};
-use crate::files::is_same;
 use crate::progress::Mode;
 
 /// Formats of text, as people may call them.
@@ -117,15 +116,6 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     if !order.is_of_rows() {
         return Ok(());
-    }
-    if let Some(bad_rows) = &arguments.bad_records {
-        let mut taken = arguments.inputs.iter().chain(&arguments.outputs);
-        if taken.any(|path| is_same(path, bad_rows)) {
-            return Err(CliFailure::usage(format!(
-                "--bad-records {} names an input or the output; name another file",
-                bad_rows.display()
-            )));
-        }
     }
     match arguments.resume && arguments.bad_records.is_some() {
         true => Err(CliFailure::usage(

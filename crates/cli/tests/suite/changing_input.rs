@@ -109,3 +109,28 @@ fn a_file_that_shrinks_is_refused_with_its_place() {
         }
     }
 }
+
+/// Records of two forms must not get into one output: an edit in place, of the same length, while the
+/// file is open ends the sort.
+#[test]
+fn a_file_that_is_edited_in_place_is_refused() {
+    for plan in PLANS {
+        let place = Place::with_records(RECORDS);
+        place.write("out", "old");
+        let line = format!("sort --format gensort {plan} in - -o out");
+        let edit = || {
+            // Times of files have steps of some milliseconds.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            let mut file = File::options().write(true).open(place.path("in")).unwrap();
+            std::io::Write::write_all(&mut file, b"0123456789").unwrap();
+        };
+        let ran = run_and_change(&place, &line, edit);
+        assert_eq!(ran.code, 2, "{line}: {ran:?}");
+        assert!(
+            ran.complaint().contains("in was changed, or replaced"),
+            "{line}: {ran:?}"
+        );
+        assert_eq!(place.read("out"), b"old");
+        assert_eq!(place.names(), ["in", "out"], "{line}");
+    }
+}

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use rustix::fs::{FileType, Mode};
 use serde_json::Value;
 
-use crate::common::{Place, RECORD_BYTES, Ran, sorted};
+use crate::common::{GRISTMILL, Place, RECORD_BYTES, Ran, sorted};
 use crate::ranks::{command, inputs, launch, lines, outputs, run, start};
 
 #[test]
@@ -194,6 +194,61 @@ fn ranks_write_one_file() {
         );
     }
     assert!(!place.path("set").exists());
+}
+
+/// Files of one name and length in the directories of two ranks are not one input.
+#[test]
+fn a_shared_input_is_one_file() {
+    let place = Place::new();
+    let lines = |first: u32| -> String {
+        (0..5000)
+            .map(|line| format!("{:06}\n", first + line))
+            .collect()
+    };
+    for (rank, first) in [(0, 0), (1, 500_000)] {
+        std::fs::create_dir(place.path(&rank.to_string())).unwrap();
+        place.write(&format!("{rank}/in"), lines(first));
+    }
+    let script = "cd ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} && exec \"$0\" sort in -o ../out-{rank}";
+    let Some(mut job) = launch::launcher(2, "gristmill sort") else {
+        return;
+    };
+    job.args(["sh", "-c", script, GRISTMILL])
+        .current_dir(place.path("."));
+    let ran = Ran::from(launch::ended(job.spawn().unwrap()));
+    let said = crate::ranks::lines(&ran);
+    assert!(ran.code == 2 && said.len() == 1, "{ran:?}");
+    assert!(
+        said[0].contains("another input under that name"),
+        "{said:?}"
+    );
+    assert!(!place.path("out-0").exists() && !place.path("out-1").exists());
+}
+
+/// To open a named pipe would wait for its writer.
+#[test]
+fn a_named_pipe_is_refused_at_once() {
+    let (place, _) = inputs(2, 100);
+    std::fs::remove_file(place.path("in-1")).unwrap();
+    let pipe = place.path("in-1");
+    rustix::fs::mknodat(rustix::fs::CWD, pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    for line in [
+        "sort --format gensort in-{rank} -o out-{rank}",
+        "sort --format csv in-{rank} -o out-{rank}",
+        "sort in-{rank} -o out-{rank} --resume",
+        "sort -R --random-source in-1 in-0 -o out",
+    ] {
+        let Some(ran) = run(&place, 2, line) else {
+            return;
+        };
+        let said = lines(&ran);
+        assert!(ran.code == 2 && said.len() == 1, "{line}: {ran:?}");
+        assert!(said[0].contains("pipe"), "{line}: {said:?}");
+    }
+    // One process that saves its progress divides its input, too.
+    let ran = place.run("sort in-1 -o out --resume");
+    assert!(ran.code == 2 && ran.complaint().contains("pipe"), "{ran:?}");
+    assert_eq!(place.names(), ["in-0", "in-1"]);
 }
 
 #[test]

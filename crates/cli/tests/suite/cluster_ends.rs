@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::{Place, Ran};
+use crate::common::{GRISTMILL, Place, Ran, cases};
 use crate::ranks::{inputs, launch, lines, rank_of, run, start};
 
 /// A failure ends the job within that time.
@@ -131,4 +131,84 @@ fn a_killed_launcher_ends_the_job() {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(place.read("out-0"), b"old");
+}
+
+/// Two ranks, of which the second runs a script in `$0` before, or instead of, the sort.
+fn with_second(place: &Place, script: &str) -> Option<(Ran, Duration)> {
+    let script = format!(
+        "if [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 1 ]; then {script}; fi; exec \"$0\" sort in -o out-{{rank}}"
+    );
+    let mut job = launch::launcher(2, "gristmill sort")?;
+    job.args(["sh", "-c", &script, GRISTMILL])
+        .current_dir(place.path("."));
+    let begun = Instant::now();
+    let ran = Ran::from(launch::ended(job.spawn().unwrap()));
+    Some((ran, begun.elapsed()))
+}
+
+/// A rank stops before the ranks watch each other, at any moment: in its launcher, while MPI connects
+/// the ranks, and while it looks at its files. The others end within the time that is promised.
+#[test]
+fn a_rank_that_stops_at_its_start_ends_the_job() {
+    let place = Place::new();
+    place.write("in", "2\n1\n");
+    let moments = ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3"];
+    for moment in moments.into_iter().step_by(cases(3, 1) as usize) {
+        let script = match moment {
+            "0" => "kill -STOP $$".to_owned(),
+            _ => format!("(sleep {moment}; kill -STOP $$) &"),
+        };
+        let Some((ran, took)) = with_second(&place, &script) else {
+            return;
+        };
+        // It may have been done by then.
+        assert!(ran.code != 0 || moment != "0", "{moment}: {ran:?}");
+        assert!(took < SOON, "{moment}: {took:?}, {ran:?}");
+        assert!(
+            ran.code == 0 || !lines(&ran).is_empty(),
+            "{moment}: {ran:?}"
+        );
+        assert!(
+            place.unfinished().is_empty(),
+            "{moment}: {:?}",
+            place.names()
+        );
+    }
+}
+
+/// A rank that shows its help, or is no sort at all, does not hold the others.
+#[test]
+fn a_rank_that_does_something_else_ends_the_job() {
+    let place = Place::new();
+    place.write("in", "2\n1\n");
+    let script = "exec \"$0\" sort --help";
+    let Some((ran, took)) = with_second(&place, script) else {
+        return;
+    };
+    assert!(ran.code != 0 && took < SOON, "{took:?}: {ran:?}");
+    assert!(
+        lines(&ran)[0].contains("has stopped or has another command line"),
+        "{ran:?}"
+    );
+    // The launcher knows of two command lines: then it ends at once.
+    for other in ["--version", "sort --help", "sort --no-such-option"] {
+        let mut job = launch::launcher(1, "gristmill sort").unwrap();
+        job.args([
+            GRISTMILL,
+            "sort",
+            "in",
+            "-o",
+            "out-{rank}",
+            ":",
+            "-n",
+            "1",
+            GRISTMILL,
+        ])
+        .args(other.split(' '))
+        .current_dir(place.path("."));
+        let begun = Instant::now();
+        let ran = Ran::from(launch::ended(job.spawn().unwrap()));
+        assert!(ran.code != 0 && begun.elapsed() < SOON, "{other}: {ran:?}");
+    }
+    assert!(!place.path("out-0").exists());
 }

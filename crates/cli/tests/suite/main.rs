@@ -6,6 +6,7 @@ mod ranks;
 #[path = "../../../node-real/tests/common/strace.rs"]
 mod strace;
 
+mod apart;
 mod bad_input;
 mod cgroup;
 mod changing_input;

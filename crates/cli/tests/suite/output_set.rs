@@ -427,3 +427,129 @@ fn a_kill_at_any_moment_leaves_one_whole_set() {
         assert_eq!(names, 1 + listed, "instant {instant}: something is left");
     }
 }
+
+/// A set of rows without a row keeps their header, in every way that it is made.
+#[test]
+fn a_set_without_rows_keeps_its_header() {
+    let place = Place::new();
+    place.write("none", "b,a\n");
+    place.write("crlf", "b,a\r\n");
+    place.write("open", "b,a");
+    for line in [
+        "none -o set/",
+        "none none -o set/",
+        "crlf -o set/",
+        "open -o set/",
+        "none -u --key a -o set/ -o set2/",
+        "none -m --key b -o set/",
+        "none --format tsv -o set/",
+        "none -S 6M --plan two-pass -o set/",
+        "none --plan merge -o set/",
+    ] {
+        let format = if line.contains("--format") {
+            ""
+        } else {
+            "--format csv"
+        };
+        place.run(&format!("sort {format} {line}")).succeeded();
+        let names = names_in(&place, "set");
+        assert_eq!(names.len(), 2, "{line}: {names:?}");
+        let format = if line.contains("tsv") { "tsv" } else { "csv" };
+        let back = place
+            .run(&format!("sort --format {format} set/"))
+            .succeeded()
+            .out;
+        let wanted = place.read(line.split(' ').next().unwrap());
+        let end = if wanted.ends_with(b"\n") {
+            &b""[..]
+        } else {
+            b"\n"
+        };
+        assert_eq!(back, [&wanted[..], end].concat(), "{line}");
+        // With rows of another input, and into a set again.
+        place.write("rows", "b,a\n1,2\n");
+        if !line.contains("crlf") && !line.contains("tsv") {
+            place.run("sort --format csv set rows -o both").succeeded();
+            assert_eq!(place.read("both"), b"b,a\n1,2\n", "{line}");
+        }
+        place
+            .run(&format!("sort --format {format} set -o set"))
+            .succeeded();
+        assert_eq!(names_in(&place, "set").len(), 2, "{line}");
+        for name in ["set", "set2"] {
+            let _ = fs::remove_dir_all(place.path(name));
+        }
+    }
+    // No byte, no header, no file.
+    place.write("empty", "");
+    place.run("sort --format csv empty -o set/").succeeded();
+    assert_eq!(names_in(&place, "set"), ["manifest.json"]);
+}
+
+/// A copied directory has its own files alone: those in other directories belong to the original.
+#[test]
+fn a_copy_of_a_set_leaves_the_files_of_the_original() {
+    let place = Place::with_records(200_000);
+    place
+        .run("sort --format gensort in -o a/ -o d/")
+        .succeeded();
+    assert!(
+        names_in(&place, "d").len() == 1,
+        "{:?}",
+        names_in(&place, "d")
+    );
+    let copied = std::process::Command::new("cp")
+        .args(["-r", "a", "b"])
+        .current_dir(place.path("."))
+        .status();
+    assert!(copied.unwrap().success());
+    place.run("gensort 500 few").succeeded();
+    place
+        .run("sort --format gensort few -o b/ -o d/")
+        .succeeded();
+    place.run("valsort a").succeeded();
+    place.run("valsort b").succeeded();
+    // The original's own successor removes them.
+    place
+        .run("sort --format gensort few -o a/ -o d/")
+        .succeeded();
+    place.run("valsort b").succeeded();
+}
+
+/// A copied list of outputs tells nothing of the outputs of the original.
+#[test]
+fn a_copied_list_warns_of_no_file_of_the_original() {
+    let place = Place::new();
+    fs::create_dir(place.path("a")).unwrap();
+    place.write("a/in", "2\n1\n");
+    let sort = |directory: &str| {
+        let mut command = place.command("sort in -o out-{rank}");
+        command
+            .env("OMPI_COMM_WORLD_SIZE", "1")
+            .current_dir(place.path(directory));
+        crate::common::Ran::from(command.output().unwrap())
+            .succeeded()
+            .err
+    };
+    assert_eq!(sort("a"), "");
+    // As two ranks leave it.
+    let list = String::from_utf8(place.read("a/out-0.manifest.json")).unwrap();
+    let mut list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let mut second = list["files"][0].clone();
+    let path = second["path"].as_str().unwrap().replace("out-0", "out-1");
+    second["path"] = path.into();
+    list["files"].as_array_mut().unwrap().push(second);
+    place.write("a/out-0.manifest.json", list.to_string());
+    place.write("a/out-1", "3\n");
+    let copied = std::process::Command::new("cp")
+        .args(["-r", "a", "b"])
+        .current_dir(place.path("."))
+        .status();
+    assert!(copied.unwrap().success());
+    assert_eq!(sort("b"), "", "the original's files are good");
+    let said = sort("a");
+    assert!(
+        said.contains("a/out-1: an earlier sort left this file"),
+        "{said}"
+    );
+}

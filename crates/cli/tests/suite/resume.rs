@@ -1,5 +1,7 @@
 //! `sort --resume`: after any failure the same command continues the sort.
 
+use std::fs::File;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,9 +32,18 @@ fn until_there(place: &Place, end: &str, child: &mut Child) -> bool {
     }
 }
 
-/// Ends a sort when such an entry is there.
+/// Kills a sort when such an entry is there.
+fn ended_in(place: &Place, sort: &str, end: &str) -> Option<Ran> {
+    ended_by(place, sort, end, Signal::KILL)
+}
+
+/// Ends the usual sort when such an entry is there.
 fn ended_at(place: &Place, end: &str, signal: Signal) -> Option<Ran> {
-    let mut child = place.command(SORT).stderr(Stdio::piped()).spawn().unwrap();
+    ended_by(place, SORT, end, signal)
+}
+
+fn ended_by(place: &Place, sort: &str, end: &str, signal: Signal) -> Option<Ran> {
+    let mut child = place.command(sort).stderr(Stdio::piped()).spawn().unwrap();
     let met = until_there(place, end, &mut child);
     if met {
         let _ = kill_process(Pid::from_child(&child), signal);
@@ -120,6 +131,91 @@ fn progress_of_another_sort_is_refused() {
     place.run(&format!("gensort -b7 {RECORDS} in")).succeeded();
     let ran = place.run(SORT);
     assert!(ran.code == 2 && ran.err.contains("part 0"), "{}", ran.err);
+}
+
+/// An input that is not as it was is refused, with its name, whatever tells: its content with a new
+/// or the old time, another file with its name, or its rights. Without the saved progress, the sort
+/// begins anew.
+#[test]
+fn an_input_that_is_not_as_it_was_is_refused() {
+    let place = Place::with_records(RECORDS / 2);
+    place
+        .run(&format!("gensort -b{RECORDS} {} other", RECORDS / 2))
+        .succeeded();
+    let sort = "sort --format gensort in other -o out -S 16M --resume";
+    let modified = |name: &str| {
+        std::fs::metadata(place.path(name))
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
+    let set_modified = |name: &str, time| {
+        let file = File::options().write(true).open(place.path(name)).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    // Whole records in the middle, where no probe looks; the length stays.
+    let edit = |name: &str| {
+        let file = File::options().write(true).open(place.path(name)).unwrap();
+        file.write_all_at(&[b'x'; 2000], RECORDS / 4 * 100 + 700)
+            .unwrap();
+    };
+    let changes: [(&str, &dyn Fn(&str), &str); 4] = [
+        ("in", &|name| edit(name), "has other contents"),
+        (
+            "other",
+            &|name| {
+                let before = modified(name);
+                edit(name);
+                set_modified(name, before);
+            },
+            "was replaced, or",
+        ),
+        (
+            "other",
+            &|name| {
+                let before = modified(name);
+                std::fs::copy(place.path(name), place.path("copy")).unwrap();
+                edit("copy");
+                set_modified("copy", before);
+                std::fs::rename(place.path("copy"), place.path(name)).unwrap();
+            },
+            "was replaced, or",
+        ),
+        (
+            "in",
+            &|name| {
+                let mode = std::fs::Permissions::from_mode(0o600);
+                std::fs::set_permissions(place.path(name), mode).unwrap();
+            },
+            "rights",
+        ),
+    ];
+    for (number, (name, change, told)) in changes.into_iter().enumerate() {
+        let end = [".epoch-0", ".part-0"][number % 2];
+        let Some(_) = ended_in(&place, sort, end) else {
+            continue;
+        };
+        // Times of files have steps of some milliseconds.
+        std::thread::sleep(Duration::from_millis(50));
+        change(name);
+        let ran = place.run(sort);
+        let said = ran.complaint();
+        assert!(ran.code == 2, "{number}: {ran:?}");
+        assert!(
+            said.contains(&format!("{name} {told}")) || said.contains(told),
+            "{number}: {said}"
+        );
+        assert!(
+            said.contains(name) && said.contains("remove .gristmill-*"),
+            "{number}: {said}"
+        );
+        for name in place.unfinished() {
+            std::fs::remove_file(place.path(&name)).unwrap();
+        }
+        place.run(sort).succeeded();
+        let all = [place.read("in"), place.read("other")].concat();
+        assert!(place.read("out") == sorted(&all, RECORD_BYTES), "{number}");
+    }
 }
 
 #[test]

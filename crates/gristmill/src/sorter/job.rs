@@ -116,6 +116,7 @@ impl Sorter {
             },
             tuning: Tuning::default(),
             listing: None,
+            host: String::new(),
             resume: None,
             control: self.watch.control(),
         }

@@ -117,8 +117,13 @@ impl Content {
     }
 
     pub fn change(&mut self, change: &Change) {
+        let keeps_content = match change {
+            Change::Access(_) => true,
+            Change::Resize(length) => *length == self.length,
+            Change::Reserve(_) | Change::Release(_) => false,
+        };
         self.changed += 1;
-        self.modified += i64::from(!matches!(change, Change::Access(_)));
+        self.modified += i64::from(!keeps_content);
         match change {
             Change::Reserve(range) => {
                 self.resize(self.length.max(range.end));

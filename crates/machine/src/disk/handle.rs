@@ -23,6 +23,8 @@ pub(super) struct Handle {
     pub direct: bool,
     /// The life of the disks in which it was opened.
     pub life: u64,
+    /// The node that opened it.
+    pub host: u32,
 }
 
 impl FileHandle for Handle {
@@ -138,7 +140,7 @@ impl Handle {
                 done.complete((buffers, result));
             }
             Request::Sync { done } => {
-                done.complete(fails(fault).map(|()| self.shared.sync(&self.inode)));
+                done.complete(fails(fault).map(|()| self.shared.sync(&self.inode, self.host)));
             }
         }
     }
@@ -228,6 +230,7 @@ impl Handle {
     fn written(&self, offset: u64, data: Data) -> Entry {
         Entry::Write {
             file: self.inode.number,
+            host: self.host,
             offset,
             data,
         }

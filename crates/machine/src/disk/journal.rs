@@ -75,6 +75,7 @@ pub(super) enum Entry {
     },
     Write {
         file: u64,
+        host: u32,
         offset: u64,
         data: Data,
     },
@@ -94,8 +95,8 @@ pub(super) struct Journal {
     entries: Vec<Entry>,
     /// The metadata of entries before this one are safe.
     forced: usize,
-    /// The writes of a file in entries before this one are safe.
-    synced: BTreeMap<u64, usize>,
+    /// The writes of a host to a file in entries before this one are safe.
+    synced: BTreeMap<(u64, u32), usize>,
 }
 
 /// The random choices of a crash.
@@ -137,12 +138,13 @@ impl Journal {
         self.entries.push(entry);
     }
 
-    /// Notes that a file is synced.
-    pub fn sync(&mut self, file: u64) {
+    /// Notes that a file is synced by a host. What other hosts have written may still be in their
+    /// memory, as on a network file system.
+    pub fn sync(&mut self, file: u64, host: u32) {
         if self.ignores_syncs {
             return;
         }
-        self.synced.insert(file, self.entries.len());
+        self.synced.insert((file, host), self.entries.len());
         let concerns = |entry: &Entry| !entry.is_write() && entry.file() == file;
         let last = self.entries.iter().rposition(concerns);
         self.forced = self.forced.max(last.map_or(0, |at| at + 1));
@@ -166,12 +168,17 @@ impl Journal {
             .collect();
         for (at, entry) in entries.into_iter().enumerate() {
             match entry {
-                Entry::Write { file, offset, data } => {
+                Entry::Write {
+                    file,
+                    host,
+                    offset,
+                    data,
+                } => {
                     // A file whose creation is lost has no data.
                     let Some(inode) = inodes.get(&file) else {
                         continue;
                     };
-                    let is_synced = self.synced.get(&file).is_some_and(|&end| at < end);
+                    let is_synced = self.synced.get(&(file, host)).is_some_and(|&end| at < end);
                     let torn = (!is_synced).then_some((&fate, &mut *random));
                     data.write(&mut inode.lock(), offset, torn);
                 }

@@ -324,3 +324,35 @@ fn a_peer_that_has_said_goodbye_is_not_silent() {
     scene.say_frames(0, &[Frame::Goodbye]).unwrap();
     assert!(!silent(&mut scene));
 }
+
+/// A peer that still waits for a shipment could never take part in an all-to-all.
+#[test]
+fn an_all_to_all_begins_when_shipments_have_left() {
+    let mut scene = Scene::new();
+    let nodes = node_real::Cluster::new(1, 1);
+    let mut completers = nodes.run(|node| async move { ticket(&node, "a shipment").1 });
+    let mut buffer = Buffer::heap(100);
+    buffer.set_len(100);
+    let to = Address {
+        rank: Rank(1),
+        port: Port(3),
+    };
+    let done = completers.pop().unwrap();
+    scene.outbox.push(Command::Ship { to, buffer, done });
+    let strings = AllToAll {
+        sent_bytes: vec![0; 2],
+        received_bytes: vec![0; 2],
+        ..AllToAll::default()
+    };
+    let (done, _answer) = mpsc::channel();
+    scene.outbox.push(Command::AllToAll { strings, done });
+    // In the all-to-all it would wait for the peer, for ever.
+    let (sender, turned) = mpsc::channel();
+    std::thread::spawn(move || {
+        scene.turn(Duration::ZERO);
+        scene.turn(2 * OLDEST);
+        drop(sender.send(scene.engine.all_to_all.is_some()));
+    });
+    let waits = turned.recv_timeout(Duration::from_secs(60));
+    assert_eq!(waits, Ok(true), "it has begun");
+}

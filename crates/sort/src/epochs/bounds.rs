@@ -59,6 +59,10 @@ pub(crate) fn check_begun(begun: &Begun) -> Result<(), String> {
     let ranges = elements("ranges", &begun.ranges, framing)?;
     within("splitters of ranges", ranges, 0, parts.len() - 1)?;
     elements("partitions", &begun.partitions, framing)?;
+    let header = (begun.header.len() as u64, kernel::block_crc(&begun.header));
+    if header != begun.fingerprint.header {
+        return Err("the header has another length or checksum".to_owned());
+    }
     if begun.kinds.len() != begun.directories.len() || !begun.kinds.iter().all(is_kind) {
         return Err("kinds are not one per directory".to_owned());
     }

@@ -38,6 +38,8 @@ pub(crate) struct Begun {
     /// The job's name: its output.
     pub name: String,
     pub fingerprint: Fingerprint,
+    /// The header of rows: the ranks that continue may have inputs without a byte.
+    pub header: Vec<u8>,
     /// A random number that the ranges of one division share.
     pub division: u64,
     pub range: u32,

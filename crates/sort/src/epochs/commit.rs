@@ -35,11 +35,12 @@ impl RankSort<'_> {
                 .is_some_and(|output| output.is_sequential())
         };
         let is_alone_to_pipe = node.nodes() == 1 && ranges.iter().any(is_pipe);
-        let listing = self.job.listing.as_ref().filter(|_| !is_alone_to_pipe);
+        let listing = self.job.listing.as_deref().filter(|_| !is_alone_to_pipe);
         let lister = Lister {
             node,
             contents,
             listing,
+            host: &self.job.host,
         };
         let finished = async {
             let mut listed = Vec::new();

@@ -3,6 +3,7 @@
 //! A resumed sort reads the same parts, on the same ranks if possible. A record keeps its position,
 //! so it belongs to the same range and partition as before.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use node::{FileKind, Node};
@@ -13,7 +14,7 @@ use crate::agreement::Agreement;
 use crate::epochs::range_owners::assign_readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
-use crate::files::input::header::read_headers_of;
+use crate::files::input::header::{body, read_headers_of};
 use crate::files::path_template::of_rank;
 use crate::job::{Job, Reading, Source};
 use crate::passes::indexing::{divides_inputs, with_indexes};
@@ -48,8 +49,9 @@ struct Access {
     refused: Vec<(u32, bool, String)>,
 }
 
-/// A part that is there, but not as it was.
-const CHANGED: &str = "its contents have changed";
+/// Why a rank's shared input is refused.
+const OTHER_INPUT: &str = "it has another input under that name, or the input was changed or replaced \
+    meanwhile (if each rank has its own, put {rank} in the name)";
 
 pub(crate) struct Opener<'a> {
     pub node: &'a Node,
@@ -66,7 +68,45 @@ struct Opened {
 
 impl Opened {
     fn whole(&self) -> Part {
-        part_of(&self.inputs, self.ends)
+        Part {
+            bytes: self.inputs.bytes.unwrap_or(0),
+            added: self.inputs.added(),
+            ends: self.ends,
+            stamp: self.inputs.stamp(),
+        }
+    }
+
+    /// How the part differs from the one that was expected, in words.
+    fn change(&self, expected: &Part) -> String {
+        let (file, found) = (self.inputs.changed_last(), self.whole());
+        let what =
+            match found.stamp.content == expected.stamp.content && found.ends == expected.ends {
+                true => "was replaced, or its name, rights or times were changed",
+                false => "has other contents",
+            };
+        format!("{} {what}", file.display())
+    }
+}
+
+/// A rank's part of an input that is sorted from the beginning, as all ranks hear of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Seen {
+    part: Part,
+    /// The name of its host.
+    host: String,
+    fingerprint: Option<Fingerprint>,
+}
+
+impl Seen {
+    /// Whether its input differs from what other ranks have under the same name. Hosts that share a
+    /// file may have other numbers for it, so those are compared within a host; between hosts, the
+    /// length, the time of modification, and probes of the content.
+    fn is_other(&self, all: &[Seen]) -> bool {
+        let (first, own) = (&all[0].part, &self.part);
+        let here = |other: &&Seen| !self.host.is_empty() && other.host == self.host;
+        let neighbour = all.iter().find(here).unwrap_or(self);
+        (own.ends, own.stamp.content) != (first.ends, first.stamp.content)
+            || own.stamp.files != neighbour.part.stamp.files
     }
 }
 
@@ -77,18 +117,16 @@ impl Opener<'_> {
         let (node, rank) = (self.node, self.node.rank().0);
         let told = self.open_own(rank).await;
         let (inputs, told) = agreement.agree_and_tell(node, told).await?;
-        let (all, fingerprints): (Vec<Part>, Vec<_>) = told.into_iter().unzip();
-        let fingerprints: Vec<Fingerprint> = fingerprints.into_iter().flatten().collect();
-        check_same(&fingerprints)?;
-        let is_other = |part: &Part| self.job.shared && part.ends != all[0].ends;
-        if let Some(rank) = all.iter().position(is_other) {
-            let what = "its input differs from that of rank 0".to_owned();
-            return Err(SortError::Different {
-                rank: rank as u32,
-                what,
-            }
-            .into());
+        let fingerprints = told.iter().filter_map(|seen| seen.fingerprint.clone());
+        check_same(&fingerprints.collect::<Vec<Fingerprint>>())?;
+        if let Some(rank) = told
+            .iter()
+            .position(|seen| self.job.shared && seen.is_other(&told))
+        {
+            let (rank, what) = (rank as u32, OTHER_INPUT.to_owned());
+            return Err(SortError::Different { rank, what }.into());
         }
+        let all: Vec<Part> = told.into_iter().map(|seen| seen.part).collect();
         Ok(Parts {
             mine: vec![placed(inputs, &all, rank)],
             all,
@@ -96,18 +134,27 @@ impl Opener<'_> {
         })
     }
 
-    async fn open_own(&self, rank: u32) -> Result<(Inputs, (Part, Option<Fingerprint>)), Failure> {
+    async fn open_own(&self, rank: u32) -> Result<(Inputs, Seen), Failure> {
         let (node, job) = (self.node, self.job);
-        let Opened { inputs, ends } = self.open(rank).await?;
-        let inputs = self.with_cuts(inputs).await?;
+        let opened = self.open(rank).await?;
+        let whole = opened.whole();
+        let inputs = self.with_cuts(opened.inputs).await?;
         // The fingerprint of a resumable sort was compared before any file was opened.
-        let own = match job.resume.is_some() || job.is_alone(node) {
+        let fingerprint = match job.resume.is_some() || job.is_alone(node) {
             true => None,
-            false => Some(Fingerprint::new(job, inputs.bytes.unwrap_or(0), ends)?),
+            false => Some(Fingerprint::new(job, whole.bytes)?),
         };
         let inputs = self.cut(&inputs, rank, node.nodes());
-        let part = part_of(&inputs, ends);
-        Ok((inputs, (part, own)))
+        let seen = Seen {
+            part: Part {
+                bytes: inputs.bytes.unwrap_or(0),
+                added: inputs.added(),
+                ..whole
+            },
+            host: job.host.clone(),
+            fingerprint,
+        };
+        Ok((inputs, seen))
     }
 
     /// Opens the parts of a resumed sort: a rank reads parts that it finds unchanged. A part that
@@ -161,10 +208,12 @@ impl Opener<'_> {
         };
         let (mut access, mut opened) = (Access::default(), Vec::new());
         for parts in groups {
+            // A rank sees a shared input as it did before.
+            let seen = parts[self.node.rank().0 as usize % parts.len()];
             let expected = Part {
                 bytes: parts.iter().map(|&part| all[part as usize].bytes).sum(),
                 added: parts.iter().map(|&part| all[part as usize].added).sum(),
-                ends: all[parts[0] as usize].ends,
+                ..all[seen as usize]
             };
             let refused = match self.open(parts[0]).await {
                 Ok(found) if found.whole() == expected => {
@@ -172,7 +221,7 @@ impl Opener<'_> {
                     opened.push((parts, found));
                     continue;
                 }
-                Ok(_) => (true, CHANGED.to_owned()),
+                Ok(found) => (true, found.change(&expected)),
                 Err(failure) => (false, failure.to_string()),
             };
             let refused = parts
@@ -200,7 +249,7 @@ impl Opener<'_> {
             for part in parts {
                 let inputs = self.cut(&inputs, part, all.len() as u32);
                 if inputs.bytes != Some(all[part as usize].bytes) {
-                    let what = CHANGED.to_owned();
+                    let what = "its records end elsewhere".to_owned();
                     return Err(SortError::PartGone { part, what }.into());
                 }
                 mine.push(placed(inputs, all, part));
@@ -250,11 +299,15 @@ impl Opener<'_> {
         let framing = rows.dialect.framing();
         let mut behind = Vec::new();
         for source in &sources {
-            behind.push(
-                read_headers_of(node, source, framing, job.reading())
-                    .await?
-                    .1,
-            );
+            let (headers, rest) = read_headers_of(node, source, framing, job.reading()).await?;
+            // The header of the output was read before.
+            let is_other =
+                |header: &[u8]| !header.is_empty() && body(header) != body(job.contents.header());
+            if let Some((file, _)) = headers.iter().find(|(_, header)| is_other(header)) {
+                let file = file.path().unwrap_or(Path::new("-")).to_owned();
+                return Err(SortError::Replaced { file }.into());
+            }
+            behind.push(rest);
         }
         Ok(behind)
     }
@@ -293,6 +346,19 @@ impl Opener<'_> {
     }
 }
 
+/// Refuses pipes where inputs are divided, before one is opened: that would wait for its writer.
+///
+/// # Errors
+/// When an input is a pipe or a device.
+pub(crate) async fn check_files(node: &Node, job: &Job) -> Result<(), SortError> {
+    match job.is_alone(node) || are_files(node, &job.sources).await {
+        true => Ok(()),
+        false => Err(SortError::NotDivisible {
+            what: "an input is a pipe".to_owned(),
+        }),
+    }
+}
+
 /// Whether no source is known to be a pipe.
 async fn are_files(node: &Node, sources: &[Source]) -> bool {
     for source in sources {
@@ -305,14 +371,6 @@ async fn are_files(node: &Node, sources: &[Source]) -> bool {
         }
     }
     true
-}
-
-fn part_of(inputs: &Inputs, ends: u64) -> Part {
-    Part {
-        bytes: inputs.bytes.unwrap_or(0),
-        added: inputs.added(),
-        ends,
-    }
 }
 
 /// Gives a part its position in the whole input.

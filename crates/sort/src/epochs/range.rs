@@ -174,6 +174,7 @@ impl<'a> RankSort<'a> {
         Begun {
             name: fresh.resume.name.clone(),
             fingerprint: common.fingerprint.expect("a resumable sort has one"),
+            header: self.job.contents.header().to_vec(),
             division: common.division,
             range: fresh.range,
             rank: self.node.rank().0,

@@ -218,10 +218,12 @@ fn is_same_sort(one: &Begun, other: &Begun) -> bool {
 }
 
 impl Found {
-    /// Without the splitters of partitions, which only the owner needs.
+    /// Without the splitters of partitions, which only the owner needs, and the header, which has a
+    /// checksum.
     fn of(checkpoint: &Checkpoint) -> Found {
         let begun = Begun {
             partitions: Vec::new(),
+            header: Vec::new(),
             ..checkpoint.begun.clone()
         };
         Found {
@@ -253,6 +255,24 @@ async fn find(
         found.extend(Checkpoint::find(node, resume, &place).await?);
     }
     Ok(found)
+}
+
+/// The header of the rows that were begun, if any rank has saved progress: the inputs of the ranks
+/// that are left may have no byte.
+pub(crate) async fn saved_header(
+    node: &Node,
+    resume: &Resume,
+    agreement: &mut Agreement,
+) -> Result<Vec<u8>, Failure> {
+    let longest = |found: Vec<Checkpoint>| {
+        let headers = found.into_iter().map(|found| found.begun.header);
+        headers.max_by_key(Vec::len).unwrap_or_default()
+    };
+    let own = find(node, resume, BTreeSet::from([node.rank().0])).await;
+    let told = own.map(|found| ((), longest(found)));
+    let all = agreement.agree_and_tell(node, told).await?.1;
+    let first = all.into_iter().find(|header| !header.is_empty());
+    Ok(first.unwrap_or_default())
 }
 
 /// The division with the most surviving ranges.

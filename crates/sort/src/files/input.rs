@@ -30,6 +30,7 @@ use crate::error::SortError;
 use crate::files::manifest::Manifest;
 use crate::job::{Behind, IoChoice, Reading, Source};
 use crate::records::framing::Framing;
+pub(crate) use facts::Stamp;
 pub(crate) use files::Files;
 use index::Index;
 use listed::Listed;

@@ -257,11 +257,16 @@ impl Manifest {
         self.files.iter().map(path).collect()
     }
 
+    /// Whether it lies in the directory that it was made for, links followed, and is no copy.
+    pub(crate) fn is_at_home(&self, directory: &Path) -> bool {
+        self.directory == directory.to_string_lossy()
+    }
+
     /// The files of this set to remove when a new one in these directories replaces it, links
     /// followed; and the number of files elsewhere, which stay. If the set is a copy, only copied
     /// files belong to it.
     pub(crate) fn placed(&self, directories: &[PathBuf]) -> (Vec<Placed>, usize) {
-        let is_at_home = self.directory == directories[0].to_string_lossy();
+        let is_at_home = self.is_at_home(&directories[0]);
         let place = |file: &ListedFile| -> Option<Placed> {
             let path = Path::new(&file.path);
             let name = path.file_name()?.to_str()?.to_owned();

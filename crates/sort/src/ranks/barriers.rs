@@ -10,14 +10,11 @@ use node::{Node, Port};
 use pipeline::{Control, Failure};
 
 use crate::agreement::Agreement;
-use crate::ranks::failure_detector::{DetectorOptions, FailureDetector};
-
-/// Seconds that ranks may differ in reaching the first barrier, after they have checked their files
-/// and their machine.
-const ARRIVAL_S: f64 = 60.0;
+use crate::ranks::failure_detector::FailureDetector;
 
 /// The first barrier, over `port` and the one after it, which no other code uses. If `refused`
-/// gives a reason on one rank, all ranks refuse. Ranks may come at different times.
+/// gives a reason on one rank, all ranks refuse. It may take its time, since ranks watch each other
+/// meanwhile: call this as soon as the ranks are connected.
 ///
 /// # Errors
 /// When a rank has refused, with its reason, or is silent.
@@ -27,11 +24,7 @@ pub async fn roll_call(
     port: Port,
     refused: impl Future<Output = Option<String>>,
 ) -> Result<(), Failure> {
-    let options = DetectorOptions {
-        port: Port(port.0 + 1),
-        grace_s: ARRIVAL_S,
-    };
-    let detector = FailureDetector::with(node, control, options)?;
+    let detector = FailureDetector::over(node, control, Port(port.0 + 1))?;
     let mut agreement = Agreement::over(node, control, port);
     let mine = refused
         .await

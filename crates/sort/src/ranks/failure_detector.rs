@@ -46,14 +46,6 @@ fn beat_s(ranks: u32) -> f64 {
     (f64::from(ranks) / BEATS_PER_S).clamp(LEAST_BEAT_S, MOST_BEAT_S)
 }
 
-/// The port of a failure detector, and its start.
-#[derive(Clone, Copy)]
-pub(crate) struct DetectorOptions {
-    pub port: Port,
-    /// Additional seconds that others may be silent before their first message.
-    pub grace_s: f64,
-}
-
 pub(crate) struct FailureDetector {
     /// `None` with one rank.
     task: Option<Ticket<Result<(), Panic>>>,
@@ -63,28 +55,21 @@ pub(crate) struct FailureDetector {
 impl FailureDetector {
     /// Starts the detector of a sort; a failure of another rank fails `control`.
     pub(crate) fn start(node: &Node, control: &Control) -> Result<FailureDetector, Failure> {
-        FailureDetector::with(
-            node,
-            control,
-            DetectorOptions {
-                port: HEARTBEATS,
-                grace_s: 0.0,
-            },
-        )
+        FailureDetector::over(node, control, HEARTBEATS)
     }
 
     /// As [`FailureDetector::start`], outside the sort.
-    pub(crate) fn with(
+    pub(crate) fn over(
         node: &Node,
         control: &Control,
-        options: DetectorOptions,
+        port: Port,
     ) -> Result<FailureDetector, Failure> {
-        let (control, port) = (control.clone(), options.port);
+        let control = control.clone();
         if node.nodes() == 1 {
             return Ok(FailureDetector { port, task: None });
         }
         let task = node.try_spawn("failure detector", async move |node: Node| {
-            Peers::new(&node, control, options).listen(&node).await;
+            Peers::new(&node, control, port).listen(&node).await;
         });
         let stage = "failure detector";
         let task = task.map_err(|cause| Failure::NoThread { stage, cause })?;
@@ -179,16 +164,15 @@ struct Peers {
 }
 
 impl Peers {
-    fn new(node: &Node, control: Control, options: DetectorOptions) -> Peers {
+    fn new(node: &Node, control: Control, port: Port) -> Peers {
         let now = node.now();
-        let first = now.after(node.ticks(options.grace_s));
-        let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
+        let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(now));
         let done = (0..node.nodes())
             .map(|rank| Rank(rank) == node.rank())
             .collect();
         Peers {
             control,
-            port: options.port,
+            port,
             heard: heard.collect(),
             done,
             next: now,

@@ -4,12 +4,9 @@ use record::{Comparison, FormatError, Ties};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
+use crate::files::input::Stamp;
 use crate::job::{ExchangeKind, Job, Target};
 use crate::records::framing::Framing;
-
-/// Files of one name and length that differ.
-const OTHER_INPUT: &str =
-    "its input differs from that of rank 0 (if each rank has its own, put {rank} in the name)";
 
 const OTHER_HEADER: &str = "other columns, as the header of the input names them";
 
@@ -30,8 +27,6 @@ pub(crate) struct Fingerprint {
     together: bool,
     resume: bool,
     bytes: u64,
-    /// A checksum of probes, if all ranks name the same input (`sampling`).
-    ends: u64,
 }
 
 /// A part of the input: the records of one of the ranks that began the sort.
@@ -42,6 +37,7 @@ pub(crate) struct Part {
     pub added: u64,
     /// A checksum of probes (`sampling`).
     pub ends: u64,
+    pub stamp: Stamp,
 }
 
 impl Part {
@@ -71,7 +67,6 @@ impl Fingerprint {
             together: matches!(job.target, Target::Together(_)),
             resume: job.resume.is_some(),
             bytes: 0,
-            ends: 0,
         })
     }
 
@@ -88,13 +83,10 @@ impl Fingerprint {
         Ok(Framing::ending(order.framing()))
     }
 
-    /// The fingerprint with the length of the inputs and the checksum of their probes.
-    pub(crate) fn new(job: &Job, bytes: u64, ends: u64) -> Result<Fingerprint, SortError> {
-        Ok(Fingerprint {
-            bytes,
-            ends,
-            ..Fingerprint::of(job)?
-        })
+    /// The fingerprint with the length of the inputs.
+    pub(crate) fn new(job: &Job, bytes: u64) -> Result<Fingerprint, SortError> {
+        let own = Fingerprint::of(job)?;
+        Ok(Fingerprint { bytes, ..own })
     }
 
     /// The first difference from `other`, in words.
@@ -124,7 +116,6 @@ impl Fingerprint {
                 bytes.filter(|_| self.shared)
             })
             .or_else(|| (self.header != other.header).then(|| OTHER_HEADER.to_owned()))
-            .or_else(|| (self.ends != other.ends).then(|| OTHER_INPUT.to_owned()))
     }
 }
 

@@ -11,9 +11,9 @@ use pipeline::Failure;
 use crate::agreement::Agreement;
 use crate::files::manifest::{ListedFile, Manifest, is_part};
 use crate::files::output::{NEW_MODE, take_over};
+use crate::files::temporary::sweep;
 use crate::files::text_file;
 use crate::files::text_file::{Entry, OTHERS_WRITE, PRIVATE};
-use crate::job::Listing;
 use crate::records::contents::Contents;
 use crate::report::Warning;
 
@@ -23,7 +23,9 @@ pub(crate) type Listed = Vec<(u32, Vec<ListedFile>)>;
 pub(crate) struct Lister<'a> {
     pub node: &'a Node,
     pub contents: &'a dyn Contents,
-    pub listing: Option<&'a Listing>,
+    pub listing: Option<&'a Path>,
+    /// The name of this rank's host.
+    pub host: &'a str,
 }
 
 /// The new list, and the old one that it replaces.
@@ -36,7 +38,7 @@ pub(crate) struct Lists {
 
 impl Lister<'_> {
     pub(crate) fn here(&self, files: Vec<ListedFile>) -> Vec<ListedFile> {
-        let host = self.listing.map(|listing| listing.host.clone());
+        let host = self.listing.map(|_| self.host.to_owned());
         let here = |file| ListedFile {
             host: host.clone(),
             ..file
@@ -69,15 +71,15 @@ impl Lister<'_> {
         let (node, Some(listing)) = (self.node, self.written_here()) else {
             return Ok((Vec::new(), None));
         };
-        let old = Manifest::read_from(node, &listing.path)
-            .await
-            .ok()
-            .flatten();
-        let access = match text_file::read_own(node, &listing.path).await {
-            Ok(Entry::Text(_)) => node.access(&listing.path).await.ok(),
+        let old = Manifest::read_from(node, listing).await.ok().flatten();
+        // A copy of a list leads to the outputs of the original.
+        let home = self.home(listing).await?;
+        let old = old.filter(|old| old.is_at_home(&home));
+        let access = match text_file::read_own(node, listing).await {
+            Ok(Entry::Text(_)) => node.access(listing).await.ok(),
             _ => None,
         };
-        match node.remove(&listing.path).await {
+        match node.remove(listing).await {
             Err(error) if error.cause.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok((old.map(|old| old.files).unwrap_or_default(), access)),
         }
@@ -98,14 +100,12 @@ impl Lister<'_> {
         let (node, Some(listing)) = (self.node, self.written_here()) else {
             return Ok(None);
         };
-        let stale = stale(node, &lists, Some(&listing.host)).await;
+        let stale = stale(node, &lists, self.host).await;
         // The old list is gone, so a link that has its name by now is not ours.
-        let parent = listing
-            .path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let directory = node.resolve(parent.unwrap_or(Path::new("."))).await?;
-        let path = directory.join(listing.path.file_name().unwrap_or_default());
+        let directory = self.home(listing).await?;
+        // A run that died here has left a draft of the list.
+        sweep(node, &directory, &[]).await;
+        let path = directory.join(listing.file_name().unwrap_or_default());
         let mut manifest = Manifest::new(self.contents, &directory);
         lists.new.into_iter().for_each(|file| manifest.add(file));
         let mode = lists.access.map_or(NEW_MODE & !OTHERS_WRITE, |_| PRIVATE);
@@ -114,14 +114,20 @@ impl Lister<'_> {
         Ok(stale)
     }
 
+    /// The directory of the list, links followed.
+    async fn home(&self, listing: &Path) -> Result<PathBuf, Failure> {
+        let parent = listing.parent().filter(|parent| *parent != Path::new(""));
+        Ok(self.node.resolve(parent.unwrap_or(Path::new("."))).await?)
+    }
+
     /// The list, on rank 0, which writes it.
-    fn written_here(&self) -> Option<&Listing> {
+    fn written_here(&self) -> Option<&Path> {
         self.listing.filter(|_| self.node.rank() == Rank::ROOT)
     }
 }
 
 /// Outputs of an earlier sort, of more ranks or other names, that still exist.
-async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warning> {
+async fn stale(node: &Node, lists: &Lists, here: &str) -> Option<Warning> {
     let is_new = |old: &ListedFile| lists.new.iter().any(|new| new.path == old.path);
     let mut stale = Vec::new();
     // Files of sets go with their set.
@@ -132,7 +138,7 @@ async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warn
     {
         let path = PathBuf::from(&old.path);
         // A file on another host cannot be looked for.
-        let is_elsewhere = old.host.as_ref() != here;
+        let is_elsewhere = old.host.as_deref() != Some(here);
         if is_elsewhere || node.metadata(&path).await.is_ok() {
             stale.push(path);
         }

@@ -19,6 +19,8 @@ use pipeline::Failure;
 use record::rows::Dialect;
 
 use crate::agreement::Agreement;
+use crate::epochs::parts::check_files;
+use crate::epochs::recovery::saved_header;
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
@@ -161,11 +163,15 @@ async fn with_rows(
     goes_on: bool,
     (unfinished, agreement): (&mut Unfinished, &mut Agreement),
 ) -> Result<Job, Failure> {
+    check_files(node, job).await?;
     let Some(rows) = &job.rows else {
         return Ok(job.clone());
     };
     let own = read_headers(node, rows, &job.sources, job.reading()).await;
-    let (header, sources) = same_header(node, own, agreement).await?;
+    let (mut header, sources) = same_header(node, own, agreement).await?;
+    if let (Some(resume), true) = (&job.resume, rows.has_header && header.is_empty()) {
+        header = saved_header(node, resume, agreement).await?;
+    }
     let contents = contents_of(rows, header, goes_on, &job.sources)?;
     if let Some(path) = &rows.bad_rows {
         unfinished.bad_rows = Some(BadRows::open(node, path.clone()).await?);

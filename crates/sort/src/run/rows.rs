@@ -9,7 +9,7 @@ use record::{Framing, LineOrder};
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
-use crate::files::input::header::read_headers_of;
+use crate::files::input::header::{body, read_headers_of};
 use crate::job::{Reading, Rows, Source};
 use crate::records::contents::{Contents, Lines};
 
@@ -92,12 +92,6 @@ pub(super) async fn same_header(
 
 fn differs(source: &Source, other: &str) -> SortError {
     header_error(source, format!("its header differs from that of {other}"))
-}
-
-/// A row without the bytes that end it.
-fn body(row: &[u8]) -> &[u8] {
-    let row = row.strip_suffix(b"\n").unwrap_or(row);
-    row.strip_suffix(b"\r").unwrap_or(row)
 }
 
 /// Rows in the order that their header decides.

@@ -9,8 +9,10 @@ use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::{Address, Buffer, Port, Rank};
 use pipeline::Control;
+use record::rows::Dialect;
+use record::text::TextTies;
 use record::{Format, Order, Ties};
-use sort::{Job, Resume, Source, Target};
+use sort::{Job, Resume, Rows, Source, Target};
 
 /// One rank cannot begin: all end with its reason, and without output.
 #[test]
@@ -198,6 +200,112 @@ fn pipes_are_refused() {
     for end in run(&driver, &job) {
         assert!(end.unwrap_err().to_string().contains("pipe"));
     }
+}
+
+/// To open a named pipe would wait for its writer, and the other ranks for that.
+#[test]
+fn a_named_pipe_is_refused_before_it_is_opened() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let made = std::process::Command::new("mkfifo")
+        .arg(path("in-1"))
+        .status();
+    assert!(made.unwrap().success());
+    let records = draw(Pattern::Uniform, 1, 100, 100);
+    std::fs::write(path("in-0"), records).unwrap();
+    for has_rows in [false, true] {
+        let rows = Rows {
+            dialect: Dialect::CSV,
+            has_header: true,
+            keys: Vec::new(),
+            ties: TextTies::Line,
+            unique: false,
+            bad_rows: None,
+        };
+        let job = Job {
+            rows: has_rows.then_some(rows),
+            ..job(&[], "", &Order::gensort(Ties::Record))
+        };
+        let home = place.path().to_owned();
+        let (sender, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let ends = node_real::Cluster::new(2, 1).run(move |node| {
+                let own = |name: &str| home.join(format!("{name}-{}", node.rank()));
+                let job = Job {
+                    control: Control::default(),
+                    sources: vec![Source::Path(own("in"))],
+                    target: Target::Path(own("out")),
+                    ..job.clone()
+                };
+                async move {
+                    sort::run(&node, &job)
+                        .await
+                        .map(drop)
+                        .map_err(|end| end.to_string())
+                }
+            });
+            sender.send(ends)
+        });
+        let ends = ended.recv_timeout(std::time::Duration::from_secs(60));
+        for end in ends.expect("no rank waits for a writer") {
+            let said = end.unwrap_err();
+            assert!(said.contains("an input is a pipe"), "{said}");
+        }
+        assert!(!path("out-0").exists() && !path("out-1").exists());
+    }
+}
+
+/// Ranks of one host see one file under a name; across hosts a file has one length, one time and one
+/// content wherever it is looked at.
+#[test]
+fn files_of_one_name_and_length_are_told_apart() {
+    let order = Order::gensort(Ties::Record);
+    let records = draw(Pattern::Uniform, 1, 1000, 100);
+    let other = |driver: &Driver| {
+        let disks = driver.disks(1);
+        // Another number.
+        disks.put(&PathBuf::from("/before"), Vec::new());
+        disks.put(&PathBuf::from("/in"), records.clone());
+    };
+    let edited = |driver: &Driver| driver.disks(1).edit(&PathBuf::from("/in"), 7, b"x");
+    let nothing = |_: &Driver| {};
+    let cases: [(&dyn Fn(&Driver), [&str; 2], bool); 5] = [
+        (&nothing, ["a", "a"], false),
+        (&other, ["a", "a"], true),
+        (&other, ["a", "b"], false),
+        (&other, ["", ""], false),
+        (&edited, ["a", "b"], true),
+    ];
+    for (number, (change, hosts, is_refused)) in cases.into_iter().enumerate() {
+        let driver = Driver::new(1, 2);
+        (0..2).for_each(|rank| put(&driver, rank, &records));
+        change(&driver);
+        let job = Job {
+            shared: true,
+            ..job(&["/in"], "/out", &order)
+        };
+        let hosts = hosts.map(str::to_owned);
+        let ends = driver.run(move |node| {
+            let job = Job {
+                control: Control::default(),
+                host: hosts[node.rank().0 as usize].clone(),
+                ..job.clone()
+            };
+            async move { sort::run(&node, &job).await.map(drop) }
+        });
+        for end in ends.unwrap() {
+            let said = end.err().map(|failure| failure.to_string());
+            assert_eq!(said.is_some(), is_refused, "{number}: {said:?}");
+            let told =
+                said.is_none_or(|said| said.contains("rank 1") && said.contains("another input"));
+            assert!(told, "{number}");
+        }
+        assert_eq!(outputs_exist(&driver), !is_refused, "{number}");
+    }
+}
+
+fn outputs_exist(driver: &Driver) -> bool {
+    (0..2).all(|rank| driver.disks(rank).get(&PathBuf::from("/out")).is_some())
 }
 
 /// Records that are too large for the exchange are refused with the memory that they need, and that

@@ -11,6 +11,7 @@ mod cluster_news;
 mod cluster_refused;
 mod crashes;
 mod disks;
+mod disturbed;
 mod equal_lines;
 mod exchange;
 mod exchanged;

@@ -205,8 +205,9 @@ fn fewer_ranks_may_continue() {
         } else {
             [vec![0], vec![1, 2]]
         };
-        let driver = again(&driver, seed, &from);
-        driver.disks(0).put(&input(2), case.parts[2].clone());
+        let before = driver;
+        let driver = again(&before, seed, &from);
+        driver.disks(0).move_here(before.disks(2), &input(2));
         check(run(&driver, &case.job), &format!("seed {seed}"));
         assert!(
             case.outputs(&driver, 2) == Some(case.expected()),
@@ -346,12 +347,31 @@ fn a_changed_input_is_refused() {
         }
         all_had_come += usize::from(names(&driver).iter().any(|name| name.contains(".part-")));
         let next = again(&driver, seed, &[vec![0], vec![1], vec![2]]);
-        let mut other = case.parts[2].clone();
-        other[0] ^= 1;
-        next.disks(2).put(&input(2), other);
+        // Of one length always; and where no probe looks, or with the same bytes.
+        let (path, whole) = (input(2), case.parts[2].clone());
+        let what = match seed % 3 {
+            0 => {
+                next.disks(2).edit(&path, 0, &[whole[0] ^ 1]);
+                "has other contents"
+            }
+            1 => {
+                let middle = whole.len() / 2;
+                next.disks(2).edit(&path, middle as u64, &[whole[middle]]);
+                "has other contents"
+            }
+            _ => {
+                next.disks(2).put(Path::new("/other"), Vec::new());
+                next.disks(2).put(&path, whole);
+                "was replaced"
+            }
+        };
         for end in run(&next, &case.job) {
             let said = end.unwrap_err().to_string();
             assert!(said.contains("part 2 of the input"), "seed {seed}: {said}");
+            assert!(
+                said.contains(&format!("/in-2 {what}")),
+                "seed {seed}: {said}"
+            );
             refused += 1;
         }
     }
@@ -359,4 +379,85 @@ fn a_changed_input_is_refused() {
         refused > 10 && all_had_come > 2,
         "{refused} refused, {all_had_come} late"
     );
+}
+
+/// Rows of three ranks, of which the first two have inputs without a byte, are continued by those.
+#[test]
+fn ranks_without_rows_continue_with_the_header_of_others() {
+    let mut runs = 0;
+    for seed in 0..40 {
+        let mut case = Case::of_rows(seed, 3);
+        let driver = case.begin(seed);
+        for rank in 0..2 {
+            case.parts[rank as usize].clear();
+            driver.disks(rank).put(&input(rank), Vec::new());
+        }
+        driver.kill(2, 600 + 100 * (seed % 20));
+        let _ = run(&driver, &case.job);
+        if driver.deaths() == 0 || !has_begun(&driver) {
+            continue;
+        }
+        let next = again(&driver, seed, &[vec![0], vec![1, 2]]);
+        check(run(&next, &case.job), &format!("seed {seed}"));
+        assert!(
+            case.outputs(&next, 2) == Some(case.expected()),
+            "seed {seed}"
+        );
+        check_swept(&next, 2, &format!("seed {seed}"));
+        runs += 1;
+    }
+    assert!(runs > 10, "{runs}");
+}
+
+/// Records that wait on disk must not get another header.
+#[test]
+fn another_header_is_refused() {
+    let mut refused = 0;
+    for seed in 0..20 {
+        let mut case = Case::of_rows(seed, 3);
+        let Some(driver) = ended(&case, seed).filter(has_begun) else {
+            continue;
+        };
+        let next = again(&driver, seed, &[vec![0], vec![1], vec![2]]);
+        case.header = b"number,names\n".to_vec();
+        for (rank, part) in (0..).zip(&case.parts) {
+            let file = [&case.header[..], part].concat();
+            next.disks(rank).put(&input(rank), file);
+        }
+        for end in run(&next, &case.job) {
+            let said = end.unwrap_err().to_string();
+            assert!(said.contains("other columns"), "seed {seed}: {said}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+/// Rank 0 dies while it writes the list: no draft of that stays, even where no other temporary file
+/// is written.
+#[test]
+fn a_draft_of_the_list_is_swept() {
+    let mut case = Case::new(5, 2, 300);
+    case.job.resume.as_mut().unwrap().temporary = vec!["/tmp".into()];
+    case.job.listing = Some("/out-0.manifest.json".into());
+    let whole = case.begin(5);
+    check(run(&whole, &case.job), "undisturbed");
+    let events = whole.events();
+    let mut drafts = 0;
+    for nth in (events / 2..events).step_by(2) {
+        let driver = case.begin(5);
+        driver.kill(0, nth);
+        let _ = run(&driver, &case.job);
+        let left = driver.disks(0).paths();
+        let is_draft = |path: &Path| path.to_string_lossy().starts_with("/.gristmill-");
+        drafts += usize::from(left.iter().any(|path| is_draft(path)));
+        let next = again(&driver, 5, &[vec![0], vec![1]]);
+        check(run(&next, &case.job), &format!("event {nth}"));
+        check_swept(&next, 2, &format!("event {nth}"));
+        assert!(
+            case.outputs(&next, 2) == Some(case.expected()),
+            "event {nth}"
+        );
+    }
+    assert!(drafts > 0, "no death left a draft");
 }

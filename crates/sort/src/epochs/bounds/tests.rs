@@ -9,8 +9,8 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 fn begun() -> Value {
     let fingerprint = json!({ "version": "1", "format": "fixed:100", "keys": [], "stable": false, "unique": false, "header": [0, 0],
         "exchange": "Streams", "shared": false, "together": false, "resume": true,
-        "bytes": 0, "ends": 0 });
-    json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 1, "rank": 0,
+        "bytes": 0 });
+    json!({ "name": "out", "fingerprint": fingerprint, "header": [], "division": 1, "range": 1, "rank": 0,
         "sources": [], "memory_bytes": 1, "epochs": 2, "expected": 70_000, "copy": 1, "draft": 1,
         "parts": [part(100_000), part(50_000)],
         "ranges": elements(1), "partitions": elements(6), "chunk_bytes": 16 * BLOCK,
@@ -18,7 +18,7 @@ fn begun() -> Value {
 }
 
 fn part(bytes: u64) -> Value {
-    json!({ "bytes": bytes, "added": 0, "ends": 0 })
+    json!({ "bytes": bytes, "added": 0, "ends": 0, "stamp": { "content": 0, "files": 0 } })
 }
 
 /// Splitters of 100 bytes each.

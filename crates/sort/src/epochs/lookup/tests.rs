@@ -63,10 +63,10 @@ impl Case {
     fn begun(&self) -> Begun {
         let fingerprint = json!({ "version": "1", "format": format!("fixed:{RECORD_BYTES}"), "keys": [],
             "stable": false, "unique": false, "header": [0, 0], "exchange": "Streams", "shared": false, "together": false,
-            "resume": true, "bytes": 0, "ends": 0 });
-        let begun = json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 0,
+            "resume": true, "bytes": 0 });
+        let begun = json!({ "name": "out", "fingerprint": fingerprint, "header": [], "division": 1, "range": 0,
             "rank": 0, "sources": [], "memory_bytes": 1, "epochs": 1, "expected": 0, "copy": 7,
-            "parts": [{ "bytes": RECORDS * RECORD_BYTES, "added": 0, "ends": 0 }], "ranges": [], "partitions": [],
+            "parts": [{ "bytes": RECORDS * RECORD_BYTES, "added": 0, "ends": 0, "stamp": { "content": 0, "files": 0 } }], "ranges": [], "partitions": [],
             "draft": fs::metadata(self.draft()).unwrap().ino(), "chunk_bytes": SPILL_BYTES,
             "kinds": [[1, true]], "directories": [self.path("t")], "target": self.path("out") });
         serde_json::from_value(begun).unwrap()
@@ -228,7 +228,8 @@ fn a_complete_output_has_its_header() {
     let place = TempDir::new().unwrap();
     let case = Case::new(&place);
     let mut begun = case.begun();
-    begun.fingerprint.header = (HEADER, 0);
+    begun.header = vec![b'x'; HEADER as usize];
+    begun.fingerprint.header = (HEADER, kernel::block_crc(&begun.header));
     let mut all = written(0);
     all.left[0].begin += HEADER as usize;
     case.write(&begun, &[all.clone()]);
@@ -367,4 +368,25 @@ fn only_own_files_that_no_sort_holds_are_cleared() {
         }
     });
     assert!(theirs.symlink_metadata().is_ok() && case.draft().exists());
+}
+
+/// An entry of a version that did not compare the times of inputs.
+#[test]
+fn an_entry_of_an_older_form_is_refused() {
+    let place = TempDir::new().unwrap();
+    let case = Case::new(&place);
+    case.write(&case.begun(), &[written(0)]);
+    let mut begun = serde_json::to_value(case.begun()).unwrap();
+    begun["parts"][0].as_object_mut().unwrap().remove("stamp");
+    let (path, text) = (case.entry(BEGUN), serde_json::to_vec(&begun).unwrap());
+    run_here(move |node| {
+        let (path, text) = (path.clone(), text.clone());
+        async move { drop(text_file::put_entry(&node, &path, text).await.unwrap()) }
+    });
+    let said = case.find().unwrap_err();
+    assert!(said.contains("is not as this version writes it"), "{said}");
+    assert!(
+        said.contains("remove .gristmill-*") && !said.contains('\n'),
+        "{said}"
+    );
 }

@@ -122,6 +122,12 @@ pub(crate) async fn read_headers_of(
     Ok((headers, Source::Behind(behind)))
 }
 
+/// A row without the bytes that end it.
+pub(crate) fn body(row: &[u8]) -> &[u8] {
+    let row = row.strip_suffix(b"\n").unwrap_or(row);
+    row.strip_suffix(b"\r").unwrap_or(row)
+}
+
 fn refused(source: &Source, what: &str) -> Failure {
     let file = source.path().unwrap_or("-".as_ref()).to_owned();
     let what = what.to_owned();

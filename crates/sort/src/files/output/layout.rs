@@ -41,10 +41,10 @@ pub(super) struct Disk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub directory: usize,
-    /// The first and the last have records.
+    /// The first and the last have records, if there are any.
     pub buckets: Range<usize>,
     /// The number of its part among all parts of all stripes.
-    cell: usize,
+    pub cell: usize,
 }
 
 /// The places of all buckets.

@@ -156,7 +156,15 @@ impl Set {
         let rates = self.rates(node, measured).await;
         let disks = rates.into_iter().zip(room);
         let disks: Vec<Disk> = disks.map(|(rate, room)| Disk { rate, room }).collect();
-        let cuts = divide(&bytes, &disks);
+        let mut cuts = divide(&bytes, &disks);
+        if cuts.is_empty() && header > 0 {
+            // The header is not lost.
+            cuts.push(Cut {
+                directory: 0,
+                buckets: 0..0,
+                cell: 0,
+            });
+        }
         let tag = self.tag(node).await;
         for (number, cut) in cuts.iter().enumerate() {
             let length = bytes[cut.buckets.clone()].iter().sum::<u64>() + header;
@@ -231,11 +239,12 @@ impl Set {
             let before = &bytes[..span.file];
             span.file = before.iter().filter(|&&bytes| bytes > 0).count();
         }
+        let has_records = bytes.iter().any(|&bytes| bytes > 0);
         let step = |all: &mut Vec<Draft>| {
             for (draft, bytes) in all.iter_mut().zip(&bytes) {
                 draft.length = Some(header + bytes);
             }
-            let is_empty = |draft: &mut Draft| draft.length == Some(header);
+            let is_empty = |draft: &mut Draft| has_records && draft.length == Some(header);
             all.extract_if(.., is_empty).collect::<Vec<Draft>>()
         };
         for empty in self.drafts.change(node, step).await {

@@ -49,6 +49,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         control: Control::default(),
         resume: None,
         listing: None,
+        host: String::new(),
         rows: None,
         longest_line: None,
         may_begin_again: false,
