@@ -133,6 +133,9 @@ fn progress_of_another_sort_is_refused() {
     assert!(ran.code == 2 && ran.err.contains("part 0"), "{}", ran.err);
 }
 
+/// A file, what is done to it, and how it is told.
+type Change<'a> = (&'a str, &'a dyn Fn(&str), &'a str);
+
 /// An input that is not as it was is refused, with its name, whatever tells: its content with a new
 /// or the old time, another file with its name, or its rights. Without the saved progress, the sort
 /// begins anew.
@@ -159,7 +162,7 @@ fn an_input_that_is_not_as_it_was_is_refused() {
         file.write_all_at(&[b'x'; 2000], RECORDS / 4 * 100 + 700)
             .unwrap();
     };
-    let changes: [(&str, &dyn Fn(&str), &str); 4] = [
+    let changes: [Change<'_>; 4] = [
         ("in", &|name| edit(name), "has other contents"),
         (
             "other",
