@@ -38,7 +38,7 @@ impl Default for Watch {
     }
 }
 
-/// What runs for a sort: itself, and the writing of its records to a file.
+/// The runs of a sort: itself, and the writing of its records to a file.
 #[derive(Default)]
 struct Runs {
     /// The files of each.

@@ -99,7 +99,7 @@ static void lengths_are_checked(void)
         size_t pushed = 7;
 
         CHECK(gristmill_start(sorter) == GRISTMILL_OK);
-        /* Larger ones than these are what no program has. */
+        /* No program has so many bytes. */
         if (number > INT64_MAX) {
             CHECK(gristmill_push(sorter, (const uint8_t *)"a", number) == GRISTMILL_ARGUMENT);
             CHECK(gristmill_push_bytes(sorter, (const uint8_t *)"a", number) ==

@@ -1,5 +1,5 @@
-//! Sorts that begin again: what the first attempt did not expect is found anywhere in the file, and the
-//! caller gets each record once.
+//! Sorts that begin again: a line that the first attempt did not expect is anywhere in the file, and
+//! the caller gets each record once.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use gristmill::{Error, Format, Sorter};
 use crate::drawn::{Random, drain};
 use crate::files;
 
-/// Bytes before what is not expected.
+/// Bytes before the line that is not expected.
 const PLACES: [usize; 4] = [0, 1000, 300_000, 5_000_000];
 
 /// The lines, which are in no order, with one of another kind among them; and the header.

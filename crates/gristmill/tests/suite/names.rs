@@ -42,7 +42,7 @@ fn relative_names_are_those_of_the_beginning() {
     set_current_dir("/").unwrap();
 }
 
-/// What was pushed comes from no stream and no file.
+/// Pushed records come from no stream and no file.
 #[test]
 fn messages_about_pushed_records_name_no_stream() {
     let wrong: [(&str, Option<&str>, &str, &str); 6] = [

@@ -56,7 +56,7 @@ fn sorts_or_refuses(case: &str, sorter: impl Fn() -> Sorter) {
             Err(Error::Options(what) | Error::Memory(what)) => {
                 assert!(what.contains(' '), "{case}, {number}: {what}");
             }
-            // What could not be sorted is not there to be merged.
+            // An output that could not be made is not there to be merged.
             Err(Error::File { .. }) if number == 2 => {}
             Err(error) => panic!("{case}, {number}: {error:?}"),
         }
