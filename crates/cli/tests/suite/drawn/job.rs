@@ -77,6 +77,8 @@ type Change = Box<dyn Fn(&mut Job)>;
 
 /// How many records, and how long they are.
 enum Size {
+    /// Inputs without a row, of all kinds.
+    Nothing,
     Few,
     /// Some as long as buffers.
     Long,
@@ -97,6 +99,7 @@ impl Job {
             0 => Size::Loads,
             1..9 => Size::Bulk,
             9..40 => Size::Long,
+            40..65 => Size::Nothing,
             _ => Size::Few,
         };
         let is_long = matches!(size, Size::Long);
@@ -145,7 +148,7 @@ impl Job {
                 source: Source::draw(draw),
                 records,
                 has_end: draw.u8(0..4) > 0,
-                has_header: taste.format.has_header() && !(is_empty && draw.bool()),
+                has_header: taste.format.has_header() && !(is_empty && draw.u8(0..3) == 0),
             });
         }
         job.settle(draw);
@@ -168,6 +171,7 @@ impl Job {
 
     fn records(&self, draw: &mut Rng, taste: &Taste, size: &Size, inputs: usize) -> Vec<Record> {
         let count = match size {
+            Size::Nothing => 0,
             Size::Few => [0, 1, 2, 3, 8, 20, 60][draw.usize(0..7)],
             Size::Long => draw.usize(0..30),
             Size::Bulk => draw.usize(5_000..20_000),
@@ -177,7 +181,7 @@ impl Job {
         let odd = count - draw.usize(0..count.min(20) + 1);
         let mut drawn = |number| {
             let length = match size {
-                Size::Few => 0,
+                Size::Nothing | Size::Few => 0,
                 Size::Long if draw.usize(0..rate) == 0 => texts::edge(draw),
                 Size::Bulk if number == odd && draw.bool() => texts::edge(draw),
                 Size::Long => 0,
@@ -321,7 +325,7 @@ impl Job {
 fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
     let memory: &[&str] = match size {
         Size::Loads => &["-S5M", "-S6M", "-S8M"],
-        Size::Few => &["-S8M", "-S16M", "-S64M"],
+        Size::Nothing | Size::Few => &["-S8M", "-S16M", "-S64M"],
         Size::Long | Size::Bulk => &["-S6M", "-S8M", "-S16M", "-S64M", "-S100M", "-S500M", "-S1G"],
     };
     let all: [(u8, &[&str]); 18] = [

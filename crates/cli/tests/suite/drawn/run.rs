@@ -221,8 +221,8 @@ impl Job {
         let ran = Ran { status, said };
         let touched = self.touched(&before, &own, &ran);
         let output = self.sink.read(&own, piped, &self.header, file);
-        touched
-            .or_else(|| ran.wrong())
+        ran.wrong()
+            .or(touched)
             .or_else(|| job.judge(case, format, &ran, output))
     }
 
@@ -533,6 +533,9 @@ impl Input {
         if case.run_quietly(&words) {
             self.source = Source::Set;
             self.records.sort_by(|a, b| plain.compare(a, b));
+        }
+        if self.source == Source::File {
+            let _ = fs::remove_dir_all(case.own(name));
         }
         fs::remove_file(case.own("unsorted")).unwrap();
     }
