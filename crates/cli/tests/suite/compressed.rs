@@ -542,7 +542,7 @@ fn long_skippable_frames_come_first_in_every_kind_of_input() {
                 assert!(ran.complaint().contains(&says), "{line}: {ran:?}");
             }
             // Other data follows.
-            place.write("other", [&front[..], b"b\na\n"].concat());
+            place.write("other", [&front[..], b"b\na\nand more\n"].concat());
             assert!(place.run("sort other").succeeded().out.len() > front.len());
             let ran = place.feed("sort", &place.read("other"));
             assert!(

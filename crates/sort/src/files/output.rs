@@ -27,7 +27,6 @@ use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::files::input::Inputs;
 use crate::files::manifest::{ListedFile, Manifest};
 use crate::job::{IoChoice, Job, Target};
 use crate::records::contents::Contents;
@@ -127,31 +126,6 @@ impl Output {
     ) -> Result<Output, Failure> {
         let draft = single::keep(node, target, draft, io).await?;
         Ok(Output::of(node, draft, Commit::One))
-    }
-
-    /// Refuses to write over an input: an open descriptor is written in place, while the input is
-    /// read or before the sort is known to succeed. What is only added to an input may be there as
-    /// well, unless a merge would read it again.
-    ///
-    /// # Errors
-    /// When the output is one of these inputs.
-    pub(crate) async fn spares(
-        &self,
-        node: &Node,
-        inputs: &Inputs,
-        merges: bool,
-    ) -> Result<(), Failure> {
-        let file = &self.first().file;
-        let found = inputs.files.iter().find(|input| input.is_in(file));
-        let Some(input) = found.filter(|_| self.is_one() && file.is_sequential()) else {
-            return Ok(());
-        };
-        if file.appends(node).await? && !(merges && input.is_sequential()) {
-            return Ok(());
-        }
-        let name = input.name().display();
-        let cause = format!("it is the input {name}, which would be overwritten; name it with -o");
-        Err(DiskError::new("write", file.path(), std::io::Error::other(cause)).into())
     }
 
     fn of(node: &Node, draft: Draft, commit: Commit) -> Output {

@@ -1,12 +1,14 @@
 //! How an output of one file is opened: beside its target, with the target's access.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use node::{Access, DiskError, File, FileKind, Metadata, Node, NotBelieved, Open, Standard};
 use pipeline::Failure;
 
 use crate::error::SortError;
+use crate::files::input::Inputs;
+use crate::files::output::Output;
 use crate::files::output::draft::{Draft, NEW_MODE, draft_mode, shown_as};
 use crate::files::temporary::{Temporary, sweep};
 use crate::files::text_file::PRIVATE;
@@ -49,6 +51,33 @@ pub(super) async fn open(node: &Node, path: &Path, io: IoChoice) -> Result<Draft
     let made = Temporary::create(node, parent(&target), how).await;
     let made = made.map_err(shown_as(&target))?;
     Ok(Draft::of(made.file, target, access))
+}
+
+impl Output {
+    /// Refuses to write over an input: an open descriptor is written in place, while the input is
+    /// read or before the sort is known to succeed. What is only added to an input may be there as
+    /// well, unless a merge would read it again.
+    ///
+    /// # Errors
+    /// When the output is one of these inputs.
+    pub(crate) async fn spares(
+        &self,
+        node: &Node,
+        inputs: &Inputs,
+        merges: bool,
+    ) -> Result<(), Failure> {
+        let file = &self.first().file;
+        let found = inputs.files.iter().find(|input| input.is_in(file));
+        let Some(input) = found.filter(|_| self.is_one() && file.is_sequential()) else {
+            return Ok(());
+        };
+        if file.appends(node).await? && !(merges && input.is_sequential()) {
+            return Ok(());
+        }
+        let name = input.name().display();
+        let cause = format!("it is the input {name}, which would be overwritten; name it with -o");
+        Err(DiskError::new("write", file.path(), io::Error::other(cause)).into())
+    }
 }
 
 /// Opens the file that another node has created beside the target of `path`, under that name.
