@@ -171,6 +171,8 @@ fn a_broken_promise_of_a_kind_is_told() {
         ("checkpoint-lists", unfinished, "wrong output: ", false),
         ("checkpoint-draft", unfinished, "wrong output: ", false),
         ("checkpoint-spill", unfinished, "wrong output: ", false),
+        ("edit-resumed", unfinished, "stale: ", false),
+        ("edit-stopped", "exit 0", "mixed: ", false),
     ] {
         if needs_root && !is_root {
             eprintln!("skipped: {kind}, which needs files of other users");
