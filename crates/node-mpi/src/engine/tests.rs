@@ -351,7 +351,7 @@ fn an_all_to_all_begins_when_shipments_have_left() {
     std::thread::spawn(move || {
         scene.turn(Duration::ZERO);
         scene.turn(2 * OLDEST);
-        drop(sender.send(scene.engine.all_to_all.is_some()));
+        let _ = sender.send(scene.engine.all_to_all.is_some());
     });
     let waits = turned.recv_timeout(Duration::from_secs(60));
     assert_eq!(waits, Ok(true), "it has begun");

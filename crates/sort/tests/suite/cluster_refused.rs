@@ -269,7 +269,8 @@ fn files_of_one_name_and_length_are_told_apart() {
     };
     let edited = |driver: &Driver| driver.disks(1).edit(&PathBuf::from("/in"), 7, b"x");
     let nothing = |_: &Driver| {};
-    let cases: [(&dyn Fn(&Driver), [&str; 2], bool); 5] = [
+    type Change<'a> = &'a dyn Fn(&Driver);
+    let cases: [(Change<'_>, [&str; 2], bool); 5] = [
         (&nothing, ["a", "a"], false),
         (&other, ["a", "a"], true),
         (&other, ["a", "b"], false),
