@@ -23,8 +23,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 #[cfg(test)]
 mod tests;
 
-/// A process that takes longer hangs: usual are a few seconds, and a minute on busy cores.
-pub const LIMIT: Duration = Duration::from_secs(300);
+/// A process that takes longer hangs: the longest take half a minute, and ten on cores that many share.
+pub const LIMIT: Duration = Duration::from_secs(900);
 
 /// The time between the request to end and the kill, so that a launcher can end its ranks.
 const GRACE: Duration = Duration::from_secs(3);
