@@ -6,8 +6,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use lab::experiment::{Experiment, Size};
+use lab::experiment::Experiment;
 use libfuzzer_sys::fuzz_target;
+use plot::Size;
 
 /// The file, in memory where possible.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
