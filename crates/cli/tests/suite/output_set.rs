@@ -498,7 +498,7 @@ fn a_copy_of_a_set_leaves_the_files_of_the_original() {
         "{:?}",
         names_in(&place, "d")
     );
-    let copied = std::process::Command::new("cp")
+    let copied = children::Command::new("cp")
         .args(["-r", "a", "b"])
         .current_dir(place.path("."))
         .status();
@@ -541,7 +541,7 @@ fn a_copied_list_warns_of_no_file_of_the_original() {
     list["files"].as_array_mut().unwrap().push(second);
     place.write("a/out-0.manifest.json", list.to_string());
     place.write("a/out-1", "3\n");
-    let copied = std::process::Command::new("cp")
+    let copied = children::Command::new("cp")
         .args(["-r", "a", "b"])
         .current_dir(place.path("."))
         .status();
