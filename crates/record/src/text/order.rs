@@ -111,10 +111,11 @@ pub struct TextOrder {
     pub(super) keyed: bool,
     /// A part for each key.
     parts: Vec<Part>,
-    /// The bytes of the keys in the order of a language, if they tell equal keys apart.
-    bytes: Vec<Part>,
-    /// The last resort, if the keys leave it anything to do.
-    last: Option<Part>,
+    /// Whether bytes tell keys apart that a language takes for equal.
+    told_by_bytes: bool,
+    /// Behind the keys: the bytes of those that a language compares, if they tell equal keys apart, and
+    /// the last resort, if all that leaves it anything to do.
+    rest: Vec<Part>,
     /// Whether the only part is the line itself, ascending or descending.
     line_only: Option<u64>,
     salt: Option<[u8; 16]>,
@@ -203,8 +204,8 @@ impl TextOrder {
             ties,
             keyed: true,
             parts,
-            bytes: Vec::new(),
-            last,
+            told_by_bytes: false,
+            rest: last.into_iter().collect(),
             line_only,
             salt: None,
             locale: None,
@@ -240,18 +241,18 @@ impl TextOrder {
     /// character and in two, have the order of their bytes, behind all keys. So equal keys, of which
     /// one is kept, have equal bytes and stand together.
     #[must_use]
-    pub fn told_by_bytes(self) -> TextOrder {
+    pub fn told_by_bytes(mut self) -> TextOrder {
         let bytes = self.parts.iter().filter_map(Part::bytes_of_collated);
-        TextOrder {
-            bytes: bytes.collect(),
-            ..self
-        }
+        let bytes: Vec<Part> = bytes.collect();
+        self.told_by_bytes = !bytes.is_empty();
+        self.rest.splice(..0, bytes);
+        self
     }
 
     /// Whether bytes tell keys apart that a language takes for equal.
     #[must_use]
     pub fn is_told_by_bytes(&self) -> bool {
-        !self.bytes.is_empty()
+        self.told_by_bytes
     }
 
     /// The language whose order text has.
@@ -309,8 +310,7 @@ impl TextOrder {
     /// Whether lines that compare equal are the same bytes.
     #[must_use]
     pub fn is_total(&self) -> bool {
-        let mut keys = self.parts.iter().chain(&self.bytes);
-        self.ties == TextTies::Line || keys.any(Part::is_line)
+        self.ties == TextTies::Line || self.all().any(Part::is_line)
     }
 
     /// Word `depth` of a line; 0 past the last. Word 0 is the prefix.
@@ -366,7 +366,7 @@ impl TextOrder {
         let mut by_part = self
             .all()
             .enumerate()
-            .map(|(number, part)| part.compare_found((a.find(part, number), b.find(part, number))));
+            .map(|(number, part)| part.compare_found(a.find(part, number), b.find(part, number)));
         by_part
             .find(|ordering| ordering.is_ne())
             .unwrap_or(Ordering::Equal)
@@ -376,7 +376,10 @@ impl TextOrder {
     /// are.
     #[must_use]
     pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
-        self.parts.iter().all(|part| part.equal(a, b))
+        match self.locale {
+            None => self.parts.iter().all(|part| part.compare(a, b).is_eq()),
+            Some(_) => self.parts.iter().all(|part| part.equal(a, b)),
+        }
     }
 
     /// The first word from `from` on in which two lines differ, or `until` if that is not before it.
@@ -427,10 +430,10 @@ impl TextOrder {
         }
     }
 
-    /// The parts for the keys, their bytes, and the last resort.
+    /// All parts, in their order.
     #[inline]
     fn all(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(&self.bytes).chain(&self.last)
+        self.parts.iter().chain(&self.rest)
     }
 
     /// The parts for the keys alone.

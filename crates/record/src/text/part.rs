@@ -167,13 +167,7 @@ impl Part {
     /// The order of the keys in two lines.
     #[inline]
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.compare_found((self.source.find(a), self.source.find(b)))
-    }
-
-    /// The order of two keys that are found.
-    #[inline]
-    pub(super) fn compare_found(&self, keys: (Found<'_>, Found<'_>)) -> Ordering {
-        let ordering = pair(keys, |a, b| self.code.compare(a, b));
+        let ordering = self.pair(a, b, |a, b| self.code.compare(a, b));
         if self.flip == 0 {
             ordering
         } else {
@@ -181,21 +175,40 @@ impl Part {
         }
     }
 
-    /// The key in `line`.
+    /// The order of two keys that are found.
+    pub(super) fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
+        let ordering = a.with(|a| b.with(|b| self.code.compare(a, b)));
+        if self.flip == 0 {
+            ordering
+        } else {
+            ordering.reverse()
+        }
+    }
+
+    #[inline]
+    fn pair<T>(&self, a: &[u8], b: &[u8], then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
+        match (self.source.find(a), self.source.find(b)) {
+            (Found::Plain(a), Found::Plain(b)) => then(a, b),
+            (a, b) => a.with(|a| b.with(|b| then(a, b))),
+        }
+    }
+
+    /// The key in `line`, where that is not looked for in a hot loop.
+    #[inline(never)]
     pub(super) fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
         self.source.find(line)
     }
 
     /// Where the key is in `line`.
     pub(super) fn place(&self, line: &[u8]) -> FoundAt {
-        FoundAt::new(self.source.find(line), line)
+        FoundAt::new(self.find(line), line)
     }
 
     /// Whether the keys in two lines are equal. Text in the order of a language is equal only if its
     /// bytes are: there are characters that a language does not see.
     pub(super) fn equal(&self, a: &[u8], b: &[u8]) -> bool {
         match self.code {
-            Code::Collated(_) => pair((self.source.find(a), self.source.find(b)), |a, b| a == b),
+            Code::Collated(_) => self.pair(a, b, |a, b| a == b),
             _ => self.compare(a, b).is_eq(),
         }
     }
@@ -211,9 +224,12 @@ impl Part {
             0 => (word, ordering),
             _ => (word, ordering.reverse()),
         };
-        self.with(line, |key| {
+        self.find(line).with(|key| {
             self.code.against(key, words, |difference| {
-                then(&mut |other| self.with(other, &mut *difference).map(flipped));
+                then(&mut |other| {
+                    let found = self.find(other);
+                    found.with(&mut *difference).map(flipped)
+                });
             })
         })
     }
@@ -241,14 +257,6 @@ impl Part {
                 fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
             }
         }
-    }
-}
-
-#[inline]
-fn pair<T>(keys: (Found<'_>, Found<'_>), then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
-    match keys {
-        (Found::Plain(a), Found::Plain(b)) => then(a, b),
-        (a, b) => a.with(|a| b.with(|b| then(a, b))),
     }
 }
 
