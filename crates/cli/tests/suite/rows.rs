@@ -262,3 +262,27 @@ fn a_set_of_rows_with_a_header_is_sorted_again() {
     let again = csv(&["none", "a.csv"]);
     assert!(again.stdout.len() == expected.len(), "{}", said(&again));
 }
+
+/// Rows that agree in many words of their keys, in orders with positions and without.
+#[test]
+fn long_equal_fronts_of_keys_are_told_apart() {
+    let place = crate::common::Place::new();
+    let mut rows: Vec<String> = (0..64)
+        .map(|row| format!("7,{}{:03}\n", "y".repeat(60), row * 37 % 64))
+        .collect();
+    place.write("in.csv", format!("b,a\n{}", rows.concat()));
+    rows.sort();
+    let ascending = format!("b,a\n{}", rows.concat());
+    rows.reverse();
+    let descending = format!("b,a\n{}", rows.concat());
+    for options in ["", "-s", "-u"] {
+        for (key, expected) in [("a", &ascending), ("a:desc", &descending)] {
+            let line = format!("sort --format csv --key b:num --key {key} {options} in.csv");
+            assert_eq!(
+                place.run(&line).succeeded().out,
+                expected.as_bytes(),
+                "{line}"
+            );
+        }
+    }
+}

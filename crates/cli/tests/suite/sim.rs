@@ -317,10 +317,7 @@ fn misused(line: &str, parts: &[&str]) {
 
 #[test]
 fn impossible_options_of_programs_are_refused() {
-    misused(
-        "sim sleep",
-        &["'sleep'", "gristmill sim --help"],
-    );
+    misused("sim sleep", &["'sleep'", "gristmill sim --help"]);
     misused(
         "sim local-min --incast 4",
         &["'--incast'", "gristmill sim local-min"],

@@ -207,9 +207,7 @@ fn pipes_are_refused() {
 fn a_named_pipe_is_refused_before_it_is_opened() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
-    let made = children::Command::new("mkfifo")
-        .arg(path("in-1"))
-        .status();
+    let made = children::Command::new("mkfifo").arg(path("in-1")).status();
     assert!(made.unwrap().success());
     let records = draw(Pattern::Uniform, 1, 100, 100);
     std::fs::write(path("in-0"), records).unwrap();

@@ -79,7 +79,6 @@ impl Words for LineWords<'_> {
     }
 
     fn compare_with(&self, pivot: u64, rows: &mut [Entry], from: u32) {
-        let place = self.bucket.position(pivot);
         rows.iter_mut().for_each(|entry| entry.prefix = EQUAL);
         if from < self.words {
             let words = from..self.words;
@@ -96,7 +95,9 @@ impl Words for LineWords<'_> {
                     some_equal
                 });
         }
+        // Without that order chunks have no marks of positions.
         if self.order.ties() == Ties::Position {
+            let place = self.bucket.position(pivot);
             for entry in rows.iter_mut().filter(|entry| entry.prefix == EQUAL) {
                 entry.prefix = prefix_of(self.bucket.position(entry.row).cmp(&place));
             }
