@@ -81,7 +81,7 @@ pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
         say::err(as_reference(&error));
         return ExitCode::from(1);
     }
-    let message = ambiguous(&error, program).unwrap_or_else(|| in_one_line(&error));
+    let message = ambiguous(&error, program).unwrap_or_else(|| in_one_line(&error, program));
     let told = match error.kind() {
         // Asked for nothing, a command shows what it has.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.render().to_string(),
@@ -141,9 +141,10 @@ fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
 }
 
 /// An error in one line: what is wrong, and what to do.
-fn in_one_line(error: &clap::Error) -> String {
-    use ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
-    use ContextKind::{SuggestedArg, SuggestedSubcommand, SuggestedValue};
+fn in_one_line(error: &clap::Error, program: &clap::Command) -> String {
+    use ContextKind::{
+        InvalidArg, InvalidValue, SuggestedArg, SuggestedSubcommand, SuggestedValue,
+    };
     let told = |kind| match error.get(kind)? {
         ContextValue::String(one) => Some(one.as_str()),
         ContextValue::Strings(all) => all.first().map(String::as_str),
@@ -165,15 +166,24 @@ fn in_one_line(error: &clap::Error) -> String {
     }
     let said = wrong.collect::<Vec<_>>().join(" ");
     let mut meant = [SuggestedArg, SuggestedSubcommand, SuggestedValue].into_iter();
-    let command = command().into_string().unwrap_or_default();
-    let is_known = command.chars().all(|letter| letter.is_ascii_lowercase());
     match meant.find_map(told) {
         Some(meant) => format!("{said}; did you mean {meant}?"),
-        None if is_known && told(InvalidSubcommand) != Some(command.as_str()) => {
-            format!("{said}; gristmill {command} --help shows what there is")
-        }
-        None => format!("{said}; gristmill --help shows what there is"),
+        None => format!("{said}; {} --help shows what there is", called(program)),
     }
+}
+
+/// The command that this process was called for, as far as there is one.
+fn called(program: &clap::Command) -> String {
+    let mut called = program.get_name().to_owned();
+    let mut found = program;
+    for word in std::env::args_os().skip(1) {
+        let Some(command) = found.find_subcommand(&word) else {
+            break;
+        };
+        called = format!("{called} {}", command.get_name());
+        found = command;
+    }
+    called
 }
 
 /// The error as the reference's tools show it, with their usage.

@@ -60,7 +60,7 @@ fn a_wrong_command_line_gets_one_line() {
         ),
         ("sort -S 5 -S x in", &["'x'", "--memory"]),
         ("check in --foo", &["--foo", "gristmill check --help"]),
-        ("lab run", &["<NAME>", "gristmill lab --help"]),
+        ("lab run", &["<NAME>", "gristmill lab run --help"]),
     ] {
         let ran = place.run_shell(&format!("$GRISTMILL {line}"));
         assert_eq!(ran.code, 2, "{line}: {ran:?}");
