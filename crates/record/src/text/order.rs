@@ -24,7 +24,7 @@ use super::key::TextKey;
 use super::locale::Locale;
 use super::options::{KeyOptions, OptionError, TextKind};
 use super::part::{Part, fill};
-use super::row::{Found, FoundAt, RowValue};
+use super::row::RowValue;
 use super::stretch::Stretch;
 
 /// The tie-breaker between lines with equal keys.
@@ -64,29 +64,6 @@ pub enum TextOrderError {
         /// The letters of the options.
         letters: String,
     },
-}
-
-/// Where the keys of a line are, so that they need not be sought at each of many comparisons.
-#[derive(Clone, Debug)]
-pub struct KeyPlaces(Vec<FoundAt>);
-
-/// A line, and the places of its keys if they are known.
-#[derive(Clone, Copy, Debug)]
-pub struct PlacedLine<'l> {
-    /// The line.
-    pub bytes: &'l [u8],
-    /// The places.
-    pub places: Option<&'l KeyPlaces>,
-}
-
-impl<'l> PlacedLine<'l> {
-    /// The key of a part of the order, which has this number.
-    fn find(self, part: &Part, number: usize) -> Found<'l> {
-        match self.places {
-            Some(places) => places.0[number].of(self.bytes),
-            None => part.find(self.bytes),
-        }
-    }
 }
 
 /// An order of lines as sequences of 64-bit words.
@@ -333,8 +310,7 @@ impl TextOrder {
         0
     }
 
-    /// No line of at most `longest_line` bytes has more words than this, which is less than half of
-    /// all 32-bit numbers. Lines for which that is not enough are too long to be sorted by words.
+    /// Upper bound on the words of a line of so many bytes, below 2^31: a longer one is too long for them.
     #[must_use]
     pub fn most_words(&self, longest_line: usize) -> u32 {
         let words = self.all().map(|part| part.most_words(longest_line));
@@ -349,27 +325,8 @@ impl TextOrder {
     #[must_use]
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         let mut by_part = self.all().map(|part| part.compare(a, b));
-        by_part
-            .find(|ordering| ordering.is_ne())
-            .unwrap_or(Ordering::Equal)
-    }
-
-    /// The places of all keys of a line.
-    #[must_use]
-    pub fn places(&self, line: &[u8]) -> KeyPlaces {
-        KeyPlaces(self.all().map(|part| part.place(line)).collect())
-    }
-
-    /// As [`TextOrder::compare`], without a search for keys whose places are known.
-    #[must_use]
-    pub fn compare_placed(&self, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
-        let mut by_part = self
-            .all()
-            .enumerate()
-            .map(|(number, part)| part.compare_found(a.find(part, number), b.find(part, number)));
-        by_part
-            .find(|ordering| ordering.is_ne())
-            .unwrap_or(Ordering::Equal)
+        let differs = by_part.find(|ordering| ordering.is_ne());
+        differs.unwrap_or(Ordering::Equal)
     }
 
     /// Whether all keys of two lines are equal. Text in the order of a language is equal if its bytes
@@ -432,7 +389,7 @@ impl TextOrder {
 
     /// All parts, in their order.
     #[inline]
-    fn all(&self) -> impl Iterator<Item = &Part> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.rest)
     }
 

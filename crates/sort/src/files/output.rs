@@ -362,8 +362,7 @@ impl Output {
 
     /// Whether it keeps its name, as a pipe or a device does.
     pub(crate) fn is_pipe(&self) -> bool {
-        self.drafts
-            .look(|all| all.first().is_some_and(Draft::is_pipe))
+        self.drafts().first().is_some_and(Draft::is_pipe)
     }
 
     /// Whether nothing of it has reached its target.
@@ -395,9 +394,7 @@ impl Output {
 
     /// The drafts that this rank finishes and names.
     fn own_drafts(&self, node: &Node) -> Vec<Draft> {
-        match self.is_shared() && node.rank() != Rank::ROOT {
-            true => Vec::new(),
-            false => self.drafts(),
-        }
+        let is_own = !self.is_shared() || node.rank() == Rank::ROOT;
+        if is_own { self.drafts() } else { Vec::new() }
     }
 }

@@ -203,7 +203,8 @@ impl From<Output> for Ran {
         let code = status
             .code()
             .or(status.signal().map(|signal| SIGNAL_CODE + signal));
-        let err = String::from_utf8(output.stderr).unwrap();
+        // A line out of order is shown as it is.
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
         Ran {
             code: code.expect("a code or a signal"),
             out: output.stdout,
