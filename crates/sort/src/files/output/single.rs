@@ -115,7 +115,11 @@ pub(super) async fn keep(
     let access = match kind(node, target).await? {
         None => new_access(node, target).await?,
         Some(FileKind::Regular) => node.access(target).await?,
-        Some(_) => return Err(directory(target)),
+        Some(FileKind::Directory) => return Err(directory(target)),
+        Some(FileKind::Sequential) => {
+            let cause = io::Error::other("it is a pipe or a device; --resume needs a regular file");
+            return Err(DiskError::new("resume with", target, cause).into());
+        }
     };
     let (direct, mode) = (is_direct(io), PRIVATE);
     let how = match known {
