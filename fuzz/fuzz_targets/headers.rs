@@ -68,7 +68,7 @@ fuzz_target!(|data: &[u8]| {
         let (pieces, failed_in_pieces) = contents(header, file, 1 + usize::from(choice >> 4));
         let shorter = whole.len().min(pieces.len());
         assert_eq!(whole[..shorter], pieces[..shorter]);
-        // What is read last may go beyond the limit, and is not looked at if it fails.
+        // The last read may go beyond the limit, and is not looked at if it fails.
         let is_short = shorter + 10_000 < MOST_CONTENTS;
         assert!(!is_short || failed == failed_in_pieces);
         assert!(!is_short || failed || whole.len() == pieces.len());

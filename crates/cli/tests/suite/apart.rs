@@ -118,7 +118,7 @@ fn nothing_is_written_over_an_input_or_another_file() {
     }
 }
 
-/// What stays allowed: an output may be an input, and a set may be sorted in place.
+/// An output may still be an input, and a set may be sorted in place.
 #[test]
 fn outputs_may_be_inputs() {
     let place = place();

@@ -133,7 +133,7 @@ fn an_input_is_not_written_over_through_a_descriptor() {
         );
         assert!(place.snapshot() == before, "{command}");
     }
-    // What is added stands behind the input.
+    // Added bytes stand behind the input.
     for command in [
         "sort in >> in",
         "sort < in >> in",

@@ -61,7 +61,7 @@ fn skippable_frames_are_skipped() {
     }
 }
 
-/// What comes before the first frame may be of any length, also where a buffer ends.
+/// Bytes before the first frame may be of any length, also where a buffer ends.
 #[test]
 fn skippable_frames_of_any_length_come_first() {
     let contents = lines(10_000, 3);

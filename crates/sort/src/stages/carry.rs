@@ -6,7 +6,7 @@
 //! buffers   |header........|....ab|cd|reco|rd|efg|...
 //! ```
 //!
-//! What is carried may be longer than a buffer; it fills as many as it needs.
+//! The carried bytes may be longer than a buffer; they fill as many as they need.
 
 use node::Buffer;
 

@@ -20,7 +20,7 @@ const DISK: DiskModel = DiskModel {
     write_ns_per_kib: 10,
 };
 
-/// What another program does to a file; its length stays.
+/// A change that another program makes to a file; its length stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meddling {
     /// Some records are overwritten in place.

@@ -107,7 +107,7 @@ impl Order {
                 _ => kept.push((1, record.clone())),
             }
         }
-        // Which ones are the first of a language, only the language knows.
+        // Only the language knows the first ones.
         if self.locale.is_none() {
             kept.truncate(self.top.unwrap_or(usize::MAX));
         }

@@ -33,7 +33,7 @@ const REFUSALS: [&str; 11] = [
     "on one node",
 ];
 
-/// What is said of an input of a merge.
+/// The words about an input of a merge.
 const DISORDER: &str = "out of order, and -m only merges";
 
 /// The longest input that is printed with its case.

@@ -61,7 +61,7 @@ pub(super) enum Sink {
     Ranks(usize, bool),
 }
 
-/// Which of them are here.
+/// The packers that are here.
 static HERE: LazyLock<[bool; 5]> =
     LazyLock::new(|| PACKERS.map(|(name, _)| !super::is_missing(name)));
 

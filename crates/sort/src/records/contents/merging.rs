@@ -54,7 +54,7 @@ struct Source {
     next: OnceCell<Next>,
 }
 
-/// What is found of a source's next record, once.
+/// Facts about a source's next record, found once.
 #[derive(Debug)]
 struct Next {
     end: usize,
