@@ -90,7 +90,8 @@ pub enum LocaleError {
 
 impl Locale {
     /// The rules that a tag of BCP 47 names, such as `de`, `sv-FI` or `de-u-co-phonebk`. A language
-    /// without rules of its own has those of the root, which suit most.
+    /// without rules of its own has those of the root, which suit most; a variant that it does not have
+    /// is left out.
     ///
     /// # Errors
     /// If the text is no tag.
@@ -105,8 +106,13 @@ impl Locale {
         if let Some(known) = loaded.iter().find(|rules| rules.tag == spelled) {
             return Ok(Locale(known));
         }
-        let preferences = CollatorPreferences::from(&parsed);
-        let collator = CollatorBorrowed::try_new(preferences, CollatorOptions::default());
+        let mut preferences = CollatorPreferences::from(&parsed);
+        let options = CollatorOptions::default();
+        let collator = CollatorBorrowed::try_new(preferences, options).or_else(|_| {
+            // The data names a variant of this language, and lacks it.
+            preferences.collation_type = None;
+            CollatorBorrowed::try_new(preferences, options)
+        });
         let collator = collator.map_err(|error| LocaleError::Unknown {
             given: tag.to_owned(),
             cause: error.to_string(),
@@ -170,6 +176,19 @@ mod tests {
         assert_eq!(Locale::new("DE-de").unwrap().tag(), "de-DE");
         assert_eq!(Locale::new("de-DE").unwrap(), Locale::new("De-De").unwrap());
         assert_ne!(Locale::new("de").unwrap(), Locale::new("sv").unwrap());
+    }
+
+    #[test]
+    fn variants_that_a_language_lacks_are_left_out() {
+        let key = |tag: &str| {
+            let mut key = Vec::new();
+            Locale::new(tag).unwrap().encode("ɛ".as_bytes(), &mut key);
+            key
+        };
+        for variant in ["ee-u-co-phonebk", "ee-u-co-pinyin", "ee-u-co-nothing"] {
+            assert_eq!(key(variant), key("ee"), "{variant}");
+        }
+        assert_ne!(key("ee"), key("de"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use node::{DiskError, Node};
 
+use crate::files::output::replaced_kind;
 use crate::files::path_template::of_rank;
 use crate::files::temporary::PREFIX;
 use crate::files::text_file::spelled;
@@ -35,7 +36,7 @@ impl Site {
     /// The site of a range that `rank` has begun.
     ///
     /// # Errors
-    /// When a directory does not exist.
+    /// When a directory does not exist, or the output is a file that cannot be replaced.
     pub(crate) async fn of(
         node: &Node,
         resume: &Resume,
@@ -46,7 +47,9 @@ impl Site {
         for place in places(resume, rank, range) {
             directories.push(node.resolve(&place).await?);
         }
-        let target = node.resolve(&of_rank(&resume.target, range)).await?;
+        let target = of_rank(&resume.target, range);
+        replaced_kind(node, &target).await?;
+        let target = node.resolve(&target).await?;
         Ok(Site {
             stem: stem(&resume.name, range),
             directories,

@@ -40,7 +40,7 @@ use together::Together;
 
 pub(crate) use draft::{NEW_MODE, take_over};
 pub(crate) use layout::Layout;
-pub(crate) use single::hold;
+pub(crate) use single::{hold, replaced_kind};
 
 /// A draft that other ranks would find if they wrote the same output, and the name that it or its
 /// manifest gets, both without their directory.

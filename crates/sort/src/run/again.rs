@@ -81,7 +81,9 @@ pub(super) async fn sort_any_lines(
             draft.discard(node).await;
         }
         match cause {
-            Cause::LongLine(limit) => job.longest_line = Some((limit * TIMES_LONGER) as usize),
+            Cause::LongLine(limit) => {
+                job.longest_line = Some(limit.saturating_mul(TIMES_LONGER) as usize)
+            }
             Cause::OpenQuote => goes_on = true,
         }
     }

@@ -19,9 +19,10 @@ use super::{Broken, Case, shown};
 use crate::ranks::launch;
 
 /// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 11] = [
+const REFUSALS: [&str; 12] = [
     "no order is known",
     "at least -S",
+    "give a larger -S",
     "--max-line",
     "leave ",
     "name an output file",

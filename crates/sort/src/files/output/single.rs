@@ -159,6 +159,27 @@ async fn kind(node: &Node, path: &Path) -> Result<Option<FileKind>, DiskError> {
     }
 }
 
+/// The kind of the file that a resumed sort replaces, if it is there.
+///
+/// # Errors
+/// When it is a pipe, a device, or what is open at a descriptor: a path that leads to one says so only
+/// before its links are followed.
+pub(crate) async fn replaced_kind(
+    node: &Node,
+    target: &Path,
+) -> Result<Option<FileKind>, DiskError> {
+    let found = kind(node, target).await?;
+    if found != Some(FileKind::Sequential) {
+        return Ok(found);
+    }
+    let what = "it is a pipe, a device or an open descriptor; --resume needs a file with a name";
+    Err(DiskError::new(
+        "resume with",
+        target,
+        io::Error::other(what),
+    ))
+}
+
 /// The access of any new file beside `target`: only the system knows what the process's mask and
 /// the directory make of it.
 async fn new_access(node: &Node, target: &Path) -> Result<Access, DiskError> {

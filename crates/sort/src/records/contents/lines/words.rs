@@ -57,22 +57,20 @@ impl Words for LineWords<'_> {
     }
 
     fn first_difference_of_run(&self, run: &[Entry], from: u32, until: u32) -> u32 {
-        if let [first, second] = run {
-            return self.first_difference(first.row, second.row, from, until);
-        }
-        let end = until.min(self.words);
-        let mut agreed = end.max(from);
-        if from < end {
+        // Most runs part where the first two rows do.
+        let mut agreed = self.first_difference(run[0].row, run[1].row, from, until);
+        let end = agreed.min(self.words);
+        if from < end && run.len() > 2 {
             let first = self.line(run[0].row);
             self.order.text.against(first, from..end, |difference| {
-                for entry in &run[1..] {
+                for entry in &run[2..] {
                     let found = difference(self.line(entry.row));
                     agreed = found.map_or(agreed, |(word, _)| agreed.min(word));
                     if agreed == from {
                         break;
                     }
                 }
-                agreed == end
+                agreed >= end
             });
         }
         agreed
