@@ -5,9 +5,9 @@
 
 use std::io::{self, Read};
 
-use codec::{Decoder, Header, LONGEST_HEADER, Packer, Packing};
+use codec::{Decoder, Front, LONGEST_HEADER, Packer, Packing, read_past};
 use libfuzzer_sys::fuzz_target;
-use node::Compression;
+use node::{Compression, Decompress};
 
 /// A small limit, so that a header that asks for more is met.
 const MEMORY_BYTES: u64 = 32 << 20;
@@ -27,11 +27,18 @@ impl Read for Pieces {
     }
 }
 
-/// The contents up to a fault or [`MOST_CONTENTS`], and whether there was a fault.
-fn contents(header: Header, file: &[u8], most: usize) -> (Vec<u8>, bool) {
+/// The contents up to a fault or [`MOST_CONTENTS`], and whether there was a fault; nothing if the
+/// file is not compressed or takes too much memory.
+fn contents(decompress: Decompress, file: &[u8], most: usize) -> Option<(Vec<u8>, bool)> {
     let (begin, rest) = file.split_at(file.len().min(LONGEST_HEADER));
     let bytes = io::Cursor::new(rest.to_vec());
-    let mut decoder = Decoder::new(header, begin.to_vec(), Pieces { bytes, most });
+    let mut source = Pieces { bytes, most };
+    let front = match Front::of(begin.to_vec(), &mut source, decompress, read_past) {
+        Ok(front) => front,
+        Err(error) => return Some((Vec::new(), is_told(&error))),
+    };
+    let header = front.header(MEMORY_BYTES)?.of_pipe(MEMORY_BYTES).ok()?;
+    let mut decoder = Decoder::new(header, front, source);
     let (mut all, mut out) = (Vec::new(), vec![0; most.clamp(100, 10_000)]);
     while all.len() < MOST_CONTENTS {
         match decoder.fill(&mut out) {
@@ -41,31 +48,30 @@ fn contents(header: Header, file: &[u8], most: usize) -> (Vec<u8>, bool) {
                     break;
                 }
             }
-            Err(error) => {
-                let said = error.to_string();
-                assert!(!said.is_empty() && !said.contains('\n'), "{said:?}");
-                return (all, true);
-            }
+            Err(error) => return Some((all, is_told(&error))),
         }
     }
-    (all, false)
+    Some((all, false))
+}
+
+/// True, if the error is one line.
+fn is_told(error: &io::Error) -> bool {
+    let said = error.to_string();
+    assert!(!said.is_empty() && !said.contains('\n'), "{said:?}");
+    true
 }
 
 fuzz_target!(|data: &[u8]| {
     let [choice, file @ ..] = data else {
         return;
     };
-    let begin = &file[..file.len().min(LONGEST_HEADER)];
-    let found = match choice % 16 {
-        number @ 0..5 => {
-            let format = Compression::ALL[usize::from(number)];
-            Some(Header::with(format, begin, MEMORY_BYTES))
-        }
-        _ => Header::of(begin, MEMORY_BYTES),
+    let decompress = match choice % 16 {
+        number @ 0..5 => Decompress::From(Compression::ALL[usize::from(number)]),
+        _ => Decompress::Auto,
     };
-    if let Some(header) = found.filter(|header| header.of_pipe(MEMORY_BYTES).is_ok()) {
-        let (whole, failed) = contents(header, file, usize::MAX);
-        let (pieces, failed_in_pieces) = contents(header, file, 1 + usize::from(choice >> 4));
+    if let Some((whole, failed)) = contents(decompress, file, usize::MAX) {
+        let (pieces, failed_in_pieces) =
+            contents(decompress, file, 1 + usize::from(choice >> 4)).expect("the same header");
         let shorter = whole.len().min(pieces.len());
         assert_eq!(whole[..shorter], pieces[..shorter]);
         // The last read may go beyond the limit, and is not looked at if it fails.

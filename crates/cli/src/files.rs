@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Component, Path, PathBuf};
 
 use ::sort::Manifest;
 use rustix::fs::{FileType, Stat};
@@ -13,8 +13,8 @@ use crate::ending::failure::CliFailure;
 /// Links that are followed to a file that does not exist yet; the system follows as many.
 const MOST_LINKS: usize = 40;
 
-/// Our temporary files, which a sort removes.
-const TEMPORARY: &str = ".gristmill-";
+/// A longer manifest is refused by the sort that reads it.
+const MOST_MANIFEST_BYTES: u64 = 8 << 20;
 
 /// The file that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +38,18 @@ impl FileId {
                 Err(_) => break,
             }
         }
-        let directory = directory_of(&path).canonicalize().ok()?;
-        Some(FileId::Missing(directory.join(path.file_name()?)))
+        // Directories may be missing, too.
+        let path = std::path::absolute(path).ok()?;
+        let mut above = path.ancestors();
+        let (above, mut place) =
+            above.find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+        for part in path.strip_prefix(above).ok()?.components() {
+            match part {
+                Component::ParentDir => drop(place.pop()),
+                part => place.push(part),
+            }
+        }
+        Some(FileId::Missing(place))
     }
 }
 
@@ -68,9 +78,10 @@ pub(crate) fn keep_apart(
             FileType::from_raw_mode(found.st_mode).is_file()
         });
         let id = FileId::of(path).filter(|_| is_file);
-        if id.is_some_and(|id| all.insert(id, what).is_some()) || is_temporary(path) {
+        if id.is_some_and(|id| all.insert(id, what).is_some()) {
             return refused(what, path);
         }
+        ::sort::check_name(path).map_err(|error| CliFailure::usage(format!("{what}: {error}")))?;
     }
     for path in others.iter().filter(|_| !all.is_empty()) {
         let path = path.as_ref();
@@ -84,23 +95,15 @@ pub(crate) fn keep_apart(
 /// The manifest of a set of files, and the files that it lists; nothing if there is none.
 pub(crate) fn files_listed(manifest: &Path) -> Vec<PathBuf> {
     // To open a pipe would wait.
-    if !manifest.is_file() {
+    let open = manifest.is_file().then(|| File::open(manifest).ok());
+    let Some(file) = open.flatten() else {
         return Vec::new();
-    }
-    let text = std::fs::read(manifest).unwrap_or_default();
-    let listed = serde_json::from_slice::<Manifest>(&text);
-    let mut all = listed.map_or_else(
-        |_| Vec::new(),
-        |listed| listed.paths(directory_of(manifest)),
-    );
+    };
+    let text = BufReader::new(file.take(MOST_MANIFEST_BYTES));
+    let listed = serde_json::from_reader::<_, Manifest>(text).ok();
+    let mut all = listed.map_or_else(Vec::new, |listed| listed.paths(directory_of(manifest)));
     all.push(manifest.to_owned());
     all
-}
-
-/// Whether a path has the name of a temporary file.
-pub(crate) fn is_temporary(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
 }
 
 /// Whether output to `path` would mix with standard output. /dev/null takes both.

@@ -121,13 +121,13 @@ impl Run {
         files.any(|path| path == Path::new("-"))
     }
 
-    /// Refuses to write two texts to one file, to standard output, or over the experiment's file.
-    fn check_outputs(&self) -> Result<(), CliFailure> {
+    /// Refuses to write two texts to one file, to standard output, or over `read`.
+    fn check_outputs(&self, read: &str) -> Result<(), CliFailure> {
         let files = [("--output", &self.output), ("--csv", &self.csv)];
         let named = files.map(|(name, path)| Some((name, path.as_deref()?)));
         let mut named: Vec<(&str, &Path)> = named.into_iter().flatten().collect();
         named.retain(|(_, path)| *path != Path::new("-"));
-        keep_apart(&named, &[Path::new(&self.name)])?;
+        keep_apart(&named, &[read])?;
         let files = files
             .into_iter()
             .filter(|(_, path)| path.as_deref() == Some(Path::new("-")));
@@ -145,10 +145,11 @@ impl Run {
 }
 
 fn act(run: &Run) -> Result<Exit, CliFailure> {
-    run.check_outputs()?;
+    run.check_outputs(&run.name)?;
     let experiment = Experiment::load(&run.name)?
         .with_seeds(run.seed, run.runs)
         .anyway(run.anyway);
+    run.check_outputs(experiment.machine())?;
     let size = if run.full { Size::Full } else { Size::Smoke };
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, &experiment.place()?)?;

@@ -101,6 +101,7 @@ fn words() -> Vec<OsString> {
 
 /// Runs the command line of this process, and returns its exit code.
 pub fn main() -> ExitCode {
+    node_real::allow_inherited_descriptors_only();
     match Arguments::try_parse_from(words()) {
         Ok(arguments) => end(arguments.command.run()),
         Err(error) => usage::tell(error, &Arguments::command()),

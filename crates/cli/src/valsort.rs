@@ -72,16 +72,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
+    let set = manifest_of_set(arguments);
     if let Some(summary) = &arguments.summary {
-        let manifest = manifest_of_set(arguments);
-        let mut read: Vec<PathBuf> = manifest
-            .iter()
-            .flat_map(|path| files_listed(path))
-            .collect();
-        read.push(split_options(&arguments.file).0.into());
+        let named = || vec![split_options(&arguments.file).0.into()];
+        let read: Vec<PathBuf> = set.as_deref().map_or_else(named, files_listed);
         keep_apart(&[("-o", summary)], &read)?;
     }
-    let summary = if let Some(directory) = manifest_of_set(arguments) {
+    let summary = if let Some(directory) = set {
         let found = validated_set(arguments, directory)?;
         if !found.wrong.is_empty() {
             return Ok(tell_wrong(arguments, &found));

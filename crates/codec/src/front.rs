@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Nothing bounds what comes before the first frame with data, so the way to it leads through the
-//! source and not through a buffer. Skippable frames alone are a compressed file with nothing in it.
+//! source and not through a buffer. Skippable frames alone are a compressed file with nothing in it;
+//! other data behind them is refused, as it may be what is left of such a file.
 
 use std::io::{self, Read};
 
@@ -21,11 +22,10 @@ const FRAME_HEADER: usize = 32;
 /// No frame with data is shorter.
 const SHORTEST_FRAME: usize = 8;
 
-/// The first bytes of a source: as they are, and behind the skippable frames.
+/// The first bytes of a source behind its skippable frames.
 pub struct Front {
-    begin: Vec<u8>,
-    /// The bytes before the rest of the source, without skippable frames.
-    pub(crate) bytes: Vec<u8>,
+    /// The bytes before the rest of the source.
+    pub bytes: Vec<u8>,
     /// Bytes of the skippable frames before them.
     pub(crate) passed: u64,
     decompress: Decompress,
@@ -40,28 +40,29 @@ pub fn read_past(source: &mut impl Read, bytes: u64) -> io::Result<u64> {
 }
 
 impl Front {
-    /// The front of a source that begins with `begin`: [`LONGEST_HEADER`] bytes, or all. `skip` goes
+    /// The front of a source that begins with `bytes`: [`LONGEST_HEADER`] bytes, or all. `skip` goes
     /// on behind the next bytes of the source, as [`read_past`] does.
     ///
     /// # Errors
-    /// When the source fails, or ends within a skippable frame.
+    /// When the source fails, ends within a skippable frame, or has other data behind one.
     pub fn of<S: Read>(
-        begin: Vec<u8>,
+        mut bytes: Vec<u8>,
         source: &mut S,
         decompress: Decompress,
         skip: impl Fn(&mut S, u64) -> io::Result<u64>,
     ) -> io::Result<Front> {
         use Compression::{Lz4, Zstd};
         use Decompress::{Auto, From};
-        let (mut bytes, mut passed, mut at) = (begin.clone(), 0, 0);
+        let (mut passed, mut at) = (0, 0);
         let mut is_all = bytes.len() < LONGEST_HEADER;
         let may_skip = matches!(decompress, Auto | From(Zstd | Lz4));
         let cut_short = |after| Err(Damaged::cut_short(Zstd, after));
         while let Some(frame) = skippable_bytes(&bytes[at..]).filter(|_| may_skip) {
             let here = frame.min((bytes.len() - at) as u64);
-            let behind = match is_all {
-                true => 0,
-                false => skip(source, frame - here)?,
+            let behind = if is_all {
+                0
+            } else {
+                skip(source, frame - here)?
             };
             passed += here + behind;
             if here + behind < frame {
@@ -80,12 +81,15 @@ impl Front {
         if passed > 0 && (1..SHORTEST_FRAME).contains(&bytes.len()) {
             return cut_short(passed + bytes.len() as u64);
         }
-        Ok(Front {
-            begin,
+        let front = Front {
             bytes,
             passed,
             decompress,
-        })
+        };
+        if passed > 0 && front.header(0).is_none() {
+            return Err(Damaged::other_data(Zstd, passed));
+        }
+        Ok(front)
     }
 
     /// Whether skippable frames are all there is.
@@ -104,18 +108,5 @@ impl Front {
             Decompress::Auto => Header::of(&self.bytes, memory_bytes)
                 .filter(|header| self.passed == 0 || [Zstd, Lz4].contains(&header.format)),
         }
-    }
-
-    /// The bytes before the rest of a source that is not compressed and can be read only once.
-    ///
-    /// # Errors
-    /// When they are gone: what begins with a long skippable frame has other data behind it.
-    pub fn plain(mut self) -> io::Result<Vec<u8>> {
-        if self.passed > self.begin.len() as u64 {
-            return Err(Damaged::other_data(Compression::Zstd, self.passed));
-        }
-        self.begin.truncate(self.passed as usize);
-        self.begin.append(&mut self.bytes);
-        Ok(self.begin)
     }
 }

@@ -121,14 +121,6 @@ impl Error {
         self
     }
 
-    /// An error about records that carry keys.
-    pub(crate) fn of_keyed(mut self) -> Error {
-        if let Error::Memory(what) = &mut self {
-            *what = what.replacen("a record is longer", "a record with its key is longer", 1);
-        }
-        self
-    }
-
     /// An error about records that come from a file.
     pub(crate) fn in_file(self, file: &Path) -> Error {
         match self {

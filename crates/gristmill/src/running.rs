@@ -32,7 +32,7 @@ type Ended = Result<sort::Report, Failure>;
 pub(crate) struct Running {
     /// None once its end was waited for.
     thread: Option<JoinHandle<Ended>>,
-    watch: Watch,
+    pub(crate) watch: Watch,
     /// Whether its records are pushed.
     is_fed: bool,
     /// A fork of this process has no such thread.
@@ -60,16 +60,6 @@ impl Running {
         })
     }
 
-    /// Whether its records are pushed.
-    pub(crate) fn is_fed(&self) -> bool {
-        self.is_fed
-    }
-
-    /// The watch that follows it.
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.watch
-    }
-
     /// Waits for its end.
     pub(crate) fn join(mut self) -> Result<Report, Error> {
         let thread = self.thread.take().expect("it is waited for once");
@@ -78,7 +68,9 @@ impl Running {
             return Err(Error::Forked);
         }
         match thread.join() {
-            Ok(ended) => Ok(Report::of(&ended?)),
+            Ok(Ok(report)) => Ok(Report::of(&report)),
+            Ok(Err(failure)) if self.is_fed => Err(Error::from(failure).of_pushed()),
+            Ok(Err(failure)) => Err(failure.into()),
             Err(panic) => resume_unwind(panic),
         }
     }
@@ -106,7 +98,7 @@ pub(crate) fn run(
     output: Option<Arc<dyn FileHandle>>,
 ) -> Ended {
     let cluster = Cluster::alone(SEED, input, output);
-    let _run = watch.begin(cluster.disks())?;
+    watch.begin(&cluster.disks())?;
     run_on(&cluster, move |node| {
         let job = job.clone();
         async move { sort::run(&node, &job).await }
@@ -138,7 +130,7 @@ pub(crate) fn store<T>(
         });
         let store = move || {
             let cluster = Cluster::alone(SEED, Some(input), None);
-            let _run = watch.begin(cluster.disks())?;
+            watch.begin(&cluster.disks())?;
             run_on(&cluster, move |node| {
                 let target = target.clone();
                 async move { sort::store(&node, target, compress).await }

@@ -40,8 +40,6 @@ pub struct Sorted {
     carried: Vec<u8>,
     scanner: Scanner,
     decoder: Decoder,
-    /// Whether its records are pushed.
-    is_fed: bool,
     watch: Watch,
     end: End,
 }
@@ -71,8 +69,7 @@ impl Sorted {
             carried: Vec::new(),
             scanner: decoder.framing.scanner(),
             decoder,
-            is_fed: running.is_fed(),
-            watch: running.watch().clone(),
+            watch: running.watch.clone(),
             end: End::Awaited(running),
         }
     }
@@ -173,7 +170,7 @@ impl Sorted {
                     ..report
                 }),
                 Ok(report) => End::Reached(report),
-                Err(error) => End::Failed(self.told(error)),
+                Err(error) => End::Failed(error),
             },
             end => end,
         };
@@ -181,20 +178,6 @@ impl Sorted {
             End::Reached(report) => Ok(*report),
             End::Failed(error) => Err(error.again()),
             End::Awaited(_) | End::Lost => Err(Error::Bug("the sort has panicked".to_owned())),
-        }
-    }
-
-    /// The error as the caller knows the records.
-    fn told(&self, error: Error) -> Error {
-        let error = if self.is_fed {
-            error.of_pushed()
-        } else {
-            error
-        };
-        if self.decoder.is_pair {
-            error.of_keyed()
-        } else {
-            error
         }
     }
 

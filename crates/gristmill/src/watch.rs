@@ -1,13 +1,12 @@
 //! Watching and stopping a sort, from any thread.
 
 use std::process::id;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use node::Mutex;
 use node_real::RealDisks;
 use pipeline::{Control, Failure};
 
-/// The reason of a stop.
 const STOPPED: &str = "its watch";
 
 /// Watches a sort and stops it. Clones watch the same one.
@@ -41,23 +40,10 @@ impl Default for Watch {
 /// The runs of a sort: itself, and the writing of its records to a file.
 #[derive(Default)]
 struct Runs {
-    /// The files of each.
-    disks: Vec<Arc<RealDisks>>,
+    /// Their files, as long as they go on.
+    disks: Vec<Weak<RealDisks>>,
     /// Whether no other one may begin.
     over: bool,
-}
-
-/// A run, until it is dropped.
-pub(crate) struct Run {
-    runs: Arc<Mutex<Runs>>,
-    disks: Arc<RealDisks>,
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        let mut runs = self.runs.lock();
-        runs.disks.retain(|disks| !Arc::ptr_eq(disks, &self.disks));
-    }
 }
 
 /// How far a sort has come.
@@ -101,7 +87,7 @@ impl Watch {
     }
 
     /// Removes the files of the sort, which goes no further: for the end of a program that does not wait
-    /// for its threads. Calls that use the sort may not return.
+    /// for its threads. Calls that use the sort, drops among them, may not return.
     ///
     /// ```
     /// use gristmill::{Format, Sorter, Watch};
@@ -115,20 +101,21 @@ impl Watch {
         if !self.is_forked() {
             let mut runs = self.runs.lock();
             runs.over = true;
-            let disks = runs.disks.drain(..);
-            disks.for_each(|disks| disks.remove_unfinished());
+            for disks in runs.disks.drain(..).filter_map(|disks| disks.upgrade()) {
+                disks.remove_unfinished();
+            }
         }
     }
 
     /// Begins a run with these files.
-    pub(crate) fn begin(&self, disks: Arc<RealDisks>) -> Result<Run, Failure> {
+    pub(crate) fn begin(&self, disks: &Arc<RealDisks>) -> Result<(), Failure> {
         let mut runs = self.runs.lock();
         if runs.over {
             return Err(Failure::Stopped(STOPPED.to_owned()));
         }
-        runs.disks.push(Arc::clone(&disks));
-        let runs = Arc::clone(&self.runs);
-        Ok(Run { runs, disks })
+        runs.disks.retain(|disks| disks.strong_count() > 0);
+        runs.disks.push(Arc::downgrade(disks));
+        Ok(())
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -61,15 +61,6 @@ impl Call {
 
     /// Starts it, with its messages in a file.
     pub(crate) fn start(&self, said: &Path) -> io::Result<Child> {
-        self.start_with(said, |_| ())
-    }
-
-    /// Starts it, with its messages in a file, and its streams as the caller sets them.
-    pub(crate) fn start_with(
-        &self,
-        said: &Path,
-        prepare: impl FnOnce(&mut Command),
-    ) -> io::Result<Child> {
         let said = File::create(said)?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory);
@@ -77,7 +68,6 @@ impl Call {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(said);
-        prepare(&mut command);
         if let Some(user) = self.user {
             command.uid(user).gid(user);
         }
@@ -194,12 +184,9 @@ impl Ran {
     }
 
     pub(crate) fn last_line(&self) -> String {
-        // A launcher of ranks goes on.
-        let is_ours = |line: &&str| line.starts_with("gristmill: ");
         self.said
             .lines()
-            .rfind(is_ours)
-            .or(self.said.lines().last())
+            .last()
             .unwrap_or("(it said nothing)")
             .to_owned()
     }

@@ -261,6 +261,11 @@ impl Experiment {
         Place::named(&self.machine, &self.changes)
     }
 
+    /// The name of its machine, or its file.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
     /// The seeds of its runs at that size.
     pub fn seeds(&self, size: Size) -> Seeds {
         let is_smoke = self.size(size) == Size::Smoke;

@@ -71,10 +71,10 @@ struct Source {
 
 /// Makes requests of any length possible.
 fn through_cache(open: &OpenFile) -> io::Result<()> {
-    match open.is_direct() && !open.falls_back() {
-        true => Err(io::ErrorKind::Unsupported.into()),
-        false => Ok(()),
+    if open.is_direct() && !open.falls_back() {
+        return Err(io::ErrorKind::Unsupported.into());
     }
+    Ok(())
 }
 
 impl Source {
@@ -155,7 +155,7 @@ impl<S: Read + Send + 'static> Contents<S> {
                 State::Compressed(Decoder::new(header, front, source))
             }
             // A terminal would ask for more after its end.
-            None => State::Plain(front.plain()?, (read == HEADER_BYTES).then_some(source)),
+            None => State::Plain(front.bytes, (read == HEADER_BYTES).then_some(source)),
         };
         Ok(())
     }

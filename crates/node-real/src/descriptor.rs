@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::fs::OFlags;
 
@@ -16,6 +17,15 @@ use crate::sys::descriptor::copy;
 
 /// As many links as the system follows.
 const MOST_LINKS: u32 = 40;
+
+/// Whether paths lead to the descriptors that this process was started with, and to no other.
+static ONLY_INHERITED: AtomicBool = AtomicBool::new(false);
+
+/// Lets paths lead to no descriptor that this process has opened itself: its user, who does not know of
+/// them, may name one that a shell did not open.
+pub fn allow_inherited_descriptors_only() {
+    ONLY_INHERITED.store(true, Relaxed);
+}
 
 /// The descriptor of this process that a path leads to, if it does.
 fn number(path: &Path) -> Option<RawFd> {
@@ -50,7 +60,8 @@ pub fn open_descriptor(path: &Path) -> io::Result<Option<OwnedFd>> {
         let flags = retried(|| rustix::fs::fcntl_getfl(fd));
         flags.is_ok_and(|flags| flags & OFlags::ACCMODE != OFlags::RDONLY)
     };
-    let fd = copy(number).ok().filter(is_writable);
+    let fd = copy(number, ONLY_INHERITED.load(Relaxed));
+    let fd = fd.ok().filter(is_writable);
     let refused = || io::Error::other("it is not open for writing; check the redirection");
     fd.ok_or_else(refused).map(Some)
 }

@@ -29,7 +29,7 @@ mod unfinished;
 
 pub use cluster::Cluster;
 pub use coded::Contents;
-pub use descriptor::{is_descriptor, open_descriptor};
+pub use descriptor::{allow_inherited_descriptors_only, is_descriptor, open_descriptor};
 pub use disks::RealDisks;
 pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};
 pub use streams::{Feed, Gone, Take};

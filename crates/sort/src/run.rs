@@ -25,7 +25,7 @@ mod rows;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use node::Node;
+use node::{DiskError, Node};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
@@ -36,7 +36,8 @@ use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
 use crate::files::output::Output;
-use crate::job::Job;
+use crate::files::temporary::check_name;
+use crate::job::{Job, Source, Target};
 use crate::passes::exchange::Ports;
 use crate::passes::survey::Lengths;
 use crate::ranks::conflicts;
@@ -70,6 +71,7 @@ pub async fn run_and<T>(
     let detector = FailureDetector::start(node, &job.control)?;
     let mut unfinished = Unfinished::default();
     let all = async {
+        check_names(job)?;
         let mut report = again::sort_any_lines(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
@@ -96,6 +98,19 @@ pub async fn run_and<T>(
     }
     detector.end(node, ended.is_ok()).await;
     ended
+}
+
+/// Refuses files that a sweep would remove.
+fn check_names(job: &Job) -> Result<(), DiskError> {
+    for source in &job.sources {
+        if let Source::Path(path) | Source::Listed(path) = source {
+            check_name(path)?;
+        }
+    }
+    match &job.target {
+        Target::Path(path) | Target::Together(path) => check_name(path),
+        Target::Directories(_) | Target::Standard => Ok(()),
+    }
 }
 
 /// [`sort`] behind a pointer. Its futures, a megabyte of code, are compiled here, once; a plain

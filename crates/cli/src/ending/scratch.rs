@@ -149,6 +149,53 @@ impl Draft {
     }
 }
 
+/// A file that a command writes after a long run, and opens before it.
+pub enum Output {
+    /// A regular file, whose name shows the old content or the complete new one.
+    Draft(Draft),
+    /// A device, a pipe or an open descriptor.
+    Open(File),
+}
+
+impl Output {
+    /// Opens it without changing the content of a file.
+    ///
+    /// # Errors
+    /// When it cannot be made or opened.
+    pub fn open(path: &Path) -> io::Result<Output> {
+        if let Some(open) = node_real::open_descriptor(path)? {
+            return Ok(Output::Open(File::from(open)));
+        }
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return File::options().write(true).open(path).map(Output::Open);
+        }
+        if !files::directory_of(path).is_dir() {
+            let why = "no such directory; make it first";
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
+        Draft::new(path).map(Output::Draft)
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &File {
+        match self {
+            Output::Draft(draft) => draft.file(),
+            Output::Open(file) => file,
+        }
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Output::Draft(draft) => draft.finish(),
+            Output::Open(_) => Ok(()),
+        }
+    }
+}
+
 /// A path that is removed when a signal ends the process; otherwise its creator removes it. Signals
 /// are watched while a [`Scratch`] exists.
 pub struct Held(PathBuf);

@@ -37,16 +37,19 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    keep_apart(&[("--output", &arguments.output)], &arguments.names)?;
+    let apart = |read: &[&str]| keep_apart(&[("--output", &arguments.output)], read);
     let names: Vec<&str> = match arguments.names.as_slice() {
         [] => Experiment::names().collect(),
         names => names.iter().map(String::as_str).collect(),
     };
+    apart(&names)?;
     // Reading all experiments and estimating them takes a while, too.
     let observer = Observer::default();
     let caught = sim::stop_within(GRACE, &observer)?;
     let loaded = names.iter().map(|name| Experiment::load(name));
     let experiments = loaded.collect::<Result<Vec<_>, _>>()?;
+    let machines = experiments.iter().map(Experiment::machine);
+    apart(&machines.collect::<Vec<&str>>())?;
     let size = if arguments.full {
         Size::Full
     } else {

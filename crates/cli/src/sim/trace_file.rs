@@ -1,27 +1,20 @@
 //! The file of a trace: opened before a long run, written after it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use lab::{Job, Place, SimReport, trace};
 
 use crate::ending::failure::CliFailure;
-use crate::ending::scratch::Draft;
+use crate::ending::scratch::Output;
 use crate::ending::signals::Caught;
-use crate::files::{directory_of, is_standard_output, keep_apart};
+use crate::files::{is_standard_output, keep_apart};
 
 /// The file of a trace. Its name shows the old content or the complete trace.
 pub(super) struct TraceFile {
     path: PathBuf,
-    target: Target,
-}
-
-enum Target {
-    /// A regular file, with a temporary name until it is complete.
-    Draft(Draft),
-    /// A device, a pipe or an open descriptor.
-    Open(File),
+    target: Output,
 }
 
 impl TraceFile {
@@ -36,7 +29,7 @@ impl TraceFile {
                 ..CliFailure::usage(message)
             });
         }
-        let target = Target::open(path).map_err(|cause| unwritable(path, &cause))?;
+        let target = Output::open(path).map_err(|cause| unwritable(path, &cause))?;
         Ok(TraceFile {
             path: path.to_owned(),
             target,
@@ -52,34 +45,9 @@ impl TraceFile {
     ) -> Result<(), CliFailure> {
         let unwritable = |cause| unwritable(&self.path, &cause);
         write_to(self.target.file(), job, report).map_err(unwritable)?;
-        match (caught.failure(), self.target) {
-            (Some(stopped), _) => Err(stopped),
-            (None, Target::Draft(draft)) => draft.finish().map_err(unwritable),
-            (None, Target::Open(_)) => Ok(()),
-        }
-    }
-}
-
-impl Target {
-    fn open(path: &Path) -> io::Result<Target> {
-        if let Some(open) = node_real::open_descriptor(path)? {
-            return Ok(Target::Open(File::from(open)));
-        }
-        let is_special = path.metadata().is_ok_and(|found| !found.is_file());
-        if is_special {
-            return OpenOptions::new().write(true).open(path).map(Target::Open);
-        }
-        if !directory_of(path).is_dir() {
-            let why = "no such directory; make it first";
-            return Err(io::Error::new(io::ErrorKind::NotFound, why));
-        }
-        Draft::new(path).map(Target::Draft)
-    }
-
-    fn file(&self) -> &File {
-        match self {
-            Target::Draft(draft) => draft.file(),
-            Target::Open(file) => file,
+        match caught.failure() {
+            Some(stopped) => Err(stopped),
+            None => self.target.finish().map_err(unwritable),
         }
     }
 }

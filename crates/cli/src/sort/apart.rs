@@ -8,7 +8,7 @@ use ::sort::Manifest;
 use super::Arguments;
 use super::target::is_directory;
 use crate::ending::failure::CliFailure;
-use crate::files::{files_listed, is_temporary, keep_apart};
+use crate::files::{files_listed, keep_apart};
 
 /// Checks the files of these command lines together: of one process, or of all ranks. `list` is the
 /// list of the outputs of all ranks.
@@ -30,17 +30,21 @@ pub(super) fn check(all: &[Arguments], list: Option<&Path>) -> Result<(), CliFai
         written.extend(report.filter(|report| !written.contains(report)));
     }
     let inputs = || all.iter().flat_map(|arguments| &arguments.inputs);
-    if let Some(path) = inputs().find(|path| is_temporary(path)) {
-        return Err(CliFailure::usage(format!(
-            "{}: an input with the name of a temporary file, which a sort removes; rename it first",
-            path.display()
-        )));
-    }
-    let mut others: Vec<&PathBuf> = inputs().collect();
+    let mut others: Vec<&Path> = inputs().map(PathBuf::as_path).collect();
     for arguments in all {
-        others.extend(&arguments.order.random_source);
-        others.extend(&arguments.files0_from);
-        others.extend(&arguments.outputs);
+        others.extend(arguments.order.random_source.iter().map(PathBuf::as_path));
+        others.extend(arguments.files0_from.as_deref());
+        others.extend(arguments.outputs.iter().map(PathBuf::as_path));
+    }
+    if let [alone] = all {
+        // Streams may be redirected files.
+        let reads_stream = alone.inputs.iter().any(|path| path == Path::new("-"));
+        let streams = [
+            (alone.inputs.is_empty() || reads_stream, "/dev/stdin"),
+            (alone.outputs.is_empty(), "/dev/stdout"),
+        ];
+        let used = streams.iter().filter(|(is_used, _)| *is_used);
+        others.extend(used.map(|(_, name)| Path::new(*name)));
     }
     keep_apart(&written, &others)?;
     // A set may be sorted in place: then its manifest is replaced, as all its files are.

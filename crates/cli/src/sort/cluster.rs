@@ -84,8 +84,16 @@ fn prepare_part(
     let (own, listing) = (with_rank(arguments, rank), listing(arguments));
     let prepared = prepare(&own, listing.as_deref())?;
     if rank == Rank::ROOT {
-        let all = (0..ranks).map(|rank| with_rank(arguments, Rank(rank)));
-        apart::check(&all.collect::<Vec<Arguments>>(), listing.as_deref())?;
+        // Files that ranks share are looked at once.
+        let of_rank = |rank| {
+            let mut own = with_rank(arguments, Rank(rank));
+            if rank > 0 && is_shared(arguments) {
+                own.inputs = Vec::new();
+            }
+            own
+        };
+        let all: Vec<Arguments> = (0..ranks).map(of_rank).collect();
+        apart::check(&all, listing.as_deref())?;
     }
     let job = ::sort::Job {
         shared: is_shared(arguments),

@@ -22,6 +22,7 @@ use std::thread::{self, JoinHandle};
 use ::sort::{Job, Rows, Target};
 use record::Comparison;
 use record::text::TextOrder;
+use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::underline::mark;
 use super::{Arguments, explain, lines};
@@ -64,12 +65,13 @@ impl View {
             None if !arguments.order.is_of_lines() => Shown::Records(comparison.clone()),
             None => Shown::of_lines(arguments)?,
         };
-        let (exit, entry) = io::pipe().map_err(|cause| {
-            CliFailure::new(
-                "system",
-                format!("cannot make a pipe: {cause}; raise ulimit -n"),
-            )
-        })?;
+        let refused = |cause: io::Error| {
+            let message = format!("cannot make a pipe: {cause}; raise ulimit -n");
+            CliFailure::new("system", message)
+        };
+        let (exit, entry) = io::pipe().map_err(refused)?;
+        // As if it were inherited, since it is an output by its name.
+        fcntl_setfd(&entry, FdFlags::empty()).map_err(|cause| refused(cause.into()))?;
         let printer = thread::spawn(move || print(exit, &shown));
         Ok(Some(View { entry, printer }))
     }

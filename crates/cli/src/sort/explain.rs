@@ -260,7 +260,7 @@ fn contents(mut source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>
     let front = Front::of(begin, &mut source, Decompress::Auto, read_past)?;
     Ok(match front.header(CONTENTS_BYTES) {
         Some(header) => Box::new(Decoder::new(header, front, source)),
-        None => Box::new(io::Cursor::new(front.plain()?).chain(source)),
+        None => Box::new(io::Cursor::new(front.bytes).chain(source)),
     })
 }
 

@@ -29,6 +29,11 @@ fn place() -> Place {
     place.run("sort in -o set/").succeeded();
     let machine = place.run("sim machine nanopu").succeeded().out;
     place.write("machine.toml", machine);
+    let experiment = include_str!("../../../../experiments/nanosort/figure-2.toml");
+    place.write(
+        "experiment.toml",
+        experiment.replace("\"nanopu\"", "\"machine.toml\""),
+    );
     place
 }
 
@@ -46,6 +51,16 @@ fn nothing_is_written_over_an_input_or_another_file() {
     let lines = [
         ("sort in -o out --report in", "--report"),
         ("sort in -o out --report hard", "--report"),
+        (
+            "sort --format csv rows -o new/ --bad-records new/manifest.json",
+            "--bad-records",
+        ),
+        (
+            "sort --format csv rows -o new/ --bad-records ./new/../new/manifest.json",
+            "--bad-records",
+        ),
+        ("lab run experiment.toml -o machine.toml", "--output"),
+        ("lab report experiment.toml -o machine.toml", "--output"),
         ("sort in -o out --report soft", "--report"),
         ("sort in -o out --report out", "--report"),
         ("sort in -o out --report ./set/../out", "--report"),
@@ -118,6 +133,27 @@ fn nothing_is_written_over_an_input_or_another_file() {
     }
 }
 
+/// Streams may be redirected files.
+#[test]
+fn nothing_is_written_over_a_stream() {
+    let place = place();
+    let before = place.snapshot();
+    for line in [
+        "sort --report in -o out < in",
+        "sort --report soft -o out rows - < in",
+        "sort --format csv --key a --bad-records rows -o out < rows",
+        "sort --format csv --key a --bad-records kept rows >> kept",
+    ] {
+        let ran = place.run_shell(&format!("$GRISTMILL {line}"));
+        assert!(
+            ran.code == 2 && ran.complaint().contains("would overwrite"),
+            "{line}: {ran:?}"
+        );
+        let _ = fs::remove_file(place.path("kept"));
+        assert!(place.snapshot() == before, "{line}");
+    }
+}
+
 /// An output may still be an input, and a set may be sorted in place.
 #[test]
 fn outputs_may_be_inputs() {
@@ -150,8 +186,12 @@ fn a_temporary_file_is_no_input() {
         "{ran:?}"
     );
     assert_eq!(place.read(name), b"2\n1\n");
-    let ran = place.run("sort in -o out --report .gristmill-report");
-    assert_eq!(ran.code, 2, "{ran:?}");
+    for line in ["sort in -o NAME", "sort in -o out --report NAME"] {
+        let ran = place.run(&line.replace("NAME", name));
+        assert!(ran.complaint().contains("rename it first"), "{ran:?}");
+        assert_eq!(place.read(name), b"2\n1\n");
+    }
+    place.run("sort in -o .gristmill-mine").succeeded();
 }
 
 /// Rank 0 looks at the files of all ranks.

@@ -543,12 +543,13 @@ fn long_skippable_frames_come_first_in_every_kind_of_input() {
             }
             // Other data follows.
             place.write("other", [&front[..], b"b\na\nand more\n"].concat());
-            assert!(place.run("sort other").succeeded().out.len() > front.len());
-            let ran = place.feed("sort", &place.read("other"));
-            assert!(
-                ran.code == 2 && ran.complaint().contains("--decompress none"),
-                "{ran:?}"
-            );
+            for ran in [
+                place.run("sort other"),
+                place.feed("sort", &place.read("other")),
+            ] {
+                let advice = ran.complaint().contains("--decompress none");
+                assert!(ran.code == 2 && advice, "{ran:?}");
+            }
         }
     }
 }

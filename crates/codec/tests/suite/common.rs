@@ -93,18 +93,12 @@ pub fn decoder(file: &[u8], most: usize) -> Option<Decoder<Short>> {
 
 /// As [`decoder`]; an error if the file ends before its first frame.
 pub fn opened(file: &[u8], most: usize) -> io::Result<Option<Decoder<Short>>> {
-    let (front, rest) = front(file, most)?;
-    let header = front.header(MEMORY_BYTES);
-    Ok(header.map(|header| Decoder::new(header, front, rest)))
-}
-
-/// The front of a file, and the rest behind it.
-pub fn front(file: &[u8], most: usize) -> io::Result<(Front, Short)> {
     let (begin, rest) = file.split_at(file.len().min(LONGEST_HEADER));
     let bytes = io::Cursor::new(rest.to_vec());
     let mut rest = Short { bytes, most };
     let front = Front::of(begin.to_vec(), &mut rest, Decompress::Auto, read_past)?;
-    Ok((front, rest))
+    let header = front.header(MEMORY_BYTES);
+    Ok(header.map(|header| Decoder::new(header, front, rest)))
 }
 
 /// A frame that decoders skip.

@@ -4,11 +4,12 @@
 //! ```text
 //! in   old              edited in place | replaced by another file | cut | longer
 //! sort ... begins .. stops ................................................. continues, or is killed
-//!                    at a drawn call on the file, or at a drawn moment        and resumed
+//!                    at a drawn call on the file                              and resumed
 //! ```
 //!
-//! strace, if installed, stops a sort at a drawn call on its input; otherwise the moment is drawn.
+//! strace stops a sort at a drawn call on its input; without it only killed ones are tried.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -20,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::attacks::has_tracer;
 use crate::case::{Case, content, own_names};
-use crate::command::{Ran, watched};
+use crate::command::{Call, Ran, watched};
 
 /// Calls that look at a file, and about how many of each a small sort makes.
 const LOOKS: [(&str, u32); 5] = [
@@ -120,9 +121,11 @@ const LONGER: &str = "aaaaaaaaa,b\n";
 
 /// Stops a sort at a look at its input, edits that, and lets it go on.
 pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
+    if !has_tracer() {
+        return Ok(());
+    }
     let count = case.pick(&[1, 5, 5, 100, 3000, 60_000]);
-    let old = Text::draw(case, count);
-    fs::write(case.scene.own("in"), old.bytes())?;
+    let mut old = Text::draw(case, count);
     let plan: &[&str] = case.pick(&[
         &["--plan", "two-pass"][..],
         &["--plan", "merge"],
@@ -131,77 +134,56 @@ pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
         &[],
         &["--top", "7"],
     ]);
+    if plan == ["-m"] {
+        old.lines.sort_unstable();
+    }
+    fs::write(case.scene.own("in"), old.bytes())?;
     let mut words = [&["sort", "-S", "16M", "in", "-o", "out"], old.words, plan].concat();
-    let top = plan.contains(&"--top").then_some(7);
     if case.draw.u32(0..8) == 0 {
         words.push("--verify");
     }
-    let mut old = old;
-    if plan == ["-m"] {
-        old.lines.sort_unstable();
-        fs::write(case.scene.own("in"), old.bytes())?;
-    }
-    let mut call = case.call(&words);
-    let trace = case.scene.place.join("trace");
-    fs::write(&trace, b"")?;
-    let is_traced = has_tracer();
-    if is_traced {
-        let (look, most) = case.pick(&LOOKS);
-        let when = case.draw.u32(1..=most);
-        let inject = format!("inject={look}:signal=SIGSTOP:when={when}");
-        let before = [
-            "-f",
-            "-qq",
-            "-o",
-            &trace.to_string_lossy(),
-            "-P",
-            "in",
-            "-e",
-            &format!("trace={look}"),
-            "-e",
-            &inject,
-        ]
-        .map(Into::into);
-        let program = std::mem::replace(&mut call.program, "strace".into());
-        call.arguments
-            .splice(..0, before.into_iter().chain([program.into()]));
-    }
+    let call = traced(case, &words);
     case.lines.push(call.line());
     let mut child = call.start(&case.scene.place.join("said"))?;
-    let begin = Instant::now();
-    let wait = Duration::from_micros(case.draw.u64(0..6000));
-    let stopped = loop {
-        if child.try_wait()?.is_some() || begin.elapsed() > case.scene.limit {
-            break None;
-        }
-        let is_there = if is_traced {
-            fs::read_to_string(&trace)?
-                .contains("stopped by SIGSTOP")
-                .then(|| grandchild(&child))
-                .flatten()
-        } else {
-            (begin.elapsed() > wait).then(|| Pid::from_child(&child))
-        };
-        if let Some(id) = is_there {
-            break Some(id);
-        }
-        sleep(Duration::from_micros(300));
-    };
-    let mut new = None;
-    if let Some(id) = stopped {
-        if !is_traced {
-            let _ = kill_process(id, Signal::STOP);
-        }
-        new = Some(old.edited(case)?);
-    }
+    let stopped = wait_for_stop(case, &mut child)?;
+    let new = stopped.map(|_| old.edited(case)).transpose()?;
     // The tracer counts the calls of each thread, so others stop later.
     let status = watched(&mut child, case.scene.limit, |_| {
         stopped.map(|id| kill_process(id, Signal::CONT));
     })?;
     let ran = Ran::of(status, &case.scene.place.join("said"));
     let states: Vec<&Text> = [&old].into_iter().chain(&new).collect();
-    judge(case, &ran, &states, top);
+    judge(case, &ran, &states, plan.contains(&"--top").then_some(7));
     Ok(())
+}
+
+/// A sort under a tracer, which stops it at a drawn call on its input.
+fn traced(case: &mut Case, words: &[&str]) -> Call {
+    let mut call = case.call(words);
+    let (look, most) = case.pick(&LOOKS);
+    let when = case.draw.u32(1..=most);
+    let trace = case.scene.place.join("trace");
+    let before =
+        format!("-f -qq -P in -e trace={look} -e inject={look}:signal=SIGSTOP:when={when} -o");
+    let before = before.split(' ').map(OsString::from);
+    let program = std::mem::replace(&mut call.program, "strace".into());
+    let before = before.chain([trace.into(), program.into()]);
+    call.arguments.splice(..0, before);
+    call
+}
+
+/// Waits until the tracer has stopped the sort, whose process it returns; none if it has ended.
+fn wait_for_stop(case: &Case, tracer: &mut Child) -> io::Result<Option<Pid>> {
+    let begin = Instant::now();
+    while tracer.try_wait()?.is_none() && begin.elapsed() < case.scene.limit {
+        let trace = fs::read_to_string(case.scene.place.join("trace")).unwrap_or_default();
+        let is_there = trace.contains("stopped by SIGSTOP");
+        if let Some(id) = is_there.then(|| grandchild(tracer)).flatten() {
+            return Ok(Some(id));
+        }
+        sleep(Duration::from_micros(300));
+    }
+    Ok(None)
 }
 
 /// The process that a tracer started.
@@ -228,7 +210,9 @@ pub(super) fn resumed(case: &mut Case) -> io::Result<()> {
     let entry = case.pick(&[".epoch-0", ".epoch-1", ".part-0"]);
     let mut child = call.start(&case.scene.place.join("said"))?;
     let tmp = case.scene.own("tmp");
-    while child.try_wait()?.is_none() && !own_names(&tmp).iter().any(|name| name.ends_with(entry)) {
+    let begin = Instant::now();
+    let is_there = || own_names(&tmp).iter().any(|name| name.ends_with(entry));
+    while child.try_wait()?.is_none() && !is_there() && begin.elapsed() < case.scene.limit {
         sleep(Duration::from_micros(200));
     }
     let _ = child.kill();

@@ -96,11 +96,8 @@ pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
     let Ok(names) = node.list(directory).await else {
         return;
     };
-    for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
+    for name in names.iter().filter(|name| is_swept(name)) {
         let is_journal = name.ends_with(journal::SUFFIX);
-        if !is_journal && !name.ends_with(SUFFIX) {
-            continue;
-        }
         let path = directory.join(name);
         let Ok(file) = node.open(&path, Open::Own).await else {
             continue;
@@ -112,6 +109,23 @@ pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
             let _ = node.remove(&path).await;
         }
     }
+}
+
+fn is_swept(name: &str) -> bool {
+    name.starts_with(PREFIX) && (name.ends_with(SUFFIX) || name.ends_with(journal::SUFFIX))
+}
+
+/// Refuses an input or an output that a sort would take for what a killed one has left.
+///
+/// # Errors
+/// When it has such a name.
+pub fn check_name(path: &Path) -> Result<(), DiskError> {
+    let name = path.file_name().unwrap_or_default();
+    if is_swept(&name.to_string_lossy()) {
+        let what = "it has the name of a temporary file, which sorts remove; rename it first";
+        return Err(DiskError::new("use", path, io::Error::other(what)));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

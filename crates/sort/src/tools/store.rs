@@ -9,6 +9,7 @@ use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
 use crate::files::output::Output;
+use crate::files::temporary::check_name;
 use crate::job::{IoChoice, Target};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Piece};
@@ -34,6 +35,7 @@ pub async fn store(
     target: PathBuf,
     compress: Option<Compress>,
 ) -> Result<u64, Failure> {
+    check_name(&target)?;
     let input = node.standard(Standard::Input).await?;
     let mut output = Output::open(node, &Target::Path(target), IoChoice::Auto).await?;
     if let Some(how) = compress {

@@ -153,9 +153,16 @@ impl Place {
     /// A shell's script, in which `$GRISTMILL` is the command.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
+        // Spaces in its path would part words.
+        let program = self.program();
+        let (directory, name) = (program.parent().unwrap(), program.file_name().unwrap());
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let others = std::env::split_paths(&others);
+        let all = [directory.to_owned()].into_iter().chain(others);
         command
             .args(["-c", script])
-            .env("GRISTMILL", self.program());
+            .env("GRISTMILL", name)
+            .env("PATH", std::env::join_paths(all).unwrap());
         self.prepared(command)
     }
 
