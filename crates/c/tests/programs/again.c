@@ -4,13 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);           \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
+#include "check.h"
 
 static void make(size_t before, const char *begin, size_t more, const char *end)
 {
