@@ -9,7 +9,8 @@
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
 //! locale:de-DE            text in the order of a language
-//! equal:bytes             text that the language takes for equal has the order of its bytes
+//! equal:bytes             always beside locale: text that the language takes for equal has the order
+//!                         of its bytes
 //! ```
 
 use std::cmp::Ordering;
@@ -23,8 +24,9 @@ use crate::text::{KeyOptions, Locale, TextKey, TextOrder, TextTies};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
-/// The word of a description for [`TextOrder::told_by_bytes`].
-const TOLD_BY_BYTES: &str = "equal:bytes";
+/// The order of text that a language takes for equal. Descriptions of earlier versions, which had
+/// another one, lack it.
+const EQUAL_BYTES: &str = "equal:bytes";
 
 /// Lines that end with a byte, in the order of their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,10 +145,7 @@ impl LineOrder {
             keys.push(format!("salt:{digits}"));
         }
         if let Some(locale) = self.text.locale() {
-            keys.push(format!("locale:{}", locale.tag()));
-        }
-        if self.text.is_told_by_bytes() {
-            keys.push(TOLD_BY_BYTES.to_owned());
+            keys.extend([format!("locale:{}", locale.tag()), EQUAL_BYTES.to_owned()]);
         }
         (format, keys)
     }
@@ -181,7 +180,6 @@ impl LineOrder {
 fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, FormatError> {
     let (mut given, mut options) = (Vec::new(), KeyOptions::default());
     let (mut separator, mut salt, mut locale) = (None, None, None);
-    let told_by_bytes = keys.iter().any(|key| key.as_ref() == TOLD_BY_BYTES);
     for text in keys.iter().map(AsRef::as_ref) {
         let wrong = |what: String| FormatError::Line {
             given: text.to_owned(),
@@ -206,10 +204,15 @@ fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, For
                 salt = Some(bytes.try_into().map_err(|_| none())?);
             }
             ("locale", tag) => {
+                if !keys.iter().any(|key| key.as_ref() == EQUAL_BYTES) {
+                    return Err(wrong(format!(
+                        "an earlier version had another order without {EQUAL_BYTES}; sort again"
+                    )));
+                }
                 let found = Locale::new(tag);
                 locale = Some(found.map_err(|error| wrong(error.to_string()))?);
             }
-            _ if text == TOLD_BY_BYTES => {}
+            _ if text == EQUAL_BYTES => {}
             _ => return Err(none()),
         }
     }
@@ -217,10 +220,6 @@ fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, For
     let order = order.and_then(|order| match locale {
         Some(locale) => order.with_locale(locale),
         None => Ok(order),
-    });
-    let order = order.map(|order| match told_by_bytes {
-        true => order.told_by_bytes(),
-        false => order,
     });
     order.map_err(|error| FormatError::Line {
         given: String::new(),
@@ -279,13 +278,6 @@ mod tests {
         }
     }
 
-    fn told_by_bytes(order: LineOrder) -> LineOrder {
-        LineOrder {
-            text: order.text.told_by_bytes(),
-            ..order
-        }
-    }
-
     #[test]
     fn a_description_is_read_back() {
         for order in [
@@ -296,7 +288,6 @@ mod tests {
             order(&["1,1R"], "", None),
             in_swedish(order(&[], "r", None)),
             in_swedish(order(&["2n", "1,1"], "", None)),
-            told_by_bytes(in_swedish(order(&["2n", "1,1"], "", None))),
         ] {
             for delimiter in [b'\n', 0, b':'] {
                 let order = LineOrder::lines(order.text.clone(), delimiter);
@@ -319,10 +310,17 @@ mod tests {
             "salt:12",
             "options:%",
             "x:1",
-            "locale:sv_SE",
         ] {
             let found = LineOrder::parse("lines", &[key], Ties::Record);
             assert!(found.unwrap().is_err(), "{key}");
+        }
+        for (keys, part) in [
+            (&["locale:sv_SE", EQUAL_BYTES][..], "write sv-SE"),
+            (&["locale:sv", "key:1"], "earlier version"),
+        ] {
+            let found = LineOrder::parse("lines", keys, Ties::Record).unwrap();
+            let message = found.unwrap_err().to_string();
+            assert!(message.contains(part), "{message}");
         }
     }
 }

@@ -50,11 +50,7 @@ pub(super) fn order(arguments: &Arguments) -> Result<TextOrder, CliFailure> {
     let locale =
         Locale::new(tag).map_err(|error| CliFailure::usage(format!("--locale: {error}")))?;
     let order = order.with_locale(locale);
-    let order = order.map_err(|error| CliFailure::usage(error.to_string()))?;
-    Ok(match options.unique {
-        true => order.told_by_bytes(),
-        false => order,
-    })
+    order.map_err(|error| CliFailure::usage(error.to_string()))
 }
 
 /// Reads a key, in the old form if it is marked so.

@@ -216,3 +216,30 @@ fn a_set_of_distinct_lines_tells_how_they_differ() {
         "{checked:?}"
     );
 }
+
+/// Whatever tells lines with equal keys apart, the keys have one order: a file sorted without `-u` is
+/// merged and checked with it.
+#[test]
+fn a_file_with_keys_is_merged_and_checked_with_unique() {
+    let place = Place::new();
+    place.write("in", "a u\u{308}\nb \u{fc}\nc u\u{308}\nd \u{fc}\n");
+    place.write("once", "a u\u{308}\nb \u{fc}\n");
+    for options in ["-k2,2", "-k2,2r", "-s -k2,2"] {
+        let sort = format!("sort --locale de {options}");
+        place.run(&format!("{sort} in -o sorted")).succeeded();
+        place.run(&format!("{sort} -c sorted")).succeeded();
+        let merged = place.run(&format!("{sort} -m -u sorted")).succeeded();
+        assert_eq!(
+            merged.out,
+            place.run(&format!("{sort} -u in")).out,
+            "{options}"
+        );
+        place.run(&format!("{sort} once -o sorted")).succeeded();
+        place.run(&format!("{sort} -c -u sorted")).succeeded();
+    }
+    let sorted = place.run("sort --locale de -k2,2 in").out;
+    assert_eq!(
+        String::from_utf8_lossy(&sorted),
+        "a u\u{308}\nc u\u{308}\nb \u{fc}\nd \u{fc}\n"
+    );
+}

@@ -88,10 +88,8 @@ pub struct TextOrder {
     pub(super) keyed: bool,
     /// A part for each key.
     parts: Vec<Part>,
-    /// Whether bytes tell keys apart that a language takes for equal.
-    told_by_bytes: bool,
-    /// Behind the keys: the bytes of those that a language compares, if they tell equal keys apart, and
-    /// the last resort, if all that leaves it anything to do.
+    /// Behind the keys: the bytes of those that a language compares, and the last resort, unless the
+    /// whole line has decided by then.
     rest: Vec<Part>,
     /// Whether the only part is the line itself, ascending or descending.
     line_only: Option<u64>,
@@ -168,8 +166,11 @@ impl TextOrder {
     }
 
     fn of_parts(parts: Vec<Part>, global: KeyOptions, ties: TextTies) -> TextOrder {
-        let decides = ties == TextTies::Line && !parts.iter().any(Part::is_line);
-        let last = decides.then(|| Part::line(global.reverse));
+        let bytes = parts.iter().filter_map(Part::bytes_of_collated);
+        let mut rest: Vec<Part> = bytes.collect();
+        if ties == TextTies::Line && !parts.iter().chain(&rest).any(Part::is_line) {
+            rest.push(Part::line(global.reverse));
+        }
         let line_only = match &parts[..] {
             [only] if only.is_line() => Some(only.flip()),
             _ => None,
@@ -181,16 +182,17 @@ impl TextOrder {
             ties,
             keyed: true,
             parts,
-            told_by_bytes: false,
-            rest: last.into_iter().collect(),
+            rest,
             line_only,
             salt: None,
             locale: None,
         }
     }
 
-    /// The same order, but keys that are read as text have the order of a language. The last resort
-    /// compares bytes.
+    /// The same order, but keys that are read as text have the order of a language. Those that it takes
+    /// for equal, such as a letter with its accent in one character and in two, have the order of their
+    /// bytes, behind all keys. So equal keys, of which `-u` keeps one, have equal bytes and stand
+    /// together.
     ///
     /// # Errors
     /// If such a key has an option by which some of its bytes do not count.
@@ -212,24 +214,6 @@ impl TextOrder {
             locale: Some(locale),
             ..order
         })
-    }
-
-    /// The same order, but keys that a language takes for equal, such as a letter with its accent in one
-    /// character and in two, have the order of their bytes, behind all keys. So equal keys, of which
-    /// one is kept, have equal bytes and stand together.
-    #[must_use]
-    pub fn told_by_bytes(mut self) -> TextOrder {
-        let bytes = self.parts.iter().filter_map(Part::bytes_of_collated);
-        let bytes: Vec<Part> = bytes.collect();
-        self.told_by_bytes = !bytes.is_empty();
-        self.rest.splice(..0, bytes);
-        self
-    }
-
-    /// Whether bytes tell keys apart that a language takes for equal.
-    #[must_use]
-    pub fn is_told_by_bytes(&self) -> bool {
-        self.told_by_bytes
     }
 
     /// The language whose order text has.
@@ -387,7 +371,7 @@ impl TextOrder {
         }
     }
 
-    /// All parts, in their order.
+    /// The parts for the keys, then those behind them.
     #[inline]
     pub(super) fn all(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.rest)

@@ -22,7 +22,7 @@ fn text(tag: Option<&str>, keys: &[&str]) -> LineOrder {
         Some(tag) => order.with_locale(Locale::new(tag).unwrap()).unwrap(),
         None => order,
     };
-    LineOrder::lines(order.told_by_bytes(), b'\n')
+    LineOrder::lines(order, b'\n')
 }
 
 fn rows(dialect: Dialect, key: &str) -> LineOrder {
