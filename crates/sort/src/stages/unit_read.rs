@@ -251,10 +251,11 @@ impl Rest {
             let (block, ends) = self
                 .read_front(node, file, buffer, (most, delimiter))
                 .await?;
-            if ends && block.size.bytes <= most {
+            // A delimiter that the file's last line lacks is beyond the bytes that were asked for.
+            if ends && block.size.bytes <= limit {
                 return Ok(block);
             }
-            if ends || most == limit {
+            if most == limit {
                 return Err(SortError::LongLine {
                     file: None,
                     position: self.position,
