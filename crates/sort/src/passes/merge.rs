@@ -238,7 +238,10 @@ impl MergeSort<'_> {
         let mut merged = Vec::new();
         for size in sizes {
             let mut group: Vec<SortedRun> = left.by_ref().take(size).collect();
-            if size == 1 {
+            // A run on disk leaves no memory for long records of an input beside it, and a pipe has got
+            // what came before them.
+            let may_be_long = group[0].input().is_some() && self.run.is_sequential();
+            if size == 1 && !may_be_long {
                 merged.append(&mut group);
                 continue;
             }
