@@ -20,7 +20,7 @@ use record::{Comparison, Scanner};
 
 use crate::error::SortError;
 use crate::files::input::{Files, Input, Inputs, ends_whole};
-use crate::records::block::{BLOCK_BYTES, Block, Chunk};
+use crate::records::block::{BLOCK_BYTES, Block, Chunk, FOOTER_BYTES};
 use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
@@ -29,6 +29,9 @@ use crate::stages::sift::{FilePlace, Sifter};
 use crate::stages::{LongRecords, Tally};
 
 use ends::put_before;
+
+/// A chunk has room for a missing delimiter, and for the footer of a chunk in a longer run.
+const BESIDE_BYTES: usize = 1 + FOOTER_BYTES;
 
 /// What all inputs of a merge have in common.
 #[derive(Clone)]
@@ -59,7 +62,7 @@ struct InputRun {
     reserved: usize,
     /// Follows chained records.
     scanner: Scanner,
-    /// The last record, and the number of all.
+    /// The last record while others may follow, and the number of all.
     last: Vec<u8>,
     records: u64,
     /// Bytes of these records.
@@ -244,15 +247,13 @@ impl SortedInputs {
         let (skipped, _) = self.file_of(run).front();
         let header = skipped.saturating_sub(read.offset) as usize;
         let mut fresh = header.min(bytes)..bytes;
-        // A missing delimiter has room, too.
-        if run.carried.len() + fresh.len() >= buffer.capacity() {
+        if run.carried.len() + fresh.len() + BESIDE_BYTES > buffer.capacity() {
             let node = &worker.node;
             if !self.ends_long(run, file, &buffer.bytes()[fresh.clone()])? {
                 return Ok(Taken::Nothing(buffer));
             }
-            let mut own = self
-                .memory
-                .buffer(node, run.carried.len() + fresh.len() + 1)?;
+            let bytes = run.carried.len() + fresh.len() + BESIDE_BYTES;
+            let mut own = self.memory.buffer(node, bytes)?;
             own.bytes_mut()[..fresh.len()].copy_from_slice(&buffer.bytes()[fresh.clone()]);
             fresh = 0..fresh.len();
             let small = std::mem::replace(&mut buffer, own);
@@ -357,16 +358,17 @@ impl SortedInputs {
             }
             before = record;
         }
-        run.last = before.to_vec();
+        let last = if run.ended { &[] } else { before };
+        run.last = last.to_vec();
         Ok(())
     }
 }
 
 /// Bytes of reads into buffers of `buffer_bytes`, of at most `most`: whole disk blocks that leave room
-/// for the start of a record, and for a delimiter.
+/// for the start of a record beside them.
 pub(crate) fn unit_beside(framing: Framing, buffer_bytes: usize, most: usize) -> usize {
     let block = BLOCK_BYTES as usize;
-    let room = buffer_bytes.saturating_sub(framing.longest() + 1);
+    let room = buffer_bytes.saturating_sub(framing.longest() + BESIDE_BYTES);
     let unit = room.min(most) / block * block;
     assert!(unit > 0, "a chunk has room for a record and two blocks");
     unit

@@ -117,6 +117,27 @@ fn hundreds_of_schedules_merge_chained_records() {
     assert!(once > 30 && several > 5, "{once} once, {several} several");
 }
 
+/// Such lines have room in a chunk, but not beside the footer that a chunk of a longer run has.
+#[test]
+fn lines_as_long_as_a_chunk_are_merged_into_longer_runs() {
+    const CHUNK_BYTES: usize = 90_112;
+    for length in CHUNK_BYTES - 18..=CHUNK_BYTES {
+        let late = format!("{}{}\n", "b\n".repeat(300_000), "c".repeat(length - 1));
+        let files = [&late, "a\n", "d\n"].map(|file| file.as_bytes().to_vec());
+        let order = LineOrder::lines(text_order(false, TextTies::Line), b'\n');
+        let mut merge = LineSort::of(files.to_vec(), order);
+        merge.job.plan = Choice::MergeInputs;
+        merge.job.may_begin_again = true;
+        merge.job.resources.memory_bytes = 64 << 20;
+        merge.job.tuning = Tuning {
+            fan_in: Some(2),
+            chunk_bytes: Some(CHUNK_BYTES),
+            ..Tuning::default()
+        };
+        merge.check(length as u64);
+    }
+}
+
 /// A record without an end, or with a length that no record has, is named with its place.
 #[test]
 fn damaged_chained_records_are_refused() {

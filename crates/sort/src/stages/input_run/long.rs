@@ -2,7 +2,7 @@
 
 use node::File;
 
-use super::{InputRun, SortedInputs};
+use super::{BESIDE_BYTES, InputRun, SortedInputs};
 use crate::error::SortError;
 
 impl SortedInputs {
@@ -20,7 +20,7 @@ impl SortedInputs {
         let found = scanner.end(fresh);
         let found = found.map_err(|error| self.bad(run, file, run.bytes, error.to_string()))?;
         let ends = found.is_some() || run.ended;
-        let bytes = run.carried.len() + fresh.len() + 1;
+        let bytes = run.carried.len() + fresh.len() + BESIDE_BYTES;
         if !self.memory.reserve(run.reserved, bytes) {
             return Err(SortError::LongLine {
                 file: Some(file.path().to_owned()),
