@@ -121,6 +121,11 @@ fn an_input_is_not_written_over_through_a_descriptor() {
         ("sort in in -u -o /dev/fd/3 3<> in", "in"),
         ("sort < in 1<> in", "in"),
         ("sort -m - in < sorted >> sorted", "sorted"),
+        // The ninth is opened again each time, and must not have grown.
+        (
+            "sort -m sorted sorted sorted sorted sorted sorted sorted sorted sorted >> sorted",
+            "sorted",
+        ),
     ] {
         let before = place.snapshot();
         let ran = place.run_shell(&format!("$GRISTMILL {command}"));

@@ -138,6 +138,53 @@ fn long_records_and_headers_leave_once_and_whole() {
     }
 }
 
+/// The read that reaches the end of the file may miss nothing but the delimiter.
+#[test]
+fn a_last_line_without_its_end_may_fill_a_read() {
+    let place = Place::new();
+    let short = "a\n".repeat(131_022);
+    for length in [65_535, 65_536, 65_537, 8 << 16] {
+        place.write("in", format!("{short}{}", "b".repeat(length)));
+        for limit in ["", "-S 500M"] {
+            place.run(&format!("sort {limit} in -o out")).succeeded();
+            assert!(
+                place.read("out") == [&place.read("in")[..], b"\n"].concat(),
+                "{length} {limit}"
+            );
+        }
+    }
+}
+
+/// Where not all inputs are merged at once, nothing leaves before their longest records are known.
+#[test]
+fn a_late_long_line_of_many_inputs_leaves_once() {
+    let place = Place::new();
+    place.write("a", "a\n");
+    place.write("b", "b\n");
+    let late = format!("{}d{}\n", "c\n".repeat(600_000), "x".repeat(3_000_000));
+    place.write("long", &late);
+    let wanted = ["a\nb\n", &late].concat();
+    for inputs in ["a b long", "a long b", "long a b"] {
+        for limit in ["", "-S 500M"] {
+            let merge = format!("\"$GRISTMILL\" sort -m --batch-size 2 {limit}");
+            let ran = place.run_shell(&format!("{merge} {inputs} | cat"));
+            assert!(
+                ran.out == wanted.as_bytes(),
+                "{inputs} {limit}: {}",
+                ran.err
+            );
+            // A pipe cannot be read again: a merge that has no room is refused as a whole.
+            let ran = place.run_shell(&format!("cat long | {merge} a b - | cat"));
+            let is_refused = ran.out.is_empty() && ran.err.contains("--max-line");
+            assert!(
+                is_refused || ran.out == wanted.as_bytes(),
+                "{limit}: {}",
+                ran.err
+            );
+        }
+    }
+}
+
 /// A merge that has written cannot begin again, and does not have to.
 #[test]
 fn a_merge_writes_a_late_long_line_and_a_late_quote_once() {
@@ -166,6 +213,25 @@ fn a_merge_writes_a_late_long_line_and_a_late_quote_once() {
             }
         }
     }
+}
+
+/// Memory of a long line is used again when the line has been written: inputs that have ended keep none.
+#[test]
+fn long_last_lines_of_many_inputs_take_memory_one_after_the_other() {
+    let place = Place::new();
+    let mut inputs = String::new();
+    for number in 10..28 {
+        let short = format!("{number}abcdefg\n").repeat(300_000);
+        place.write(
+            &format!("in{number}"),
+            format!("{short}{number}{}\n", "x".repeat(4_000_000)),
+        );
+        inputs += &format!(" in{number}");
+    }
+    let merge = format!("sort -m -S 64M {inputs} -o out --json");
+    let report = place.run(&merge).succeeded().json();
+    let resident = report["peak_rss_bytes"].as_u64().unwrap();
+    assert!(resident < 96 << 20, "{resident}");
 }
 
 /// Only one writer writes the header of an output without a row.

@@ -299,14 +299,20 @@ impl Input {
         self.seen.kind == FileKind::Sequential || self.framing.is_chained() && self.index.is_none()
     }
 
-    /// Whether its bytes are in that file, and not only in a device of that number.
+    /// Whether what is added to its file meanwhile is read, or ends the sort: a pipe has no end before,
+    /// and a file that is opened again is compared with what it was.
+    pub(crate) fn sees_growth(&self) -> bool {
+        self.is_sequential() || self.kept.is_none()
+    }
+
+    /// Whether its bytes are in that file. Pipes and devices, which have no length, keep none.
     pub(crate) fn is_in(&self, file: &File) -> bool {
         let there = file.metadata();
         let is_same = (there.device, there.identity) == (self.seen.device, self.seen.identity);
         is_same && self.seen.length > 0
     }
 
-    /// Its name in messages.
+    /// The path, for messages; standard input has none.
     pub(crate) fn name(&self) -> &Path {
         self.source.path().unwrap_or(Path::new("standard input"))
     }

@@ -7,7 +7,7 @@ use node::{Access, DiskError, File, FileKind, Metadata, Node, NotBelieved, Open,
 use pipeline::Failure;
 
 use crate::error::SortError;
-use crate::files::input::Inputs;
+use crate::files::input::{Input, Inputs};
 use crate::files::output::Output;
 use crate::files::output::draft::{Draft, NEW_MODE, draft_mode, shown_as};
 use crate::files::temporary::{Temporary, sweep};
@@ -56,7 +56,7 @@ pub(super) async fn open(node: &Node, path: &Path, io: IoChoice) -> Result<Draft
 impl Output {
     /// Refuses to write over an input: an open descriptor is written in place, while the input is
     /// read or before the sort is known to succeed. What is only added to an input may be there as
-    /// well, unless a merge would read it again.
+    /// well, unless a merge would see it there.
     ///
     /// # Errors
     /// When the output is one of these inputs.
@@ -67,11 +67,15 @@ impl Output {
         merges: bool,
     ) -> Result<(), Failure> {
         let file = &self.first().file;
-        let found = inputs.files.iter().find(|input| input.is_in(file));
-        let Some(input) = found.filter(|_| self.is_one() && file.is_sequential()) else {
+        let mut same = inputs.files.iter().filter(|input| input.is_in(file));
+        let Some(input) = same
+            .clone()
+            .next()
+            .filter(|_| self.is_one() && file.is_sequential())
+        else {
             return Ok(());
         };
-        if file.appends(node).await? && !(merges && input.is_sequential()) {
+        if file.appends(node).await? && !(merges && same.any(Input::sees_growth)) {
             return Ok(());
         }
         let name = input.name().display();
