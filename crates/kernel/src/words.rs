@@ -67,16 +67,14 @@ pub trait Words {
     /// Compares rows with `pivot` by all words from `from` on; words before it are equal. Their
     /// prefixes become less than [`EQUAL`], equal, or greater.
     ///
-    /// Worth overriding if words must be looked for, as above.
+    /// Worth overriding if words must be looked for: the pivot's are needed for all others.
     fn compare_with(&self, pivot: u64, rows: &mut [Entry], from: u32) {
         let all = self.words();
         for entry in rows {
             let depth = self.first_difference(pivot, entry.row, from, all);
-            let order = match depth < all {
-                true => self.word(entry.row, depth).cmp(&self.word(pivot, depth)),
-                false => Ordering::Equal,
-            };
-            entry.prefix = prefix_of(order);
+            // Rows without a word that differs have none there, and so are equal.
+            let word = |row| (depth < all).then(|| self.word(row, depth));
+            entry.prefix = prefix_of(word(entry.row).cmp(&word(pivot)));
         }
     }
 }
