@@ -7,7 +7,7 @@ thread_local! {
     static TAKEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Adds steps.
+/// Notes that so many more bytes were looked at.
 #[inline(always)]
 pub(crate) fn count(bytes: usize) {
     #[cfg(debug_assertions)]

@@ -168,8 +168,8 @@ impl Code {
         })
     }
 
-    /// Gives `then` the differences between a key and others in some words; all words before these
-    /// are equal. Returns the number of the key's words, or more than `words.end`.
+    /// Gives `then` the differences between a key and others in some words, if it may have some; all
+    /// words before these are equal. Returns the number of the key's words, or more than `words.end`.
     pub(super) fn against(
         self,
         key: &[u8],
@@ -182,8 +182,12 @@ impl Code {
         match self {
             Code::Text => {
                 let key = &key[..front(key)];
-                then(&mut |other| difference_of(key, &other[..front(other)], words.start));
-                groups(key.len())
+                let all = groups(key.len());
+                // The keys are equal if they are in all words of one.
+                if all > words.start {
+                    then(&mut |other| difference_of(key, &other[..front(other)], words.start));
+                }
+                all
             }
             Code::Folded => {
                 let key = &key[..front(key)];

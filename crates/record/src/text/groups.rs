@@ -140,14 +140,10 @@ impl Sink for Front<'_> {
     }
 
     fn push_all(&mut self, bytes: &[u8]) {
-        // Encoders write a few bytes at a time, for which a copy would be a call.
-        if bytes.len() <= 8 {
-            return bytes.iter().for_each(|&byte| self.push(byte));
-        }
-        count(bytes.len());
         let room = self.most - self.bytes.len();
-        self.bytes
-            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let bytes = &bytes[..bytes.len().min(room)];
+        count(bytes.len());
+        self.bytes.extend_from_slice(bytes);
     }
 }
 

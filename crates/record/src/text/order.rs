@@ -317,10 +317,7 @@ impl TextOrder {
     /// are.
     #[must_use]
     pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
-        match self.locale {
-            None => self.parts.iter().all(|part| part.compare(a, b).is_eq()),
-            Some(_) => self.parts.iter().all(|part| part.equal(a, b)),
-        }
+        self.parts.iter().all(|part| part.equal(a, b))
     }
 
     /// The first word from `from` on in which two lines differ, or `until` if that is not before it.

@@ -167,29 +167,21 @@ impl Part {
     /// The order of the keys in two lines.
     #[inline]
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let ordering = self.pair(a, b, |a, b| self.code.compare(a, b));
-        if self.flip == 0 {
-            ordering
-        } else {
-            ordering.reverse()
-        }
+        self.compare_found(self.source.find(a), self.source.find(b))
     }
 
     /// The order of two keys that are found.
+    #[inline]
     pub(super) fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
-        let ordering = a.with(|a| b.with(|b| self.code.compare(a, b)));
+        self.flipped(pair(a, b, |a, b| self.code.compare(a, b)))
+    }
+
+    #[inline]
+    fn flipped(&self, ordering: Ordering) -> Ordering {
         if self.flip == 0 {
             ordering
         } else {
             ordering.reverse()
-        }
-    }
-
-    #[inline]
-    fn pair<T>(&self, a: &[u8], b: &[u8], then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
-        match (self.source.find(a), self.source.find(b)) {
-            (Found::Plain(a), Found::Plain(b)) => then(a, b),
-            (a, b) => a.with(|a| b.with(|b| then(a, b))),
         }
     }
 
@@ -208,7 +200,7 @@ impl Part {
     /// bytes are: there are characters that a language does not see.
     pub(super) fn equal(&self, a: &[u8], b: &[u8]) -> bool {
         match self.code {
-            Code::Collated(_) => self.pair(a, b, |a, b| a == b),
+            Code::Collated(_) => pair(self.find(a), self.find(b), |a, b| a == b),
             _ => self.compare(a, b).is_eq(),
         }
     }
@@ -220,15 +212,11 @@ impl Part {
         words: Range<usize>,
         then: impl FnOnce(&mut dyn FnMut(&[u8]) -> Difference),
     ) -> usize {
-        let flipped = |(word, ordering): (usize, Ordering)| match self.flip {
-            0 => (word, ordering),
-            _ => (word, ordering.reverse()),
-        };
         self.find(line).with(|key| {
             self.code.against(key, words, |difference| {
                 then(&mut |other| {
-                    let found = self.find(other);
-                    found.with(&mut *difference).map(flipped)
+                    let (word, ordering) = self.find(other).with(&mut *difference)?;
+                    Some((word, self.flipped(ordering)))
                 });
             })
         })
@@ -257,6 +245,14 @@ impl Part {
                 fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
             }
         }
+    }
+}
+
+#[inline]
+fn pair<T>(a: Found<'_>, b: Found<'_>, then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
+    match (a, b) {
+        (Found::Plain(a), Found::Plain(b)) => then(a, b),
+        (a, b) => a.with(|a| b.with(|b| then(a, b))),
     }
 }
 

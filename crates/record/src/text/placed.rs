@@ -13,9 +13,9 @@ pub struct KeyPlaces(Vec<FoundAt>);
 /// A line, and the places of its keys if they are known.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedLine<'l> {
-    /// The line.
+    /// Without its delimiter.
     pub bytes: &'l [u8],
-    /// The places.
+    /// As [`TextOrder::places`] found them.
     pub places: Option<&'l KeyPlaces>,
 }
 
