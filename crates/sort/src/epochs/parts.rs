@@ -3,6 +3,7 @@
 //! A resumed sort reads the same parts, on the same ranks if possible. A record keeps its position,
 //! so it belongs to the same range and partition as before.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,11 +80,12 @@ impl Opened {
     /// How the part differs from the one that was expected, in words.
     fn change(&self, expected: &Part) -> String {
         let (file, found) = (self.inputs.changed_last(), self.whole());
-        let what =
-            match found.stamp.content == expected.stamp.content && found.ends == expected.ends {
-                true => "was replaced, or its name, rights or times were changed",
-                false => "has other contents",
-            };
+        let is_same = found.stamp.content == expected.stamp.content && found.ends == expected.ends;
+        let what = if is_same {
+            "was replaced, or its name, rights or times were changed"
+        } else {
+            "has other contents"
+        };
         format!("{} {what}", file.display())
     }
 }
@@ -98,15 +100,17 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether its input differs from what other ranks have under the same name. Hosts that share a
-    /// file may have other numbers for it, so those are compared within a host; between hosts, the
-    /// length, the time of modification, and probes of the content.
-    fn is_other(&self, all: &[Seen]) -> bool {
-        let (first, own) = (&all[0].part, &self.part);
-        let here = |other: &&Seen| !self.host.is_empty() && other.host == self.host;
-        let neighbour = all.iter().find(here).unwrap_or(self);
-        (own.ends, own.stamp.content) != (first.ends, first.stamp.content)
-            || own.stamp.files != neighbour.part.stamp.files
+    /// The first rank whose input differs from what those before have under the same name. Hosts that
+    /// share a file may have other numbers for it, so those are compared within a host; between hosts,
+    /// the length, the time of modification, and probes of the content.
+    fn first_other(all: &[Seen]) -> Option<usize> {
+        let first = &all.first()?.part;
+        let mut on_hosts = BTreeMap::new();
+        all.iter().position(|Seen { part, host, .. }| {
+            let files = on_hosts.entry(host).or_insert(part.stamp.files);
+            (part.ends, part.stamp.content) != (first.ends, first.stamp.content)
+                || !host.is_empty() && *files != part.stamp.files
+        })
     }
 }
 
@@ -119,10 +123,7 @@ impl Opener<'_> {
         let (inputs, told) = agreement.agree_and_tell(node, told).await?;
         let fingerprints = told.iter().filter_map(|seen| seen.fingerprint.clone());
         check_same(&fingerprints.collect::<Vec<Fingerprint>>())?;
-        if let Some(rank) = told
-            .iter()
-            .position(|seen| self.job.shared && seen.is_other(&told))
-        {
+        if let Some(rank) = Seen::first_other(&told).filter(|_| self.job.shared) {
             let (rank, what) = (rank as u32, OTHER_INPUT.to_owned());
             return Err(SortError::Different { rank, what }.into());
         }
@@ -351,12 +352,11 @@ impl Opener<'_> {
 /// # Errors
 /// When an input is a pipe or a device.
 pub(crate) async fn check_files(node: &Node, job: &Job) -> Result<(), SortError> {
-    match job.is_alone(node) || are_files(node, &job.sources).await {
-        true => Ok(()),
-        false => Err(SortError::NotDivisible {
-            what: "an input is a pipe".to_owned(),
-        }),
+    if job.is_alone(node) || are_files(node, &job.sources).await {
+        return Ok(());
     }
+    let what = "an input is a pipe".to_owned();
+    Err(SortError::NotDivisible { what })
 }
 
 /// Whether no source is known to be a pipe.

@@ -347,11 +347,10 @@ impl<'a> RunContext<'a> {
 
     /// Memory that a merge of inputs leaves idle beside its chunks.
     pub(crate) fn idle_beside(&self, runs: usize, chunks: usize) -> u64 {
-        let counting = match self.job.contents.counts() {
-            true => Counter::bytes(self.plan.framing),
-            false => 0,
-        };
-        let used = self.plan.used_by_merge(runs, chunks) + counting;
+        let mut used = self.plan.used_by_merge(runs, chunks);
+        if self.job.contents.counts() {
+            used += Counter::bytes(self.plan.framing);
+        }
         self.job.resources.memory_bytes.saturating_sub(used)
     }
 

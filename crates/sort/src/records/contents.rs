@@ -12,6 +12,7 @@ mod sealing;
 pub use bytes::Bytes;
 pub use counts::Counts;
 pub use lines::Lines;
+pub(crate) use merging::Short;
 pub use merging::{Merged, Merging};
 
 use std::io;

@@ -27,8 +27,8 @@ const MEAN_LINE_BYTES: usize = 32;
 /// The longest line of an input that is not seen yet. Every buffer has room for one.
 pub(crate) const LONGEST_LINE_BYTES: usize = 64 << 10;
 
-/// The longest line that a program looks at which only reads: its buffers take memory for the bytes
-/// that come. Words of a line have numbers of 32 bits.
+/// The longest line of programs that sort nothing, whose buffers take memory only for the bytes that
+/// come. The words of a line have numbers of 32 bits.
 pub(crate) const LONGEST_READ_BYTES: usize = 1 << 30;
 
 /// Splitters and samples hold at most this much of a line.
@@ -72,16 +72,6 @@ impl Framing {
             longest: longest.max(mean),
             ..self
         }
-    }
-
-    /// The same records, as long as an input of `bytes` bytes may have them.
-    pub(crate) fn as_long_as(self, bytes: u64) -> Framing {
-        // A missing delimiter is added.
-        let bytes = usize::try_from(bytes).map_or(usize::MAX, |bytes| bytes.saturating_add(1));
-        if self.is_fixed() {
-            return self;
-        }
-        self.with_lengths(self.mean, bytes.clamp(self.longest, LONGEST_READ_BYTES))
     }
 
     /// Where a record ends.

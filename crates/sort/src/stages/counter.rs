@@ -20,7 +20,7 @@ use node::{Buffer, Pool, Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::records::block::Piece;
-use crate::records::contents::Contents;
+use crate::records::contents::{Contents, Short};
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::stages::Tally;
@@ -83,9 +83,7 @@ struct Counting<'a> {
     begun: Vec<u8>,
     /// The first of the lines with its keys, and their number so far.
     first: Vec<u8>,
-    /// One of them that is less than half as long, or nothing. Lines are compared with it: a long
-    /// first line is not looked at for each of its equals.
-    short: Vec<u8>,
+    short: Short,
     number: u64,
     /// The unit that is filled, and its place in the output.
     open: Option<Buffer>,
@@ -105,7 +103,7 @@ impl<'a> Counting<'a> {
             delimiter: framing.delimiter().expect("lines are counted"),
             begun: Vec::new(),
             first: Vec::new(),
-            short: Vec::new(),
+            short: Short::default(),
             number: 0,
             open: None,
             filled: 0,
@@ -139,9 +137,7 @@ impl<'a> Counting<'a> {
         if self.number > 0 && self.is_again(line) {
             self.number += 1;
             self.dropped += self.counter.contents.sum_of(line);
-            if line.len() < self.compared().len() / 2 {
-                self.short = line.to_vec();
-            }
+            self.short.add(line, &self.first);
             return Ok(());
         }
         self.put_first().await?;
@@ -154,15 +150,8 @@ impl<'a> Counting<'a> {
 
     /// Whether a line has the keys of the one before. Equal bytes need no look at keys.
     fn is_again(&self, line: &[u8]) -> bool {
-        let before = self.compared();
+        let before = self.short.instead_of(&self.first);
         before == line || self.counter.contents.keys_equal(before, line)
-    }
-
-    fn compared(&self) -> &[u8] {
-        match self.short.is_empty() {
-            true => &self.first,
-            false => &self.short,
-        }
     }
 
     /// Writes the line that was counted, behind its number.

@@ -16,9 +16,9 @@ use pipeline::Failure;
 
 use crate::error::no_memory;
 
-/// Times the length of a record that its way to the output takes at once: it is gathered in memory
-/// that doubles, read, merged, carried, and kept as the last of its input, of the merge and of the
-/// checks.
+/// Copies of a record that are in memory at once between the input and the output: it is gathered in
+/// memory that doubles, read, merged, carried, and kept as the last of its input, of the merge and of
+/// the checks.
 const COPIES: u64 = 8;
 
 /// The idle memory; clones share it.

@@ -139,9 +139,11 @@ async fn merge_part(
     merge.edges.first.clear();
     let until = part.first.bytes + part.size.bytes;
     // A file without a record gets its header elsewhere.
-    let header = match merge.merging.is_over() {
-        true => &[],
-        false => merger.sources.contents.header(),
+    let has_header = !merge.merging.is_over();
+    let header = if has_header {
+        merger.sources.contents.header()
+    } else {
+        &[]
     };
     let mut carry = Carry::of(header);
     let mut at = 0;

@@ -18,7 +18,6 @@ use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
 use crate::records::contents::Contents;
-use crate::records::framing::{Framing, LONGEST_READ_BYTES};
 use crate::run::resolve;
 use crate::stages::{Cursor, Reader, Sifter, read};
 use crate::tools::read_buffers::read_buffers;
@@ -80,16 +79,17 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let job = &with_rows(node, job).await?;
     // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
     let count = READERS * DEPTH + 2 * job.cores;
-    let wanted = with_room(job, count);
+    let framing = job.contents.framing();
+    let share = (job.memory_bytes / (2 * count as u64)).max(framing.longest() as u64);
+    let longest = job.longest_line.map_or(share, |bytes| bytes as u64);
     let sources = std::slice::from_ref(&job.source);
-    let inputs = Inputs::open(node, sources, wanted, job.reading()).await?;
+    let inputs = Inputs::open(node, sources, framing, job.reading()).await?;
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
-    let framing = job.contents.framing();
     let unit = framing.unit(UNIT_BYTES.min(inputs.bytes.unwrap_or(u64::MAX)));
-    let (framing, buffers) = read_buffers(node, count, unit, wanted)?;
+    let (framing, buffers) = read_buffers(node, (count, unit), framing, longest)?;
     let longer = (job.contents).with_lengths(framing.mean(), framing.longest());
     let contents = longer.unwrap_or_else(|| Arc::clone(&job.contents));
     let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
@@ -159,18 +159,6 @@ async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
         source: resolved.sources.swap_remove(0),
         ..job.clone()
     })
-}
-
-/// Lines as long as the memory has room for.
-fn with_room(job: &Checked, buffers: usize) -> Framing {
-    let framing = job.contents.framing();
-    let share = job.memory_bytes / (2 * buffers as u64);
-    let longest = share.clamp(framing.longest() as u64, LONGEST_READ_BYTES as u64);
-    let longest = job.longest_line.unwrap_or(longest as usize);
-    if framing.is_fixed() {
-        return framing;
-    }
-    framing.with_lengths(framing.mean(), longest)
 }
 
 #[derive(Clone)]

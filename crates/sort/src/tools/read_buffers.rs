@@ -8,26 +8,31 @@ use pipeline::Failure;
 
 use crate::error::no_memory;
 use crate::records::block::BLOCK_BYTES;
-use crate::records::framing::Framing;
+use crate::records::framing::{Framing, LONGEST_READ_BYTES};
 
 /// The room for long records shrinks by this until the system has addresses for it.
 const TIMES_LESS: usize = 8;
 
-/// `count` buffers for units of `unit` bytes, and the records that they have room for.
+/// `count` buffers for units of `unit` bytes and records of up to `longest` bytes, and the records that
+/// they have room for.
 pub(super) fn read_buffers(
     node: &Node,
-    count: usize,
-    unit: usize,
-    wanted: Framing,
+    (count, unit): (usize, usize),
+    framing: Framing,
+    longest: u64,
 ) -> Result<(Framing, Vec<Buffer>), Failure> {
-    let mut framing = wanted;
+    let longer = |framing: Framing, longest| match framing.records() {
+        record::Framing::Fixed(_) => framing,
+        _ => framing.with_lengths(framing.mean(), longest),
+    };
+    let mut framing = longer(framing, longest.min(LONGEST_READ_BYTES as u64) as usize);
     loop {
         let bytes = unit.next_multiple_of(BLOCK_BYTES as usize) + framing.around();
         let longest = framing.longest();
         match node.buffers(count, bytes, Filled::Often) {
             Ok(buffers) => return Ok((framing, buffers)),
             Err(_) if !framing.is_fixed() && longest > unit => {
-                framing = framing.with_lengths(framing.mean(), longest / TIMES_LESS);
+                framing = longer(framing, longest / TIMES_LESS);
             }
             Err(cause) => return Err(no_memory(count * bytes, &cause).into()),
         }

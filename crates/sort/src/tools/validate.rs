@@ -61,13 +61,14 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         if input.is_sequential() {
             u64::MAX
         } else {
-            input.bytes
+            // A missing delimiter is added.
+            input.bytes + 1
         }
     });
     let longest = bytes.max().unwrap_or(0);
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
     let count = readers * DEPTH + 2 * job.cores;
-    let (framing, buffers) = read_buffers(node, count, unit, framing.as_long_as(longest))?;
+    let (framing, buffers) = read_buffers(node, (count, unit), framing, longest)?;
     let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
     let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
     let reader = Reader {

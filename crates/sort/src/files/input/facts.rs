@@ -23,7 +23,7 @@ pub(crate) struct Stamp {
     pub files: u64,
 }
 
-/// A step of a hash in which any other word gives another sum.
+/// Adds a word to a hash. Different words make different sums of the same one.
 fn mixed(sum: u64, word: u64) -> u64 {
     (sum ^ word)
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -42,14 +42,14 @@ impl Inputs {
     /// The file that was changed last, for a message.
     pub(crate) fn changed_last(&self) -> PathBuf {
         let last = self.files.iter().max_by_key(|input| input.seen.changed_ns);
-        let path = last.and_then(|input| input.source.path());
-        path.unwrap_or(Path::new("-")).to_owned()
+        last.map(|input| input.name().to_owned())
+            .unwrap_or_default()
     }
 
     /// An input that is compressed.
     pub(crate) fn compressed(&self) -> Option<PathBuf> {
         let input = self.files.iter().find(|input| input.is_compressed)?;
-        Some(input.source.path().unwrap_or(Path::new("-")).to_owned())
+        Some(input.name().to_owned())
     }
 
     /// Looks at every regular file again, once all its records are read.

@@ -63,11 +63,7 @@ pub(crate) async fn read_header(
     if found.is_none() && !read.is_empty() {
         read.extend(framing.delimiter());
     }
-    let seen = if is_pipe {
-        Vec::new()
-    } else {
-        vec![file.metadata()]
-    };
+    let seen = (!is_pipe).then(|| file.metadata()).into_iter().collect();
     let behind = Behind {
         source: Box::new(source.clone()),
         bytes: bytes as u64,

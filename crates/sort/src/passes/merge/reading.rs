@@ -17,7 +17,7 @@ const MOST_IN_FLIGHT: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergedInto {
-    /// A longer run.
+    /// One on disk, which later merges read.
     Run,
     Output,
 }

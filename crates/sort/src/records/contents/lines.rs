@@ -379,6 +379,8 @@ impl Contents for Lines {
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
         match self.unique {
             false => self.order.compare(a, b).is_le(),
+            // Without a last resort nothing but keys tells them apart.
+            true if self.order.ties() == Ties::Position => self.order.compare(a, b).is_lt(),
             true => self.order.compare(a, b).is_lt() && !self.keys_equal(a, b),
         }
     }

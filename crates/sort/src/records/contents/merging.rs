@@ -29,9 +29,33 @@ pub struct Merging {
     left: u64,
     /// The last record copied, if equal ones are dropped.
     last: Vec<u8>,
-    /// One that was dropped behind it and is less than half as long, or nothing. Others are compared
-    /// with it: a long record that is kept is not looked at for each that is equal to it.
-    short: Vec<u8>,
+    short: Short,
+}
+
+/// A record that was dropped because its keys are those of one that was kept, and that is less than half
+/// as long, or nothing. Others are compared with it: a long record that is kept is not looked at for
+/// each that is equal to it.
+#[derive(Debug, Default)]
+pub(crate) struct Short(Vec<u8>);
+
+impl Short {
+    /// What records are compared with in place of the one that was `kept`.
+    pub(crate) fn instead_of<'a>(&'a self, kept: &'a [u8]) -> &'a [u8] {
+        Some(&self.0[..])
+            .filter(|short| !short.is_empty())
+            .unwrap_or(kept)
+    }
+
+    /// Notes a record with the keys of the one that was `kept`.
+    pub(crate) fn add(&mut self, record: &[u8], kept: &[u8]) {
+        if record.len() < self.instead_of(kept).len() / 2 {
+            self.0 = record.to_vec();
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// The result of merging into a buffer.
@@ -43,7 +67,7 @@ pub struct Merged {
     pub(crate) dropped: Sum,
     /// The source that needs its next chunk, or has ended, before the merge continues.
     pub dry: Option<usize>,
-    /// Bytes of the next record, which is longer than the whole room.
+    /// Bytes of the next record, if it fits neither behind the last one nor in a room of its own.
     pub(crate) long: Option<usize>,
 }
 
@@ -111,7 +135,7 @@ impl Merging {
             turn: 0,
             left: most,
             last: Vec::new(),
-            short: Vec::new(),
+            short: Short::default(),
         }
     }
 
@@ -153,19 +177,15 @@ impl Merging {
         let mut short = std::mem::take(&mut self.short);
         let (mut begin, mut dropped) = (None, Sum::default());
         let merged = self.merge_if(order, room, out, |done, record| {
-            let before = match short.is_empty() {
-                true => begin.map_or(&last[..], |begin| &done[begin..]),
-                false => &short,
-            };
+            let kept = begin.map_or(&last[..], |begin| &done[begin..]);
+            let before = short.instead_of(kept);
             if before.is_empty() || !contents.keys_equal(before, record) {
                 begin = Some(done.len());
                 short.clear();
                 return true;
             }
             dropped += contents.sum_of(record);
-            if record.len() < before.len() / 2 {
-                short = record.to_vec();
-            }
+            short.add(record, kept);
             false
         });
         self.short = short;
