@@ -164,8 +164,10 @@ fn steps_of_a_sort_grow_as_its_lines_do() {
                 };
                 let (few, many) = (steps(BYTES), steps(4 * BYTES));
                 let context = format!("{}, {plan:?}, {equal:?}: {few}, {many}", case.name);
-                // A sort by comparison takes a little more than four times as many.
-                assert!(few > 0 && many < 7 * few, "{context}");
+                // A sort by comparison takes a little more than four times as many. Thirty looks at a
+                // long line, or fewer, are no trend yet.
+                let least = few.max(30 * BYTES as u64);
+                assert!(few > 0 && many < 7 * least, "{context}");
                 assert!(few < 300 * BYTES as u64, "{context}");
             }
         }
