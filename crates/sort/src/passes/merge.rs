@@ -240,8 +240,8 @@ impl MergeSort<'_> {
             let mut group: Vec<SortedRun> = left.by_ref().take(size).collect();
             // A run on disk leaves no memory for long records of an input beside it, and a pipe has got
             // what came before them.
-            let may_be_long = group[0].input().is_some() && self.run.is_sequential();
-            if size == 1 && !may_be_long {
+            let may_be_long = group[0].input().is_some() && !self.run.plan.framing.is_fixed();
+            if size == 1 && !(may_be_long && self.run.is_sequential()) {
                 merged.append(&mut group);
                 continue;
             }
