@@ -64,8 +64,11 @@ impl Framing {
         }
     }
 
-    /// Lines of about `mean` bytes, of at most `longest`.
+    /// Lines of about `mean` bytes, of at most `longest`. Records of one length keep it.
     pub(crate) fn with_lengths(self, mean: usize, longest: usize) -> Framing {
+        if self.is_fixed() {
+            return self;
+        }
         let mean = mean.max(self.shortest());
         Framing {
             mean,

@@ -141,7 +141,7 @@ impl<'a> Counting<'a> {
             return Ok(());
         }
         self.put_first().await?;
-        self.short.clear();
+        self.short = Short::default();
         self.first.clear();
         self.first.extend_from_slice(line);
         self.number = 1;

@@ -21,18 +21,15 @@ pub(super) fn read_buffers(
     framing: Framing,
     longest: u64,
 ) -> Result<(Framing, Vec<Buffer>), Failure> {
-    let longer = |framing: Framing, longest| match framing.records() {
-        record::Framing::Fixed(_) => framing,
-        _ => framing.with_lengths(framing.mean(), longest),
-    };
-    let mut framing = longer(framing, longest.min(LONGEST_READ_BYTES as u64) as usize);
+    let longest = longest.min(LONGEST_READ_BYTES as u64) as usize;
+    let mut framing = framing.with_lengths(framing.mean(), longest);
     loop {
         let bytes = unit.next_multiple_of(BLOCK_BYTES as usize) + framing.around();
         let longest = framing.longest();
         match node.buffers(count, bytes, Filled::Often) {
             Ok(buffers) => return Ok((framing, buffers)),
             Err(_) if !framing.is_fixed() && longest > unit => {
-                framing = longer(framing, longest / TIMES_LESS);
+                framing = framing.with_lengths(framing.mean(), longest / TIMES_LESS);
             }
             Err(cause) => return Err(no_memory(count * bytes, &cause).into()),
         }

@@ -67,12 +67,10 @@ impl Output {
         merges: bool,
     ) -> Result<(), Failure> {
         let file = &self.first().file;
-        let mut same = inputs.files.iter().filter(|input| input.is_in(file));
-        let Some(input) = same
-            .clone()
-            .next()
-            .filter(|_| self.is_one() && file.is_sequential())
-        else {
+        let is_in_place = self.is_one() && file.is_sequential();
+        let same = |input: &&Input| is_in_place && input.is_in(file);
+        let mut same = inputs.files.iter().filter(same);
+        let Some(input) = same.clone().next() else {
             return Ok(());
         };
         if file.appends(node).await? && !(merges && same.any(Input::sees_growth)) {

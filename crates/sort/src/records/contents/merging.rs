@@ -41,9 +41,7 @@ pub(crate) struct Short(Vec<u8>);
 impl Short {
     /// What records are compared with in place of the one that was `kept`.
     pub(crate) fn instead_of<'a>(&'a self, kept: &'a [u8]) -> &'a [u8] {
-        Some(&self.0[..])
-            .filter(|short| !short.is_empty())
-            .unwrap_or(kept)
+        if self.0.is_empty() { kept } else { &self.0 }
     }
 
     /// Notes a record with the keys of the one that was `kept`.
@@ -51,10 +49,6 @@ impl Short {
         if record.len() < self.instead_of(kept).len() / 2 {
             self.0 = record.to_vec();
         }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
     }
 }
 
@@ -181,7 +175,7 @@ impl Merging {
             let before = short.instead_of(kept);
             if before.is_empty() || !contents.keys_equal(before, record) {
                 begin = Some(done.len());
-                short.clear();
+                short = Short::default();
                 return true;
             }
             dropped += contents.sum_of(record);
