@@ -17,8 +17,8 @@ pub(super) fn message(error: &SortError) -> String {
             amount(*bytes)
         ),
         SortError::LongLine { file, limit, .. } => format!(
-            "{}a record, or the key that a function makes of it, is longer than {}; set `longest` to the \
-             bytes of the longest of both, and give more memory if that is refused",
+            "{}a record, with the key that a function makes of it, is longer than {}; set `longest` to the \
+             bytes of both together, and give more memory if that is refused",
             file.as_ref()
                 .map_or(String::new(), |file| format!("{}: ", file.display())),
             amount(*limit)
