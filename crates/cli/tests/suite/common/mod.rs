@@ -150,7 +150,7 @@ impl Place {
         self.prepared(command)
     }
 
-    /// A shell's script, in which `$GRISTMILL` is the command.
+    /// A shell's script, in which `$GRISTMILL` is the command, and `gristmill` as well.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
         // Spaces in its path would part words.
