@@ -143,7 +143,7 @@ ATTACK = $(TARGET)/release/hostile --binary $(BINARY) \
 # repeats case N.
 drawn: CASES = 20000
 drawn: build
-	GRISTMILL_BINARY=$(abspath $(BINARY)) GRISTMILL_SEED=$(SEED) GRISTMILL_FROM=$(FROM) GRISTMILL_CASES=$(CASES) \
+	GRISTMILL_BINARY="$$(realpath $(BINARY))" GRISTMILL_SEED=$(SEED) GRISTMILL_FROM=$(FROM) GRISTMILL_CASES=$(CASES) \
 		$(CARGO) test --workspace --locked --quiet --test suite -- \
 		drawn_sorts_are_those drawn_sorts_of_ranks --nocapture
 

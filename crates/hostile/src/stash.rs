@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -48,10 +48,23 @@ pub(crate) fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
         "--resume",
     ];
     let sorting = case.sorting(input, &memory)?;
+    keep_input(case.scene, input)?;
     Ok(Sorting {
         may_keep: true,
         ..sorting
     })
+}
+
+/// Makes the input a link to one file for all sorts of it: a copy would be another file, which no sort
+/// continues with.
+fn keep_input(scene: &Scene, input: usize) -> io::Result<()> {
+    let kept = scene.place.join(format!("input-{input}"));
+    if kept.exists() {
+        fs::remove_file(scene.own("in"))?;
+    } else {
+        fs::rename(scene.own("in"), &kept)?;
+    }
+    symlink(kept, scene.own("in"))
 }
 
 /// Kills sorts of the large input and of one small input at every stage.
@@ -165,9 +178,13 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => copy(&entry.path(), &target)?,
-            false => drop(fs::copy(entry.path(), target)?),
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(entry.path())?, target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
         }
     }
     Ok(())

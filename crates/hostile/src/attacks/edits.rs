@@ -142,7 +142,7 @@ pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
     if case.draw.u32(0..8) == 0 {
         words.push("--verify");
     }
-    let call = traced(case, &words);
+    let call = traced(case, &words)?;
     case.lines.push(call.line());
     let mut child = call.start(&case.scene.place.join("said"))?;
     let stopped = wait_for_stop(case, &mut child)?;
@@ -158,18 +158,20 @@ pub(super) fn stopped(case: &mut Case) -> io::Result<()> {
 }
 
 /// A sort under a tracer, which stops it at a drawn call on its input.
-fn traced(case: &mut Case, words: &[&str]) -> Call {
+fn traced(case: &mut Case, words: &[&str]) -> io::Result<Call> {
     let mut call = case.call(words);
     let (look, most) = case.pick(&LOOKS);
     let when = case.draw.u32(1..=most);
     let trace = case.scene.place.join("trace");
+    // Nothing is left of the case before.
+    fs::write(&trace, b"")?;
     let before =
         format!("-f -qq -P in -e trace={look} -e inject={look}:signal=SIGSTOP:when={when} -o");
     let before = before.split(' ').map(OsString::from);
     let program = std::mem::replace(&mut call.program, "strace".into());
     let before = before.chain([trace.into(), program.into()]);
     call.arguments.splice(..0, before);
-    call
+    Ok(call)
 }
 
 /// Waits until the tracer has stopped the sort, whose process it returns; none if it has ended.
