@@ -157,10 +157,10 @@ impl Disks for RealDisks {
         drop(unfinished);
         let synced = directory.map_or(Ok(()), |directory| sync_directory(&directory));
         synced.map_err(RenameError::NotDurable)?;
-        match named.has_moved(to) {
-            true => Err(RenameError::Moved),
-            false => Ok(()),
+        if named.has_moved(to) {
+            return Err(RenameError::Moved);
         }
+        Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -13,6 +13,7 @@
 //! `GRISTMILL_BINARY` names another binary to try.
 
 mod job;
+mod judge;
 mod order;
 mod run;
 mod texts;

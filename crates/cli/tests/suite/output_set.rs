@@ -442,6 +442,8 @@ fn a_set_without_rows_keeps_its_header() {
         "open -o set/",
         "none -u --key a -o set/ -o set2/",
         "none -m --key b -o set/",
+        "open -m --key b -o set/",
+        "open open -m --key b -o set/ -o set2/",
         "none --format tsv -o set/",
         "none -S 6M --plan two-pass -o set/",
         "none --plan merge -o set/",

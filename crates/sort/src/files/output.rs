@@ -235,11 +235,7 @@ impl Output {
 
     /// Sets the length of file `number`, where it was not known when the output was laid out.
     pub(crate) async fn set_length(&self, node: &Node, number: usize, bytes: u64) {
-        let set = |all: &mut Vec<Draft>| {
-            if let Some(length) = &mut all[number].length {
-                *length = bytes;
-            }
-        };
+        let set = |all: &mut Vec<Draft>| all[number].length = all[number].length.map(|_| bytes);
         self.drafts.change(node, set).await;
     }
 
@@ -306,6 +302,9 @@ impl Output {
     /// # Errors
     /// When the disk refuses.
     pub(crate) async fn write_header(&self, node: &Node, header: &[u8]) -> Result<(), Failure> {
+        for number in 0..self.drafts.look(Vec::len) {
+            self.set_length(node, number, header.len() as u64).await;
+        }
         for draft in self.own_drafts(node) {
             draft.write_front(node, header).await?;
         }

@@ -1,4 +1,4 @@
-//! Runs a drawn sort, and judges its end.
+//! Runs a drawn sort.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,30 +12,12 @@ use children::Command;
 use std::time::{Duration, Instant};
 
 use super::job::{Input, Job, Task};
+use super::judge::written;
 use super::order::{Order, Record};
 use super::texts::Format;
 use super::ways::{self, Sink, Source, content};
 use super::{Broken, Case, shown};
 use crate::ranks::launch;
-
-/// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 12] = [
-    "no order is known",
-    "at least -S",
-    "give a larger -S",
-    "--max-line",
-    "leave ",
-    "name an output file",
-    "name one with -o",
-    "name one file with -o",
-    "--resume needs",
-    "without --resume",
-    "several ranks",
-    "on one node",
-];
-
-/// The words about an input of a merge.
-const DISORDER: &str = "out of order, and -m only merges";
 
 /// The longest input that is printed with its case.
 const SHOWN_BYTES: usize = 600;
@@ -44,19 +26,19 @@ const SHOWN_BYTES: usize = 600;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The end of a command.
-struct Ran {
+pub(super) struct Ran {
     /// `None` if it hung.
     status: Option<ExitStatus>,
     said: String,
 }
 
 impl Ran {
-    fn code(&self) -> Option<i32> {
+    pub(super) fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
 
     /// Its message; a launcher of ranks goes on.
-    fn last_line(&self) -> String {
+    pub(super) fn last_line(&self) -> String {
         let is_ours = |line: &&str| line.starts_with("gristmill: ");
         let line = self
             .said
@@ -133,7 +115,7 @@ impl Case {
     }
 
     /// Runs a command of which only the files matter; whether it succeeded.
-    fn run_quietly(&self, words: &[String]) -> bool {
+    pub(super) fn run_quietly(&self, words: &[String]) -> bool {
         self.command(words).status().unwrap().success()
     }
 }
@@ -295,154 +277,6 @@ impl Job {
         left.map(|path| ("left", told(path)))
             .or_else(|| touched.map(|(path, _)| ("touched", told(path))))
     }
-
-    fn judge(&self, case: &Case, format: Format, ran: &Ran, output: Option<Vec<u8>>) -> Broken {
-        if let Task::Check(_) = self.task {
-            return self.judge_check(ran);
-        }
-        match ran.code() {
-            Some(0) => {}
-            Some(2) if ran.last_line().contains(DISORDER) && self.task == Task::Merge(false) => {
-                return None;
-            }
-            Some(2) if is_refusal(ran) => return None,
-            _ => return Some(("refused", ran.last_line())),
-        }
-        let all: Vec<&Record> = self
-            .inputs
-            .iter()
-            .flat_map(|input| &input.records)
-            .collect();
-        let kept = self.order.sorted(&all);
-        let output = output.unwrap_or_else(|| b"(no output)".to_vec());
-        let written = kept
-            .iter()
-            .map(|(count, record)| written(*count, record, self.order.is_counted, format));
-        let written: Vec<Vec<u8>> = written.collect();
-        if self.order.locale.is_some() {
-            return self.judge_language(case, format, written, &output);
-        }
-        let has_header = self.inputs.iter().any(|input| input.has_header);
-        let header: &[u8] = if has_header { &self.header } else { b"" };
-        let expected = [header, &written.concat()].concat();
-        if output != expected {
-            return Some(("wrong output", difference(&output, &expected)));
-        }
-        self.judge_account(case, kept.len(), &all)
-    }
-
-    /// The records of the report, and rows that were set aside.
-    fn judge_account(&self, case: &Case, kept: usize, all: &[&Record]) -> Broken {
-        if self.has("--report") {
-            let text = content(&case.own("report")).unwrap_or_default();
-            let report: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-            if report["records"].as_u64() != Some(kept as u64) {
-                return Some((
-                    "account",
-                    format!(
-                        "{} records in the report, {kept} in the output",
-                        report["records"]
-                    ),
-                ));
-            }
-        }
-        let mut bad: Vec<&[u8]> = all
-            .iter()
-            .filter(|record| record.is_bad)
-            .map(|record| &record.bytes[..])
-            .collect();
-        let aside = content(&case.own("bad")).unwrap_or_default();
-        let mut found: Vec<&[u8]> = aside
-            .split_inclusive(|&byte| byte == b'\n')
-            .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
-            .collect();
-        bad.sort_unstable();
-        found.sort_unstable();
-        (bad != found).then(|| {
-            (
-                "bad rows",
-                format!(
-                    "{} for {} rows: {}",
-                    found.len(),
-                    bad.len(),
-                    aside.escape_ascii()
-                ),
-            )
-        })
-    }
-
-    fn judge_check(&self, ran: &Ran) -> Broken {
-        let records: Vec<&Record> = self.inputs[0].records.iter().collect();
-        let order = &self.order;
-        let mut pairs = records.windows(2);
-        let expected = match (&order.locale, order.is_unique) {
-            (None, false) => pairs.all(|pair| order.compare(pair[0], pair[1]).is_le()),
-            (None, true) => pairs.all(|pair| order.by_keys(pair[0], pair[1]).is_lt()),
-            (Some(_), _) if self.task == Task::Check(false) => return None,
-            (Some(_), is_unique) => !is_unique || order.sorted(&records).len() == records.len(),
-        };
-        let is_right =
-            ran.code() == Some(i32::from(!expected)) || ran.code() == Some(2) && is_refusal(ran);
-        (!is_right).then(|| {
-            (
-                "wrong check",
-                format!(
-                    "{:?}, not {}: {}",
-                    ran.code(),
-                    i32::from(!expected),
-                    ran.last_line()
-                ),
-            )
-        })
-    }
-
-    /// Whether these are the right lines, in an order that the command itself finds right.
-    fn judge_language(
-        &self,
-        case: &Case,
-        format: Format,
-        mut expected: Vec<Vec<u8>>,
-        output: &[u8],
-    ) -> Broken {
-        let end = format.end().expect("lines have ends");
-        let lines: Vec<&[u8]> = output.split_inclusive(|&byte| byte == end).collect();
-        let mut found: Vec<&[u8]> = lines.clone();
-        found.sort_unstable();
-        expected.sort_unstable();
-        let is_right = match self.order.top {
-            None => found == expected,
-            Some(top) => {
-                let mut left = expected.iter();
-                found.len() == top.min(expected.len())
-                    && found.iter().all(|line| left.any(|other| other == line))
-            }
-        };
-        if !is_right {
-            let how = difference(&found.concat(), &expected.concat());
-            return Some(("wrong lines", how));
-        }
-        let skipped = if self.order.is_counted { 8 } else { 0 };
-        let text = lines
-            .iter()
-            .map(|line| &line[skipped..])
-            .collect::<Vec<_>>()
-            .concat();
-        fs::write(case.own("sorted"), text).unwrap();
-        let order = Order {
-            is_counted: false,
-            top: None,
-            ..self.order.clone()
-        };
-        let mut words = vec![
-            "sort".to_owned(),
-            "-c".to_owned(),
-            "--decompress=none".to_owned(),
-            "sorted".to_owned(),
-        ];
-        words.extend(format.words().into_iter().chain(order.words()));
-        let checked = case.run_quietly(&words);
-        (!checked).then(|| ("wrong order", "-c finds the output out of order".to_owned()))
-    }
 }
 
 impl Input {
@@ -540,45 +374,6 @@ impl Input {
         }
         fs::remove_file(case.own("unsorted")).unwrap();
     }
-}
-
-fn is_refusal(ran: &Ran) -> bool {
-    REFUSALS.iter().any(|part| ran.last_line().contains(part))
-}
-
-/// A record with its end.
-fn written(count: usize, record: &Record, is_counted: bool, format: Format) -> Vec<u8> {
-    let mut bytes = if is_counted {
-        format!("{count:7} ").into_bytes()
-    } else {
-        Vec::new()
-    };
-    bytes.extend(&record.bytes);
-    bytes.extend(format.end());
-    bytes
-}
-
-/// The first place where two outputs differ.
-fn difference(found: &[u8], expected: &[u8]) -> String {
-    let at = found
-        .iter()
-        .zip(expected)
-        .take_while(|(a, b)| a == b)
-        .count();
-    let part = |bytes: &[u8]| {
-        bytes[at.min(bytes.len())..]
-            .iter()
-            .take(60)
-            .copied()
-            .collect::<Vec<u8>>()
-    };
-    format!(
-        "{} bytes for {}, from byte {at}: \"{}\" for \"{}\"",
-        found.len(),
-        expected.len(),
-        part(found).escape_ascii(),
-        part(expected).escape_ascii()
-    )
 }
 
 /// An input as a shell makes it.
