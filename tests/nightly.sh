@@ -2,6 +2,8 @@
 # Common parts of the tests that need tools beside stable Rust, which source it: the flags of builds that
 # such tests share, and what they say where a tool is missing. They install nothing.
 cargo=${CARGO:-cargo}
+# Long cases take too long with these tools.
+unset GRISTMILL_LONG
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 host=$(rustc -vV | sed -n 's/^host: //p')
 # One directory, and the same flags, so that the fuzz targets and the tests with AddressSanitizer share the
