@@ -75,6 +75,7 @@ fuzz_target!(|data: &[u8]| {
     let header = Header::parse(dialect, first);
     if let (Some(separator), Ok(header)) = (dialect.separator(), &header) {
         let row = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+        let row = row.strip_suffix(b"\r").unwrap_or(row);
         let names = fields(row, separator, dialect.quote()).expect("its quotes end");
         let names: Vec<_> = names
             .iter()
