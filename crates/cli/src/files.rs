@@ -13,9 +13,6 @@ use crate::ending::failure::CliFailure;
 /// Links that are followed to a file that does not exist yet; the system follows as many.
 const MOST_LINKS: usize = 40;
 
-/// A longer manifest is refused by the sort that reads it.
-const MOST_MANIFEST_BYTES: u64 = 8 << 20;
-
 /// The file that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum FileId {
@@ -99,7 +96,8 @@ pub(crate) fn files_listed(manifest: &Path) -> Vec<PathBuf> {
     let Some(file) = open.flatten() else {
         return Vec::new();
     };
-    let text = BufReader::new(file.take(MOST_MANIFEST_BYTES));
+    // The sort refuses a longer one.
+    let text = BufReader::new(file.take(::sort::LONGEST_TEXT));
     let listed = serde_json::from_reader::<_, Manifest>(text).ok();
     let mut all = listed.map_or_else(Vec::new, |listed| listed.paths(directory_of(manifest)));
     all.push(manifest.to_owned());

@@ -47,7 +47,7 @@ pub use files::input::Input;
 pub use files::manifest::{ListedFile, Manifest};
 pub use files::path_template::{names_rank, of_rank};
 pub use files::temporary::{check_name, sweep};
-pub use files::text_file::spelled;
+pub use files::text_file::{LONGEST_TEXT, spelled};
 pub use job::{
     Behind, Choice, ExchangeKind, IoChoice, Job, Pack, Reading, Resources, Resume, Rows, Source,
     Start, Target, Tune, Tuning,

@@ -23,7 +23,7 @@ use crate::files::temporary::Temporary;
 
 /// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes about
 /// 40 MB of memory when it is read.
-const LONGEST_TEXT: u64 = 8 << 20;
+pub const LONGEST_TEXT: u64 = 8 << 20;
 
 /// Bytes of the longest entry. A checkpoint lists each run that was spilled in an epoch, with about
 /// 20 bytes for each 2 MiB, so this is an epoch of 10 TiB.

@@ -332,7 +332,7 @@ fn bytes_decide_behind_all_keys() {
     );
 }
 
-/// What one tie-breaker has sorted is in order by the other: a file may be merged with `-u` or without.
+/// A file that was sorted with one tie-breaker is in order by the other: it may be merged with `-u` or without.
 #[test]
 fn keys_have_one_order_whatever_breaks_ties() {
     let draw = &mut Draw(9);

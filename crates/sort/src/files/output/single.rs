@@ -114,14 +114,10 @@ pub(super) async fn keep(
 ) -> Result<Draft, Failure> {
     // After a power failure the file may be back that the rights of a new file were tried with.
     sweep(node, parent(target), &[]).await;
-    let access = match kind(node, target).await? {
+    let access = match replaced_kind(node, target).await? {
         None => new_access(node, target).await?,
-        Some(FileKind::Regular) => node.access(target).await?,
         Some(FileKind::Directory) => return Err(directory(target)),
-        Some(FileKind::Sequential) => {
-            let cause = io::Error::other("it is a pipe or a device; --resume needs a regular file");
-            return Err(DiskError::new("resume with", target, cause).into());
-        }
+        Some(_) => node.access(target).await?,
     };
     let (direct, mode) = (is_direct(io), PRIVATE);
     let how = match known {

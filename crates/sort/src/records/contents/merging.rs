@@ -39,7 +39,7 @@ pub struct Merging {
 pub(crate) struct Short(Vec<u8>);
 
 impl Short {
-    /// What records are compared with in place of the one that was `kept`.
+    /// The first record of those with equal keys; records are compared with it in place of the `kept` one.
     pub(crate) fn instead_of<'a>(&'a self, kept: &'a [u8]) -> &'a [u8] {
         if self.0.is_empty() { kept } else { &self.0 }
     }

@@ -70,7 +70,7 @@ impl Words for LineWords<'_> {
                         break;
                     }
                 }
-                agreed >= end
+                agreed == end
             });
         }
         agreed
