@@ -197,7 +197,6 @@ impl Format {
         let order = LineOrder::rows(order);
         Ok(Built {
             rows: Some(rows),
-            framing: dialect.framing(),
             ..of_lines(order, unique)
         })
     }

@@ -144,9 +144,10 @@ mod tests {
 
     #[test]
     fn bins_are_lower_bounds_for_every_number_of_splitters() {
-        for count in 0..70u64 {
+        let (counts, keys) = if cfg!(miri) { (23, 29) } else { (1, 1) };
+        for count in (0..70u64).step_by(counts) {
             let splitters: Vec<u64> = (0..count).map(|i| (i / 3) * 10 + 5).collect();
-            let keys: Vec<u64> = (0..300).collect();
+            let keys: Vec<u64> = (0..300).step_by(keys).collect();
             check(&splitters, &keys);
         }
     }

@@ -23,6 +23,8 @@ mod copy;
 mod crc;
 mod ends;
 mod entry;
+#[cfg(test)]
+mod few;
 mod gather;
 mod gather_rows;
 mod loser_tree;

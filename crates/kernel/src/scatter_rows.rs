@@ -251,11 +251,15 @@ mod tests {
 
     #[test]
     fn records_reach_their_bins_in_order() {
+        // Under Miri, every hundredth.
+        let (mut numbers, step) = (0.., if cfg!(miri) { 101 } else { 1 });
         for longest in [1, 2, 20, 64, 65, 130, 300, 1000] {
             for count in [0, 1, 11, 12, 13, 200] {
                 for tail in [0, 1, 63, 200, 100_000] {
                     for room in [longest as usize, 1000, 4096] {
-                        check(longest, count, tail, room);
+                        if numbers.next().is_some_and(|number| number % step == 0) {
+                            check(longest, count, tail, room);
+                        }
                     }
                 }
             }

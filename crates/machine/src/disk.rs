@@ -331,7 +331,7 @@ impl Shared {
 
     /// The device number of a path's disk.
     fn device_of(&self, path: &Path) -> u64 {
-        1 + self.lock().disk_of(path) as u64
+        self.lock().disk_of(path) as u64
     }
 
     /// Counts an operation, which may be one that fails.

@@ -142,6 +142,19 @@ fn a_frame_that_asks_for_too_much_memory_is_refused() {
     // As the first frame it gets what it asks for.
     assert!(decompressed(&large_window(27)).is_ok());
 
+    // A pipe's frames get the same, whichever is the first: its plan is made before it is read.
+    let of_pipe = |file: Vec<u8>, memory| {
+        let mut rest = std::io::empty();
+        let front = Front::of(file, &mut rest, Decompress::Auto, read_past).unwrap();
+        let header = front.header(memory).unwrap().of_pipe(memory)?;
+        Decoder::new(header, front, rest).fill(&mut [0; 4096])
+    };
+    assert_eq!(of_pipe(two(27), 2 * MEMORY_BYTES).unwrap(), 1100);
+    for file in [two(27), large_window(27)] {
+        let error = of_pipe(file, 16 << 20).unwrap_err().to_string();
+        assert!(error.contains("memory") && error.contains("-S"), "{error}");
+    }
+
     let mut options = lzma_rust2::XzOptions::with_preset(1);
     options.lzma_options.dict_size = 1 << 26;
     let mut writer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
