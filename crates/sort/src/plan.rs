@@ -158,10 +158,7 @@ impl Shape {
     fn units(&self, unit: usize) -> u64 {
         let (unit, longest) = (unit as u64, self.indexed.longest_unit as u64);
         // A unit ends at the last cut within it. Any two units together are longer than one.
-        let (each, two) = match longest {
-            0 => (unit, unit),
-            _ => (unit.saturating_sub(longest).max(1), unit.div_ceil(2)),
-        };
+        let (each, two) = (unit.saturating_sub(longest).max(1), unit.div_ceil(2));
         let more = self.inputs.saturating_sub(1) as u64;
         self.bytes
             .map_or(u64::MAX, |all| all.div_ceil(each.max(two)).max(1) + more)

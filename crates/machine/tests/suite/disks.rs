@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use machine::{DiskModel, Driver, Fault};
-use node::{Buffer, Costs, DiskError, File, Node, Open};
+use machine::{Cluster, DiskModel, Driver, Fault, Setting};
+use node::{Buffer, Costs, DiskError, File, Node, Open, Work};
+
+use crate::common::nanopu;
 
 const KIB: usize = 1024;
 
@@ -49,6 +51,34 @@ fn a_chain_is_one_request_to_the_disk() {
     assert_eq!(ends.unwrap(), [(100 + 5 * 11, 100 + 5 * 11 + 100 + 5 * 7)]);
     assert_eq!(driver.disks(0).operations(), 3);
     assert_eq!(driver.disks(0).length(Path::new("/file")), Some(4608));
+}
+
+/// A rank's clock may run ahead of its machine's: the disk works from the rank's time on.
+#[test]
+fn a_disk_begins_when_its_rank_asks() {
+    const LATENCY_NS: u64 = 1000;
+    const PER_KIB_NS: u64 = 100;
+    let profile = nanopu();
+    let tick_fs = profile.tick_fs;
+    let cluster = Cluster::new(profile, Setting::new(1)).unwrap();
+    cluster.disks(0).mount(
+        Path::new("/disk"),
+        DiskModel {
+            latency_ns: LATENCY_NS,
+            read_ns_per_kib: 1,
+            write_ns_per_kib: PER_KIB_NS,
+        },
+    );
+    let outcome = cluster.run(|node| async move {
+        let file = create(&node, "disk/file").await;
+        node.work(Work::Scan { words: 100_000 });
+        let begun = node.now().0;
+        write(&node, &file, 0, 3 * KIB).await.unwrap();
+        node.now().0 - begun
+    });
+    let taken = outcome.unwrap().answers[0];
+    let service_fs = (LATENCY_NS + 3 * PER_KIB_NS) * 1_000_000;
+    assert_eq!(taken, service_fs / tick_fs);
 }
 
 #[test]

@@ -259,3 +259,76 @@ impl Drop for MpiWire {
         self.holds.forget_busy();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{c_char, c_void};
+
+    use super::*;
+
+    unsafe extern "C" fn none() -> c_int {
+        0
+    }
+    unsafe extern "C" fn send(_: c_int, _: *const c_void, _: usize, _: c_int, _: c_int) -> c_int {
+        0
+    }
+    unsafe extern "C" fn receive(_: c_int, _: *mut c_void, _: usize, _: c_int, _: c_int) -> c_int {
+        0
+    }
+    unsafe extern "C" fn fails(_: *mut c_int, _: *mut usize, _: *mut c_int, _: c_int) -> c_int {
+        -7
+    }
+    unsafe extern "C" fn code(_: c_int) -> c_int {
+        0
+    }
+    unsafe extern "C" fn alltoallv(
+        _: *const c_void,
+        _: *const usize,
+        _: *mut c_void,
+        _: *const usize,
+    ) -> c_int {
+        0
+    }
+    unsafe extern "C" fn abort(_: c_int) {}
+    unsafe extern "C" fn library(_: *mut c_char, _: usize) {}
+    unsafe extern "C" fn words(code: c_int, into: *mut c_char, _: usize) {
+        let text = if code == 7 { c"seven" } else { c"other" };
+        // SAFETY: there is room for more than six bytes.
+        unsafe { into.copy_from_nonoverlapping(text.as_ptr(), 6) };
+    }
+
+    static FAILING: Table = Table {
+        version: 0,
+        init: none,
+        rank: none,
+        size: none,
+        send,
+        receive,
+        completed: fails,
+        cancel: code,
+        barrier: none,
+        alltoallv,
+        abort,
+        finalize: none,
+        library,
+        words,
+    };
+
+    #[test]
+    fn requests_that_cannot_be_looked_at_are_an_error() {
+        let mut wire = MpiWire {
+            table: &FAILING,
+            rank: 0,
+            size: 1,
+            holds: Holds::default(),
+            begins: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            done: Vec::new(),
+            bytes: Vec::new(),
+            codes: Vec::new(),
+        };
+        let error = wire.completed(&mut Vec::new()).unwrap_err();
+        assert!(format!("{error:?}").contains("MPI: seven"), "{error:?}");
+    }
+}
