@@ -121,6 +121,12 @@ impl Order {
         self.keys.iter().flat_map(|key| key.raw(record)).copied()
     }
 
+    /// Gives the bytes of each key of a record to `then`. Records in which they are the same have equal
+    /// keys.
+    pub fn each_key(&self, record: &[u8], then: &mut dyn FnMut(&[u8])) {
+        self.keys.iter().for_each(|key| then(key.raw(record)));
+    }
+
     /// The number of words of the normalised key; the last one is padded with zeros.
     #[must_use]
     pub fn words(&self) -> u32 {

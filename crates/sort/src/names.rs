@@ -88,6 +88,8 @@ named! {
         Loader = "loader",
         /// Reads a partition that is divided again.
         Reloader = "reloader",
+        /// Keeps the first records of those that were read.
+        Selector = "selector",
         /// Fills memory with the input, a load at a time.
         Loads = "loads",
         /// Sorts buckets, its units; or loads.

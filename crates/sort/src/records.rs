@@ -5,6 +5,7 @@ pub(crate) mod contents;
 pub(crate) mod framing;
 pub(crate) mod open_bucket;
 pub(crate) mod order;
+pub(crate) mod repeats;
 pub(crate) mod sample;
 pub(crate) mod size;
 pub(crate) mod span;

@@ -235,3 +235,30 @@ fn the_output_depends_on_nothing_but_input_and_order() {
         assert_eq!(fed == sorted(&input, RECORD_BYTES), order == "gensort");
     }
 }
+
+/// The memory for the first records follows their number, whatever the limit and the input are.
+#[test]
+fn the_first_records_take_memory_for_themselves() {
+    const MOST: u64 = 64 << 20;
+    let place = Place::new();
+    place.run("gensort -a 1000000 in").succeeded();
+    place.run_shell("LC_ALL=C sort in -o sorted").succeeded();
+    for (sort, from) in [
+        ("sort --top 10", "in"),
+        ("sort --top 10 -S 8G", "in"),
+        ("sort --top 10", "< in"),
+        ("sort --top 2000 --format gensort", "in"),
+    ] {
+        for before in ["", "cat in | "] {
+            let from = if before.is_empty() { from } else { "" };
+            let script = format!("{before}\"$GRISTMILL\" {sort} {from} -o out --json");
+            let report = place.run_shell(&script).succeeded().json();
+            let peak = report["peak_rss_bytes"].as_u64().unwrap();
+            assert!(peak <= MOST, "{script}: {peak} bytes resident");
+            assert_eq!(report["temp_peak_bytes"], 0, "{script}");
+            let out = place.read("out");
+            assert!(place.read("sorted").starts_with(&out), "{script}");
+            assert!(!out.is_empty(), "{script}");
+        }
+    }
+}

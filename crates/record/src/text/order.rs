@@ -320,6 +320,13 @@ impl TextOrder {
         self.parts.iter().all(|part| part.equal(a, b))
     }
 
+    /// Gives the bytes of each key in a line to `then`. Lines in which they are the same have equal keys.
+    pub fn each_key(&self, line: &[u8], then: &mut dyn FnMut(&[u8])) {
+        for part in &self.parts {
+            then(&line[part.ranges(line).0]);
+        }
+    }
+
     /// The first word from `from` on in which two lines differ, or `until` if that is not before it.
     /// All words before `from` must be equal.
     #[must_use]

@@ -1,12 +1,13 @@
 //! The choice of the plan that sorts an input on one node.
 
+use std::iter::successors;
 use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
 
 use crate::files::input::Inputs;
-use crate::job::{Choice, Job};
+use crate::job::{Choice, Job, Resources};
 use crate::passes::presorted::Presorted;
 use crate::plan::{Plan, Shape};
 
@@ -27,8 +28,8 @@ pub(crate) async fn choose(
     let two = || Plan::two_pass(shape, &job.resources, &job.tuning);
     let merge = || Plan::merge(shape, &job.resources, &job.tuning);
     let plan = match job.plan {
-        // A merge drops most of each load when it is sorted; no other plan drops records.
-        _ if job.top.is_some() => merge()?,
+        // No other plan drops records.
+        _ if job.top.is_some() => selecting(shape, job).map_or_else(merge, Ok)?,
         Choice::OnePass => one()?,
         Choice::TwoPass => two()?,
         Choice::Distribute => {
@@ -63,4 +64,38 @@ pub(crate) async fn choose(
         },
     };
     Ok((plan, None))
+}
+
+/// Memory in which the first records are selected, if they are few: of loads of some megabytes most is
+/// dropped as soon as it is read.
+const SELECTING_BYTES: u64 = 32 << 20;
+
+/// The memory for this many times the records that are wanted: a load is a quarter of it, and is sorted
+/// when it is full.
+const TIMES_WANTED: u64 = 8;
+
+/// Reads of the input while the first records are selected: runs are few and short, and ask for no smaller
+/// ones.
+const READS: u64 = 64;
+
+/// A merge that selects the first records in as little memory as it can, if there is room for a sorter and
+/// a selector.
+fn selecting(shape: &Shape, job: &Job) -> Option<Plan> {
+    let (top, limit) = (job.top?, job.resources.memory_bytes);
+    let wanted = top.saturating_mul(TIMES_WANTED * shape.framing.mean() as u64);
+    let least = wanted.max(SELECTING_BYTES);
+    let memories = successors(Some(least), |memory| memory.checked_mul(2));
+    let plan = |memory_bytes: u64| {
+        let resources = Resources {
+            memory_bytes,
+            ..job.resources
+        };
+        let mut tuning = job.tuning;
+        tuning.sorters = Some(tuning.sorters.unwrap_or(2).max(2));
+        let reads = (memory_bytes < limit).then_some((memory_bytes / READS) as usize);
+        tuning.chunk_bytes = tuning.chunk_bytes.or(reads);
+        Plan::merge(shape, &resources, &tuning).ok()
+    };
+    let below = memories.take_while(|&memory| memory < limit);
+    below.chain([limit]).find_map(plan)
 }

@@ -269,7 +269,7 @@ impl DistributionSort<'_> {
         pipeline.stage(node, StageName::Reloader, 1, sharing(reloader, reload));
         let chunks = run.start_distributors(
             &mut pipeline,
-            (&splitters, &Tally::default()),
+            (&splitters, &Tally::default(), false),
             blocks,
             (&memory.chunks, &memory.chunks),
         );

@@ -124,6 +124,7 @@ impl Exchange {
             shares: shares.clone(),
             out: full.clone(),
             tally: self.read.clone(),
+            drops_repeats: false,
             owners: self.owners.clone(),
         };
         let stage = run.dials.stage(StageName::NodeDistributor, distributors, 0);
@@ -143,7 +144,12 @@ impl Exchange {
         let came = link.start(pipeline, outgoing, &received, run.plan.read_queue());
         let partitions = pipeline.owns(self.partitions.clone());
         let from_others = (&received, &memory.chunks);
-        let chunks = run.start_distributors(pipeline, (&partitions, &run.tally), came, from_others);
+        let chunks = run.start_distributors(
+            pipeline,
+            (&partitions, &run.tally, false),
+            came,
+            from_others,
+        );
         Ok((partitions, chunks))
     }
 }

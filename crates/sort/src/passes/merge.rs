@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! run formation   reader > loads > sorter > run writer
+//!                 (reader > selector > loads, if not all records are wanted)
 //! merge           run reader > merger > writer
 //!                 (run reader > merger, into longer runs first, if there are too many)
 //! ```
@@ -38,13 +39,14 @@ use crate::passes::output_parts::output_parts;
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
 use crate::plan::Merging;
+use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunWriter, Writer,
-    gather_loads, read, sort_loads, write, write_runs,
+    Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunWriter, Selector,
+    Writer, gather_loads, read, select, sort_loads, write, write_runs,
 };
 
 use reading::MergedInto;
@@ -155,12 +157,9 @@ impl MergeSort<'_> {
             top: run.job.top,
             tally: run.tally.clone(),
         };
-        pipeline.stage(
-            node,
-            StageName::Sorter,
-            plan.sorters,
-            sharing(sorter, sort_loads),
-        );
+        let sorters = plan.sorters - usize::from(self.selects());
+        let work = sharing(sorter, sort_loads);
+        pipeline.stage(node, StageName::Sorter, sorters, work);
         let chains = self.chains(&pipeline, written.clone());
         let writer = RunWriter {
             shelf: shelf.clone(),
@@ -176,6 +175,44 @@ impl MergeSort<'_> {
         let stages = pipeline.join(node).await?;
         self.spill.trim(node).await;
         Ok((shelf.take(node).await, stages, Memory { loaded, written }))
+    }
+
+    /// Whether one of the sorters selects the first records instead.
+    fn selects(&self) -> bool {
+        self.run.job.top.is_some() && self.run.plan.sorters > 1
+    }
+
+    /// Starts the selector, if not all records are wanted. Returns the blocks that are left.
+    fn start_selector(
+        &self,
+        pipeline: &mut Pipeline,
+        memory: &Pool,
+        blocks: Queue<Block>,
+    ) -> Queue<Block> {
+        let (run, merging) = (self.run, self.merging);
+        if !self.selects() && !run.job.contents.is_unique() {
+            return blocks;
+        }
+        let left = pipeline.owns(Queue::new(run.node, "blocks that are left", 1, 1));
+        let selector = Selector {
+            contents: Arc::clone(&run.job.contents),
+            blocks,
+            out: left.clone(),
+            pool: memory.clone(),
+            // Without a sorter's memory it hands on what does not fit in one block.
+            most: if self.selects() {
+                merging.load_chunks
+            } else {
+                2
+            },
+            room: merging.block_room,
+            most_lines: merging.most_lines(run.plan.framing),
+            top: run.job.top.filter(|_| self.selects()),
+            tally: run.tally.clone(),
+        };
+        let work = sharing(selector, select);
+        pipeline.stage(run.node, StageName::Selector, 1, work);
+        left
     }
 
     /// Starts reader > loads. Returns the loads, in buffers of `memory`.
@@ -196,6 +233,7 @@ impl MergeSort<'_> {
         };
         // One worker, so that blocks come in input order.
         pipeline.stage(node, StageName::Reader, 1, sharing(reader, read));
+        let blocks = self.start_selector(pipeline, memory, blocks);
         let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
         let blocks_of = |input: &Input| input.bytes.div_ceil(merging.block_room as u64);
         let input_blocks = match run.inputs.is_indexed() {
@@ -205,8 +243,9 @@ impl MergeSort<'_> {
         let loads = Loads {
             blocks,
             most: merging.load_chunks,
-            fit: merging.loads as u64,
-            exceeds: run.inputs.is_seekable() && !merging.fits(input_blocks),
+            // The selector holds a load, too, and leaves nobody knows how many.
+            fit: (merging.loads - usize::from(self.selects())) as u64,
+            exceeds: run.inputs.is_seekable() && !self.selects() && !merging.fits(input_blocks),
             room: run.plan.room(),
             out: filled.clone(),
             shelf: shelf.clone(),

@@ -182,7 +182,13 @@ impl<'a> RunContext<'a> {
         });
         self.start_readers(pipeline, memory, (blocks.clone(), sampler));
         let from_units = (&memory.units, &memory.chunks);
-        self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
+        let drops = self.job.resume.is_none();
+        self.start_distributors(
+            pipeline,
+            (splitters, &self.tally, drops),
+            blocks,
+            from_units,
+        )
     }
 
     /// Number of readers, and of spare ones. A pipe has one, which reads a unit at a time.
@@ -232,11 +238,11 @@ impl<'a> RunContext<'a> {
     }
 
     /// Starts the distributors, from blocks in buffers of pool `from` to chunks in buffers of pool
-    /// `to`.
+    /// `to`. They drop repeats if that is asked for.
     pub(crate) fn start_distributors(
         &self,
         pipeline: &mut Pipeline,
-        (splitters, tally): (&Posted<Splitters>, &Tally),
+        (splitters, tally, drops_repeats): (&Posted<Splitters>, &Tally, bool),
         blocks: Queue<Block>,
         (from, to): (&Pool, &Pool),
     ) -> Queue<Vec<Chunk>> {
@@ -262,6 +268,7 @@ impl<'a> RunContext<'a> {
             shares: None,
             out: full.clone(),
             tally: tally.clone(),
+            drops_repeats,
             owners: None,
         };
         // The cost of beginning a block depends on how large readers make them.

@@ -56,6 +56,39 @@ impl Block {
         (self.first, self.start, self.size) = (first, start, size);
     }
 
+    /// Adds the records of a later block behind its own, where both begin at the start of their buffers.
+    pub(crate) fn append(&mut self, next: &Block) {
+        let end = self.size.bytes as usize;
+        if self.marks.is_empty() {
+            self.marks = self.stretches();
+        }
+        self.marks
+            .extend(next.stretches().into_iter().map(|mark| Mark {
+                start: mark.start + end as u32,
+                ..mark
+            }));
+        self.buffer.copy_from(end, &next.buffer, next.range());
+        self.size += next.size;
+    }
+
+    /// A mark for each stretch of successive input records.
+    pub(crate) fn stretches(&self) -> Vec<Mark> {
+        match self.marks.is_empty() {
+            true => vec![Mark {
+                start: 0,
+                position: self.first,
+            }],
+            false => self.marks.clone(),
+        }
+    }
+
+    /// Removes all but these of its records, which are one stretch. Those behind others move to their
+    /// places, and their positions with them, so that positions still ascend.
+    pub(crate) fn keep(&mut self, kept: Ranges) {
+        let all = self.range();
+        self.size = kept.keep(&mut self.buffer.bytes_mut()[all]);
+    }
+
     /// The records' bytes in the buffer.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start + self.size.bytes as usize
@@ -83,6 +116,45 @@ pub(crate) const FOOTER_BYTES: usize = 16;
 /// reads from another place is found out. The stamp takes no room in the chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(pub u32);
+
+/// Records of a stretch that stay, in its order: neighbours make one range.
+#[derive(Debug, Default)]
+pub(crate) struct Ranges {
+    ranges: Vec<Range<usize>>,
+    records: u64,
+}
+
+impl Ranges {
+    pub(crate) fn add(&mut self, start: usize, bytes: usize) {
+        self.records += 1;
+        match self.ranges.last_mut() {
+            Some(last) if last.end == start => last.end += bytes,
+            _ => self.ranges.push(start..start + bytes),
+        }
+    }
+
+    /// Bytes that are kept before an offset.
+    fn before(&self, offset: u32) -> u32 {
+        let offset = offset as usize;
+        let ranges = self.ranges.iter().take_while(|range| range.start < offset);
+        let kept = ranges.map(|range| range.end.min(offset) - range.start);
+        kept.sum::<usize>() as u32
+    }
+
+    /// Moves them to the front of the stretch.
+    pub(crate) fn keep(self, stretch: &mut [u8]) -> Size {
+        let mut kept = 0;
+        for range in self.ranges {
+            let next = kept + range.len();
+            stretch.copy_within(range, kept);
+            kept = next;
+        }
+        Size {
+            records: self.records,
+            bytes: kept as u64,
+        }
+    }
+}
 
 /// Records of one bucket.
 #[derive(Debug)]
@@ -113,6 +185,34 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// Removes all records but those of these rows, which ascend; `length` is that of the first record
+    /// of some bytes.
+    pub(crate) fn keep(
+        &mut self,
+        rows: impl Iterator<Item = u64>,
+        length: impl Fn(&[u8]) -> usize,
+    ) {
+        let mut rows = rows.peekable();
+        for (number, chunk) in (0..).zip(&mut self.chunks) {
+            let records = &mut chunk.buffer.bytes_mut()[..chunk.size.bytes as usize];
+            let mut kept = Ranges::default();
+            while let Some(row) = rows.next_if(|row| row >> 32 == number) {
+                let start = row as u32 as usize;
+                kept.add(start, length(&records[start..]));
+            }
+            // Positions ascend behind a mark as before, and end before that of the next.
+            for mark in &mut chunk.marks {
+                mark.start = kept.before(mark.start);
+            }
+            // Of marks of one place the last has the records.
+            chunk.marks.reverse();
+            chunk.marks.dedup_by_key(|mark| mark.start);
+            chunk.marks.reverse();
+            chunk.size = kept.keep(records);
+        }
+        self.size = self.chunks.iter().map(|chunk| chunk.size).sum();
+    }
+
     /// A row's position in the input, from the mark of its stretch.
     pub(crate) fn position(&self, row: u64) -> u64 {
         let chunk = &self.chunks[(row >> 32) as usize];

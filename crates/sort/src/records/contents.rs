@@ -27,6 +27,7 @@ use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
+use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
@@ -189,6 +190,19 @@ pub trait Contents: Send + Sync + 'static {
     /// # Errors
     /// When the system refuses memory for the workspace.
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<Sum>;
+
+    /// Removes records of a block, in one stretch, whose keys came before, if it keeps only the first of
+    /// equal keys. Returns whether it removed any.
+    fn drop_repeats(&self, block: &mut Block, seen: &mut Repeats) -> bool {
+        let _ = (block, seen);
+        false
+    }
+
+    /// Removes the records of a block, in one stretch, that do not come before `bound`.
+    fn keep_before(&self, block: &mut Block, bound: &[u8]);
+
+    /// Removes the records of a sorted bucket that have no entry in the workspace.
+    fn keep_sorted(&self, bucket: &mut Bucket, workspace: &mut Workspace);
 
     /// Size of a record, and its CRC-32.
     fn sum_of(&self, record: &[u8]) -> Sum;
@@ -362,6 +376,17 @@ impl Workspace {
     /// Drops all but the first `rows` entries.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.len = self.len.min(rows);
+    }
+
+    /// The rows in the order in which they lie in memory; the sorted order is lost.
+    fn take_rows(&mut self) -> impl Iterator<Item = u64> {
+        let len = std::mem::take(&mut self.len);
+        let entries = self
+            .entries
+            .as_mut()
+            .map_or(&mut [][..], |all| &mut all[..len]);
+        entries.sort_unstable_by_key(|entry| entry.row);
+        entries.iter().map(|entry| entry.row)
     }
 
     /// Drops the entries for which `is_equal` to the one before, which may be dropped itself: a long

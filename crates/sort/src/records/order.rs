@@ -25,6 +25,9 @@ pub(crate) trait TotalOrder {
     /// The order of two records by all their words.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
+    /// Gives the bytes of each key to `then`. Records in which they are the same have equal keys.
+    fn each_key(&self, record: &[u8], then: &mut dyn FnMut(&[u8]));
+
     /// The places of the keys of a long record.
     fn places(&self, record: &[u8]) -> Option<KeyPlaces> {
         let _ = record;
@@ -41,6 +44,33 @@ pub(crate) trait TotalOrder {
 
     /// The first of these words in which two records differ; all words before them are equal.
     fn first_difference(&self, a: &[u8], b: &[u8], words: Range<u32>) -> Option<u32>;
+}
+
+/// A record that others come before or not: prefixes tell most apart.
+pub(crate) struct Bound<'a, O> {
+    order: &'a O,
+    record: &'a [u8],
+    prefix: u64,
+}
+
+impl<'a, O: TotalOrder> Bound<'a, O> {
+    pub(crate) fn new(order: &'a O, record: &'a [u8]) -> Self {
+        let prefix = order.word(record, 0);
+        Bound {
+            order,
+            record,
+            prefix,
+        }
+    }
+
+    /// Whether a record comes before it.
+    #[inline]
+    pub(crate) fn is_behind(&self, record: &[u8]) -> bool {
+        match self.order.word(record, 0).cmp(&self.prefix) {
+            Ordering::Equal => self.order.compare(record, self.record).is_lt(),
+            decided => decided.is_lt(),
+        }
+    }
 }
 
 impl TotalOrder for Order {
@@ -61,6 +91,10 @@ impl TotalOrder for Order {
     #[inline]
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.compare(a, b)
+    }
+
+    fn each_key(&self, record: &[u8], then: &mut dyn FnMut(&[u8])) {
+        self.each_key(record, then);
     }
 
     fn most_words(&self, _: usize) -> u32 {
@@ -90,6 +124,10 @@ impl TotalOrder for LineOrder {
     #[inline]
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.compare(a, b)
+    }
+
+    fn each_key(&self, record: &[u8], then: &mut dyn FnMut(&[u8])) {
+        self.text.each_key(self.body(record), then);
     }
 
     fn places(&self, record: &[u8]) -> Option<KeyPlaces> {

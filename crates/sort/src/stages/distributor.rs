@@ -14,6 +14,7 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::{Assignment, Contents};
+use crate::records::repeats::Repeats;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 use crate::stages::Tally;
@@ -37,6 +38,9 @@ pub(crate) struct Distributor {
     pub shares: Option<Tokens>,
     pub out: Queue<Vec<Chunk>>,
     pub tally: Tally,
+    /// Whether records whose keys came before are dropped here already, with `-u`. Otherwise all that came in
+    /// must go out: of saved progress, to another rank, or from a partition that is divided again.
+    pub drops_repeats: bool,
     /// The rank of each bucket; a bucket without one is dropped. Without the list, a bucket's number
     /// is its rank.
     pub owners: Option<Arc<Vec<Option<u32>>>>,
@@ -69,10 +73,20 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
     let mut open: Vec<OpenBucket> = Vec::new();
     let mut found = Assignment::default();
     let mut read = Sum::default();
+    let mut seen = Repeats::default();
     while let Some(mut block) = worker.pop(&distributor.blocks).await? {
         let crc = u128::from(contents.measure(&mut block)?);
         let size = block.size;
-        read += Sum { size, crc };
+        let all = Sum { size, crc };
+        read += all;
+        if distributor.drops_repeats && contents.drop_repeats(&mut block, &mut seen) {
+            let crc = u128::from(contents.measure(&mut block)?);
+            let kept = Sum {
+                size: block.size,
+                crc,
+            };
+            distributor.tally.add_repeated(all - kept);
+        }
         charge(worker, size);
         // The checksum of the first block needs no splitters, which may not be there yet.
         let splitters = worker.read(&distributor.splitters).await?;

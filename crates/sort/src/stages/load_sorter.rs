@@ -5,7 +5,7 @@ use std::sync::Arc;
 use node::{Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::records::block::{Block, Bucket, Chunk, Destination, Mark};
+use crate::records::block::{Block, Bucket, Chunk, Destination};
 use crate::records::contents::{Contents, Sorted, Workspace};
 use crate::records::size::{Size, Sum};
 use crate::runs::shelf::{Ends, Shelf};
@@ -76,16 +76,16 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
     Ok(())
 }
 
-/// The blocks as chunks of one bucket; with `--stable` each has a mark of its position.
-fn bucket_of(contents: &dyn Contents, blocks: Vec<Block>) -> Bucket {
+/// The blocks as chunks of one bucket; with `--stable` they have marks of their positions.
+pub(super) fn bucket_of(contents: &dyn Contents, blocks: Vec<Block>) -> Bucket {
     let stable = contents.is_stable();
     let chunk = |mut block: Block| {
         contents.align(&mut block);
-        let mark = Mark {
-            start: 0,
-            position: block.first,
+        let marks = if stable {
+            block.stretches()
+        } else {
+            Vec::new()
         };
-        let marks = if stable { vec![mark] } else { Vec::new() };
         Chunk {
             bucket: 0,
             size: block.size,

@@ -1,9 +1,9 @@
 //! The account of records: those that came in must go out, in order (guarantee 2).
 //!
 //! ```text
-//! came in  =  went out  +  repeated   +  behind the top   +  unread
-//!                          (-u: with     (--top: in a        (--top: in no load, only
-//!                          checksum)     load, with it)      their number is known)
+//! came in  =  went out  +  repeated   +  behind the top    +  unread
+//!                          (-u: with     (--top: as it was   (--top: only their
+//!                          checksum)     read, with it)      number is known)
 //! ```
 //!
 //! Records are left out for the first records only if so many went out.
@@ -100,6 +100,15 @@ impl Tally {
     /// Drops records that have the keys of the one before.
     pub(crate) fn add_repeated(&self, repeated: Sum) {
         self.change(|counts| counts.repeated += repeated);
+    }
+
+    /// Leaves out records that no load has: repeats, and others that come behind the first ones.
+    pub(crate) fn leave_out(&self, repeated: Sum, behind: Sum) {
+        self.change(|counts| {
+            counts.records_in += repeated + behind;
+            counts.repeated += repeated;
+            counts.behind_top += behind;
+        });
     }
 
     /// Leaves out records of a load behind its first ones.

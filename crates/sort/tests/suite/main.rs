@@ -16,6 +16,7 @@ mod equal_lines;
 mod exchange;
 mod exchanged;
 mod faults;
+mod first_records;
 mod flips;
 mod foreign;
 mod large_records;

@@ -141,6 +141,7 @@ impl Bench<'_> {
             shares: None,
             out: full.clone(),
             tally: Tally::default(),
+            drops_repeats: false,
         };
         let (total, unit) = (plan.input_bytes.unwrap_or(0), plan.read_bytes);
         let source = async move |worker: &Worker| {

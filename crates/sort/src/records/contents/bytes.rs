@@ -7,12 +7,14 @@ use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
 use record::{Comparison, Order, Ties};
 
 use crate::error::SortError;
-use crate::records::block::{Block, Bucket, Chunk};
+use crate::records::block::{Block, Bucket, Chunk, Ranges};
 use crate::records::contents::{
     Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace,
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
+use crate::records::order::Bound;
+use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
@@ -123,6 +125,31 @@ impl Contents for Bytes {
 
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
         self.order.keys_equal(a, b)
+    }
+
+    fn drop_repeats(&self, block: &mut Block, seen: &mut Repeats) -> bool {
+        let kept = self.unique.then(|| {
+            let bytes = self.record_bytes();
+            let records = self.records(block).chunks_exact(bytes).enumerate();
+            seen.sift(&self.order, block.first, |each| {
+                records.for_each(|(number, record)| each(number * bytes, record));
+            })
+        });
+        kept.flatten().map(|kept| block.keep(kept)).is_some()
+    }
+
+    fn keep_before(&self, block: &mut Block, bound: &[u8]) {
+        let bytes = self.record_bytes();
+        let bound = Bound::new(&self.order, bound);
+        let mut kept = Ranges::default();
+        let records = self.records(block).chunks_exact(bytes).enumerate();
+        let before = records.filter(|(_, record)| bound.is_behind(record));
+        before.for_each(|(number, _)| kept.add(number * bytes, bytes));
+        block.keep(kept);
+    }
+
+    fn keep_sorted(&self, bucket: &mut Bucket, workspace: &mut Workspace) {
+        bucket.keep(workspace.take_rows(), |_| self.record_bytes());
     }
 
     fn sum_of(&self, record: &[u8]) -> Sum {

@@ -112,6 +112,11 @@ impl Contents for Counts {
         Sum::default()
     }
 
+    /// Records that are only counted have no order that some of them come before.
+    fn keep_before(&self, _: &mut Block, _: &[u8]) {}
+
+    fn keep_sorted(&self, _: &mut Bucket, _: &mut Workspace) {}
+
     fn sum_of_first(&self, _: Sorted<'_>, rows: usize) -> Sum {
         Sum {
             size: self.framing.of(rows as u64),

@@ -29,7 +29,7 @@ use record::rows::RowCheck;
 use record::{Comparison, FieldOrder, LineOrder, Ties};
 
 use crate::error::SortError;
-use crate::records::block::{Block, Bucket, ChunkShape};
+use crate::records::block::{Block, Bucket, ChunkShape, Ranges};
 use crate::records::contents::bytes::slices_of;
 use crate::records::contents::{
     Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, RecordsAt, Room, Sorted,
@@ -37,6 +37,8 @@ use crate::records::contents::{
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
+use crate::records::order::Bound;
+use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
@@ -294,6 +296,38 @@ impl Contents for Lines {
 
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
         self.order.keys_equal(a, b)
+    }
+
+    fn drop_repeats(&self, block: &mut Block, seen: &mut Repeats) -> bool {
+        let kept = self.unique.then(|| {
+            let lines = self.lines(block);
+            seen.sift(&self.order, block.first, |record| {
+                windows(lines, self.order.framing, |offset, lines, ends| {
+                    each(lines, ends).for_each(|(at, line)| record(offset + at, line));
+                });
+            })
+        });
+        kept.flatten().map(|kept| block.keep(kept)).is_some()
+    }
+
+    fn keep_before(&self, block: &mut Block, bound: &[u8]) {
+        let bound = Bound::new(&self.order, bound);
+        let mut kept = Ranges::default();
+        windows(
+            self.lines(block),
+            self.order.framing,
+            |offset, lines, ends| {
+                let before = each(lines, ends).filter(|(_, line)| bound.is_behind(line));
+                before.for_each(|(at, line)| kept.add(offset + at, line.len()));
+            },
+        );
+        block.keep(kept);
+    }
+
+    fn keep_sorted(&self, bucket: &mut Bucket, workspace: &mut Workspace) {
+        bucket.keep(workspace.take_rows(), |rest| {
+            first_end(rest, self.order.framing)
+        });
     }
 
     fn sum_of(&self, record: &[u8]) -> Sum {

@@ -243,7 +243,7 @@ impl LineSort {
                 _ => groups.push((1, line)),
             }
         }
-        match self.equal {
+        let kept = match self.equal {
             Equal::All => sorted,
             Equal::First => distinct_lines(&sorted, &self.order),
             Equal::Counted => {
@@ -252,7 +252,10 @@ impl LineSort {
                 };
                 groups.iter().flat_map(written).collect()
             }
-        }
+        };
+        let top = self.job.top.unwrap_or(u64::MAX) as usize;
+        let first = self.order.framing.split(&kept).take(top);
+        first.flatten().copied().collect()
     }
 
     /// Sorts, and checks the output and that no other file is left.
