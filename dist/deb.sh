@@ -35,7 +35,8 @@ fi
 find "$root" -type f | while read -r file; do
     if is_elf "$file"; then
         strip --strip-unneeded --remove-section=.comment "$file"
-        [ "$file" = "$shim" ] || echo "$file" >>"$stage/binaries"
+        # From $stage on, since the directory of temporary files may have blanks in its path.
+        [ "$file" = "$shim" ] || echo "${file#"$stage"/}" >>"$stage/binaries"
     fi
 done
 # shellcheck disable=SC2046 # one argument for each

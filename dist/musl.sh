@@ -16,7 +16,10 @@ kind=$machine-linux-musl
 has_std() { [ -n "$(find "$(rustc --print sysroot)/lib/rustlib/$1/lib" -name 'libstd-*.rlib' 2>/dev/null)" ]; }
 
 # For all that is linked: our own paths are not in messages, so that each checkout gives the same bytes.
-flags="--remap-path-prefix=$PWD=gristmill --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+# Paths may have blanks, so flags end with the separator that cargo takes instead.
+unit=$(printf '\037')
+flags="--remap-path-prefix=$PWD=gristmill$unit--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+given=${CARGO_ENCODED_RUSTFLAGS:-$(echo "${RUSTFLAGS:-}" | tr -s ' ' "$unit")}
 has_std "$triple" || rustup target add "$triple" >"$out/rustup.log" 2>&1 || true
 if ! has_std "$triple"; then
     reason="rustup cannot add the target $triple"
@@ -30,10 +33,10 @@ if [ -n "$reason" ]; then
     echo "dist: $reason, so glibc is linked statically instead of musl"
     triple=$machine-unknown-linux-gnu
     kind=$machine-linux-glibc-static
-    flags="$flags -C target-feature=+crt-static"
+    flags="$flags$unit-Ctarget-feature=+crt-static"
 fi
 
-RUSTFLAGS="${RUSTFLAGS:-} $flags" "$cargo" build --release --locked --package gristmill-cli --target "$triple"
+CARGO_ENCODED_RUSTFLAGS="${given:+$given$unit}$flags" "$cargo" build --release --locked --package gristmill-cli --target "$triple"
 binary=$target/$triple/release/gristmill
 if readelf -l "$binary" | grep -q INTERP || [ -n "$(needs "$binary")" ]; then
     fail "$binary is not static: it needs $(needs "$binary")"
