@@ -225,3 +225,41 @@ fn ordinary_records_are_never_planned_tightly() {
         }
     }
 }
+
+/// Chunks that distributors have open take an eighth of a pipe's memory, if they are as large as chunks become.
+#[test]
+fn a_pipe_has_as_many_buckets_as_an_eighth_of_its_memory_opens() {
+    for memory in [48 << 20, 100 << 20, 300 << 20, 4 << 30] {
+        let plan = plan(None, 100, memory).unwrap();
+        let open = |buckets| (plan.distributors * buckets * (128 << 10)) as u64;
+        assert!(open(plan.buckets) <= memory / 8, "{memory}: {plan:?}");
+        let is_full = open(plan.buckets + 1) > memory / 8;
+        assert!(plan.buckets == 256 || is_full, "{memory}: {plan:?}");
+    }
+}
+
+/// While two partitions are read back that fill the memory, no chunk of others stays there.
+#[test]
+fn all_is_spilled_where_two_partitions_fill_the_memory() {
+    let tuning = Tuning {
+        buckets: Some(63),
+        ..Tuning::default()
+    };
+    let (mut filled, mut records) = (0, 1 << 20);
+    while records < 1 << 30 {
+        records += records / 10;
+        let shape = shape(Some(records), 100);
+        let Ok(plan) = Plan::two_pass(&shape, &resources(32 << 20), &tuning) else {
+            continue;
+        };
+        let room = u64::from(plan.spilling.unwrap().chunk_room);
+        let full = (records * 100).div_ceil(room);
+        if 2 * full / plan.buckets as u64 >= plan.chunks as u64 {
+            let half_empty = (plan.distributors * plan.buckets / 2) as u64;
+            let all = (full + half_empty) * plan.chunk_bytes as u64;
+            assert_eq!(plan.temporary_bytes(), all, "{records} records");
+            filled += 1;
+        }
+    }
+    assert!(filled > 3, "{filled}");
+}
