@@ -32,6 +32,11 @@ export CARGO_TARGET_DIR="$tree/target"
 shim=$PWD/target/mpi/libgristmill_mpi.so
 [ ! -e "$shim" ] || export GRISTMILL_MPI="${GRISTMILL_MPI:-$shim}"
 
+# The first test that fails is enough. The option of the tests for that is not stable, so they are told that they
+# may take it: they and not the compiler, which would build all anew.
+host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+export "CARGO_TARGET_${host}_RUNNER=env RUSTC_BOOTSTRAP=1"
+
 # A mutant may allocate any amount of memory, so its address space is limited (KiB).
 ulimit -v $((16 << 20))
 
@@ -138,7 +143,7 @@ try() {
     for other in $others; do set -- "$@" --test-package "$(package_of "$other")"; done
     # Building takes these, too, so that nothing else is built.
     for test in $tests; do set -- "$@" --cargo-arg="$test"; done
-    set -- "$@" -- --
+    set -- "$@" -- -- -Zunstable-options --fail-fast
     for skip in $skips; do set -- "$@" --skip "$skip"; done
     left=$((end - $(date +%s)))
     [ "$left" -gt 0 ] || return 0

@@ -13,7 +13,7 @@ rustup run nightly cargo miri --version >/dev/null 2>&1 ||
 seconds=${1:-300}
 
 # Tests draw from the system, and proptest looks for a file.
-export MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 CARGO_TARGET_DIR="$target/miri"
+export MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 RUST_BACKTRACE=0 CARGO_TARGET_DIR="$target/miri"
 run() {
     crate=$1 filter=$2
     set -- +nightly miri test --quiet --locked --package "gristmill-$crate" --lib

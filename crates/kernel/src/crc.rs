@@ -116,6 +116,7 @@ fn chained(records: &[u8], record_bytes: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::few::few;
     use crate::patterns::Random;
 
     /// All code that this machine can run.
@@ -135,10 +136,10 @@ mod tests {
 
     #[test]
     fn every_way_agrees_with_the_chain_for_every_length() {
-        let lengths = if cfg!(miri) { 40 } else { 600 };
+        let lengths = if cfg!(miri) { 9 } else { 600 };
         let mut random = Random::new(1);
-        for record_bytes in (1..=lengths).chain([1024, 2047, 2048, 2049, 5000]) {
-            for count in [0, 1, 3, 4, 5, 11] {
+        for record_bytes in (1..=lengths).chain(few(&[1024, 2047, 2048, 2049, 5000])) {
+            for count in few(&[0, 1, 3, 4, 5, 11]) {
                 let mut records = vec![0; count * record_bytes];
                 random.fill(&mut records);
                 let expected = chained(&records, record_bytes);
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn single_bits_and_plain_bytes_agree() {
-        for record_bytes in [8, 16, 17, 64, 100, 128] {
+        for record_bytes in few(&[8, 16, 17, 64, 100, 128]) {
             let mut record = vec![0; record_bytes];
             let crc = RecordCrc::new(record_bytes);
             for bit in 0..record_bytes * 8 {

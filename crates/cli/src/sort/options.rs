@@ -20,8 +20,11 @@ const STANDARD: &str = "-";
 
 /// The value of `--batch-size`.
 fn batch(text: &str) -> Result<usize, String> {
-    match text.parse() {
+    use std::num::IntErrorKind::PosOverflow;
+    match text.parse::<usize>() {
         Ok(count) if count >= 2 => Ok(count),
+        // As for GNU, no number is too large.
+        Err(wrong) if *wrong.kind() == PosOverflow => Ok(usize::MAX),
         _ => Err("give a number from 2 on".to_owned()),
     }
 }

@@ -162,8 +162,10 @@ fn place(
     }))
 }
 
-/// Whether the name of a key is a path of JSON.
+/// Whether the name of a key is a path of JSON, such as `$.a[0]`, or `.a[0]` as jq has it.
 fn is_path(name: &str) -> bool {
-    let rest = name.strip_prefix('$');
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    match name.strip_prefix('$') {
+        Some(rest) => rest.is_empty() || rest.starts_with(['.', '[']),
+        None => name.starts_with('.'),
+    }
 }

@@ -34,7 +34,7 @@ pub(crate) use facts::Stamp;
 pub(crate) use files::Files;
 use index::Index;
 use listed::Listed;
-use opening::{Opened, ends_open, is_unchanged, open, replaced, set_of};
+use opening::{Opened, is_unchanged, open, replaced, set_of};
 pub(crate) use units::ReadUnit;
 
 /// Inputs that stay open while they are not read. The others are opened again for each use, so that
@@ -105,7 +105,7 @@ impl Inputs {
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
                 let opened = open(node, source, reading).await?;
-                let is_open = ends_open(node, &opened.file, framing).await?;
+                let is_open = opened.ends_open(framing);
                 inputs.add(source, opened, is_open)?;
                 listed = None;
                 continue;
@@ -163,7 +163,7 @@ impl Inputs {
             });
             let opened = open(node, &source, reading).await?;
             let name = opened.file.path().display().to_string();
-            let is_open = ends_open(node, &opened.file, framing).await?;
+            let is_open = opened.ends_open(framing);
             self.add(&source, opened, is_open)?;
             let bytes = self.files.last().map_or(0, |input| input.bytes);
             let found = framing.size_of(bytes).records;
@@ -192,7 +192,7 @@ impl Inputs {
     }
 
     fn add(&mut self, source: &Source, opened: Opened, is_open: bool) -> Result<(), SortError> {
-        let Opened { file, is_pipe } = opened;
+        let Opened { file, is_pipe, .. } = opened;
         let seen = file.metadata();
         let is_streamed = self.framing.is_chained() && !self.reading.in_parts;
         let bytes = match seen.kind {

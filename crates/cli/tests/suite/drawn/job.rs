@@ -242,7 +242,7 @@ impl Job {
                 .iter_mut()
                 .for_each(|input| input.source = Source::File);
             self.options.retain(|words| {
-                !["--plan", "--max-line", "--bad-records", "--tmp-limit=100M"].contains(&&*words[0])
+                !["--plan", "--max-line", "--bad-records", "--tmp-limit=1G"].contains(&&*words[0])
             });
             self.inputs
                 .iter_mut()
@@ -351,7 +351,7 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         (10, &["--tune=off"]),
         (8, &["--resume"]),
         (4, &["-T tmp"]),
-        (10, &["--tmp-limit=100M"]),
+        (10, &["--tmp-limit=1G"]),
         (4, &["--report report"]),
         (10, &["-q"]),
         (20, &["--progress=json"]),

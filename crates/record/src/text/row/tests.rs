@@ -316,6 +316,12 @@ fn half_a_character_is_found() {
 }
 
 #[test]
+fn a_path_may_begin_with_its_point() {
+    let read = |text: &str| text.parse::<Path>().unwrap();
+    assert_eq!(read(".a.b[0]"), read("$.a.b[0]"));
+}
+
+#[test]
 fn paths_with_mistakes_are_refused() {
     for (text, character, words) in [
         ("a", 1, "begins with $"),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use children::Command;
-use record::text::{KeyView, Warning};
+use record::text::{KeyOptions, KeyView, TextOrder, TextTies, Warning};
 
 use super::draw::{Draw, Options, line};
 use super::gnu::{arguments, is_here, salt_file};
@@ -120,5 +120,24 @@ fn keys_are_explained_as_by_gnu() {
                 .iter()
                 .all(|warning| !warning.to_string().is_empty())
         );
+    }
+}
+
+#[test]
+fn a_general_number_ends_behind_its_exponent() {
+    let keys = vec!["1g".parse().unwrap()];
+    let order = TextOrder::new(keys, KeyOptions::default(), None, TextTies::Line, None).unwrap();
+    for (line, bytes) in [
+        ("1e5x", 3),
+        ("1e+5x", 4),
+        ("-1.5e-12x", 8),
+        ("1e+x", 1),
+        ("0x1p3z", 5),
+        ("0x1p-3z", 6),
+        ("nan(0x1)y", 8),
+        ("infinity", 8),
+    ] {
+        let read = order.explain(line.as_bytes())[0].read.clone();
+        assert_eq!(read, 0..bytes, "{line}");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) async fn read_header(
     reading: Reading,
 ) -> Result<(Vec<u8>, Source), Failure> {
     let io = IoChoice::Buffered;
-    let Opened { file, is_pipe } = open(node, source, Reading { io, ..reading }).await?;
+    let Opened { file, is_pipe, .. } = open(node, source, Reading { io, ..reading }).await?;
     let (mut read, mut scanner) = (Vec::new(), framing.scanner());
     let found = loop {
         let more = FIRST_READ_BYTES.max(read.len());

@@ -38,6 +38,28 @@ pub(super) struct Opened {
     pub file: File,
     /// Whether it cannot be opened again.
     pub is_pipe: bool,
+    /// The last byte of a regular file.
+    last: Option<u8>,
+}
+
+impl Opened {
+    fn pipe(file: File) -> Opened {
+        Opened {
+            file,
+            is_pipe: true,
+            last: None,
+        }
+    }
+
+    /// Whether the last line of a regular file has no delimiter.
+    pub(super) fn ends_open(&self, framing: Framing) -> bool {
+        let (delimiter, is_empty) = (
+            framing.records().delimiter(),
+            self.file.metadata().length == 0,
+        );
+        let is_regular = !self.file.is_sequential() && !is_empty;
+        is_regular && delimiter.is_some() && self.last != delimiter
+    }
 }
 
 pub(super) async fn open(
@@ -45,41 +67,44 @@ pub(super) async fn open(
     source: &Source,
     reading: Reading,
 ) -> Result<Opened, Failure> {
-    let pipe = |file| Opened {
-        file,
-        is_pipe: true,
-    };
     if let Source::Behind(Behind {
         begun: Some((file, _)),
         ..
     }) = source
     {
-        return Ok(pipe(file.clone()));
+        return Ok(Opened::pipe(file.clone()));
     }
     let Some(path) = source.path() else {
         let file = node.standard(Standard::Input).await?;
-        return Ok(pipe(reading.contents(node, file).await?));
+        return Ok(Opened::pipe(reading.contents(node, file).await?));
     };
     let io = reading.io;
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
     let seen = file.metadata();
     if file.is_sequential() {
-        return Ok(pipe(reading.contents(node, file).await?));
-    }
-    // The length of a file in a set is checked against the manifest.
-    let is_named = !matches!(source, Source::Listed(_));
-    if is_named && seen.kind == FileKind::Regular && seen.length == 0 {
-        let file = as_stream_if_filled(node, path, file).await?;
-        let is_pipe = file.is_sequential();
-        return Ok(Opened { file, is_pipe });
+        return Ok(Opened::pipe(reading.contents(node, file).await?));
     }
     let is_known = io != IoChoice::Auto || is_cached(node, &file).await?;
     let file = match is_known {
         true => file,
         false => node.open(path, source.how(true)).await?,
     };
-    // A manifest lists the records of files that sort has written, none of them compressed.
+    let mut last = None;
+    if seen.kind == FileKind::Regular {
+        last = byte_at(node, &file, seen.length.saturating_sub(1)).await?;
+    }
+    // A manifest lists the records of files that sort has written: none of them is compressed, and their lengths
+    // are compared with it.
+    let is_named = !matches!(source, Source::Listed(_));
     let file = match is_named && seen.kind == FileKind::Regular {
+        true if last.is_some() == (seen.length == 0)
+            && is_as_long(node, path, seen.length).await? =>
+        {
+            let file = node.open(path, Open::Read { direct: false }).await?;
+            return Ok(Opened::pipe(
+                reading.contents(node, file.front_to_back()).await?,
+            ));
+        }
         true => reading.contents(node, file).await?,
         false => file,
     };
@@ -89,7 +114,11 @@ pub(super) async fn open(
         is_unchanged(path, seen, &file.metadata())?;
     }
     let is_pipe = false;
-    Ok(Opened { file, is_pipe })
+    Ok(Opened {
+        file,
+        is_pipe,
+        last,
+    })
 }
 
 /// # Errors
@@ -145,42 +174,22 @@ impl Reading {
     }
 }
 
-/// Whether the last line of a regular file has no delimiter.
-pub(super) async fn ends_open(node: &Node, file: &File, framing: Framing) -> Result<bool, Failure> {
-    let length = file.metadata().length;
-    let (Some(delimiter), false, 1..) =
-        (framing.records().delimiter(), file.is_sequential(), length)
-    else {
-        return Ok(false);
-    };
-    let begin = (length - 1) / BLOCK_BYTES * BLOCK_BYTES;
+/// The byte at an offset of a regular file, if there is one. At its end that tells whether its length is true:
+/// of files that are made when they are read (in `/proc`, `/sys`, some of FUSE) it is a bound, or 0.
+async fn byte_at(node: &Node, file: &File, at: u64) -> Result<Option<u8>, Failure> {
+    let begin = at / BLOCK_BYTES * BLOCK_BYTES;
     let room = BLOCK_BYTES as usize;
     let buffers = node.buffers(1, room, Filled::Once);
     let buffers = buffers.map_err(|cause| no_memory(room, &cause))?;
     let buffer = buffers.into_iter().next().expect("one was asked for");
     let (buffer, result) = file.read(node, begin, room, buffer).wait(node).await;
     result?;
-    let last = buffer.filled().get((length - 1 - begin) as usize);
-    Ok(last != Some(&delimiter))
+    Ok(buffer.filled().get((at - begin) as usize).copied())
 }
 
-/// The file of length 0 itself if it is empty, otherwise as a stream. The kernel makes files such
-/// as those of `/proc` when they are read, and shows no length before; that a byte can be read
-/// tells them apart.
-async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<File, DiskError> {
-    let file = match file.is_direct() {
-        true => node.open(path, Open::Read { direct: false }).await?,
-        false => file,
-    };
-    let (byte, result) = file.read(node, 0, 1, Buffer::heap(1)).wait(node).await;
-    result?;
-    // An ordinary file that is being written has a length by then.
-    let is_filled = !byte.is_empty() && node.metadata(path).await?.length == 0;
-    Ok(if is_filled {
-        file.front_to_back()
-    } else {
-        file
-    })
+/// Whether a file has that length still: an ordinary one that is being written has another.
+async fn is_as_long(node: &Node, path: &Path, length: u64) -> Result<bool, DiskError> {
+    Ok(node.metadata(path).await?.length == length)
 }
 
 /// Pages sampled to tell whether a file is cached: a few microseconds each.

@@ -25,7 +25,7 @@ pub struct PathError {
 impl FromStr for Path {
     type Err = PathError;
 
-    /// Reads `$`, then `.NAME`, `[0]`, `['NAME']` or `["NAME"]`, as often as needed. In quotes, a
+    /// Reads `$`, which a point may replace, then `.NAME`, `[0]`, `['NAME']` or `["NAME"]`, as often as needed. In quotes, a
     /// backslash is an escape of JSON, or a quote follows it.
     fn from_str(text: &str) -> Result<Path, PathError> {
         let fail = |rest: &str, problem| {
@@ -35,7 +35,8 @@ impl FromStr for Path {
                 problem,
             })
         };
-        let Some(mut rest) = text.strip_prefix('$') else {
+        let begin = text.strip_prefix('$');
+        let Some(mut rest) = begin.or(text.starts_with('.').then_some(text)) else {
             return fail(text, "a path begins with $; write $.NAME");
         };
         let mut steps = Vec::new();
