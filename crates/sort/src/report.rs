@@ -69,6 +69,11 @@ pub enum Warning {
         /// Number of these rows.
         count: u64,
     },
+    /// No row had a value for a key, which may be misspelt.
+    NoSuchKey {
+        /// The path of the value.
+        key: String,
+    },
 }
 
 impl Warning {
@@ -79,16 +84,18 @@ impl Warning {
             Warning::Stale { .. } => "stale_output",
             Warning::OldSet { .. } => "old_set",
             Warning::BadRows { .. } => "bad_rows",
+            Warning::NoSuchKey { .. } => "no_such_key",
         }
     }
 
-    /// The file concerned.
+    /// The file concerned; empty if it is none.
     pub fn file(&self) -> &Path {
         match self {
             Warning::Grew { file, .. }
             | Warning::BadRows { file, .. }
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
+            Warning::NoSuchKey { .. } => Path::new(""),
         }
     }
 }
@@ -107,6 +114,11 @@ impl fmt::Display for Warning {
                 file.display(),
                 if *count == 1 { "row" } else { "rows" },
                 if *count == 1 { "was" } else { "were" },
+            ),
+            Warning::NoSuchKey { key } => write!(
+                out,
+                "no row has a value for the key {key}, so it decided nothing; check its name (capital letters \
+                 count), and write $.NAME.NAME for a member of a member"
             ),
             Warning::OldSet { manifest, count } => write!(
                 out,

@@ -159,6 +159,37 @@ fn json_is_sorted_by_a_path() {
     );
 }
 
+/// A wrong name sorts by the whole row: the sort says so, and not where a row has the member.
+#[test]
+fn a_member_that_no_row_has_is_told() {
+    let rows = b"{\"a\":{\"b\":10}}\n{\"a\":{\"b\":9}}\n{\"c\":null}\n";
+    for (keys, unseen) in [
+        (&["$.a.b:num"][..], &[][..]),
+        (&[".a.b:num"], &[]),
+        (&["a.b"], &["\"a.b\""]),
+        (&["$.a.B:num", ".a.b:num"], &["$.a.B"]),
+        (&["c", "nope"], &["\"c\"", "\"nope\""]),
+    ] {
+        let mut options = vec!["--format", "jsonl"];
+        options.extend(keys.iter().flat_map(|key| ["--key", key]));
+        let sorted = piped(&options, rows);
+        assert!(sorted.status.success(), "{}", said(&sorted));
+        let told = said(&sorted);
+        let told: Vec<&str> = told
+            .lines()
+            .filter(|line| line.contains("no row"))
+            .collect();
+        assert_eq!(told.len(), unseen.len(), "{keys:?}: {told:?}");
+        for (told, key) in told.iter().zip(unseen) {
+            assert!(told.contains(&format!("for the key {key},")), "{told}");
+        }
+        assert!(
+            said(&piped(&options, b"")).is_empty(),
+            "no rows, no warning"
+        );
+    }
+}
+
 #[test]
 fn records_with_lengths_are_sorted() {
     let place = tempfile::tempdir().unwrap();

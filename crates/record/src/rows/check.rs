@@ -10,6 +10,9 @@
 //! A row of fields without quotes takes two searches. Of JSON, `serde_json` checks the grammar
 //! without making values; characters are checked beside it, because it passes over strings.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use serde::de::IgnoredAny;
 
 use super::bad_row::{BadRow, RowProblem};
@@ -46,6 +49,15 @@ pub struct RowCheck {
     columns: Option<usize>,
     /// The values that may be bad, and their names in messages.
     values: Vec<(RowValue, String)>,
+    seen: Arc<Seen>,
+}
+
+/// What the rows had that were checked so far, also by clones.
+#[derive(Debug, Default)]
+struct Seen {
+    any_row: AtomicBool,
+    /// For each value of a path: whether a row had it.
+    values: Vec<AtomicBool>,
 }
 
 impl RowCheck {
@@ -67,10 +79,29 @@ impl RowCheck {
             };
             (value.clone(), place)
         };
+        let values: Vec<_> = order.values.iter().filter(can_be_bad).map(named).collect();
+        let seen = Seen {
+            any_row: AtomicBool::new(false),
+            values: values.iter().map(|_| AtomicBool::new(false)).collect(),
+        };
         RowCheck {
             dialect: order.dialect,
             columns: order.columns,
-            values: order.values.iter().filter(can_be_bad).map(named).collect(),
+            values,
+            seen: Arc::new(seen),
+        }
+    }
+
+    /// The paths at which no row had a value, if rows were checked.
+    #[must_use]
+    pub fn unseen(&self) -> Vec<String> {
+        let values = self.values.iter().zip(&self.seen.values);
+        let unseen = values.filter(|((value, _), seen)| {
+            matches!(value.place, RowPlace::Path(_)) && !seen.load(Relaxed)
+        });
+        match self.seen.any_row.load(Relaxed) {
+            true => unseen.map(|((_, place), _)| place.clone()).collect(),
+            false => Vec::new(),
         }
     }
 
@@ -90,11 +121,15 @@ impl RowCheck {
             Some(separator) => self.check_fields(row, separator)?,
             None => check_json(row)?,
         }
-        for (value, place) in &self.values {
+        mark(&self.seen.any_row);
+        for ((value, place), seen) in self.values.iter().zip(&self.seen.values) {
             let (found, before) = match &value.place {
                 RowPlace::Column(column) => column.find_at(row),
                 RowPlace::Path(path) => {
                     let json = only_key(row, path, place)?;
+                    if json.kind != JsonKind::Missing {
+                        mark(seen);
+                    }
                     let before = json.range.start;
                     (json.bytes(row), before)
                 }
@@ -115,6 +150,13 @@ impl RowCheck {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Sets a flag that is mostly set: other workers look at it, too.
+fn mark(seen: &AtomicBool) {
+    if !seen.load(Relaxed) {
+        seen.store(true, Relaxed);
     }
 }
 

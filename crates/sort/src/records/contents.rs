@@ -119,6 +119,11 @@ pub trait Contents: Send + Sync + 'static {
     /// When a record is longer than the framing says.
     fn measure(&self, block: &mut Block) -> Result<u64, SortError>;
 
+    /// Keys of rows for which no row that was checked had a value.
+    fn unseen_keys(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether records may have mistakes that [`Contents::sift`] finds.
     fn is_checked(&self) -> bool {
         false

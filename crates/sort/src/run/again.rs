@@ -50,7 +50,10 @@ pub(super) async fn sort_any_lines(
     let mut agreement = Agreement::new(node, &job.control);
     loop {
         let ended = match with_rows(node, &job, goes_on, (unfinished, &mut agreement)).await {
-            Ok(job) => sort_in_one_copy(node, &job, (unfinished, &mut agreement)).await,
+            Ok(job) => {
+                let ended = sort_in_one_copy(node, &job, (unfinished, &mut agreement)).await;
+                ended.map(|report| with_unseen_keys(report, node, &job))
+            }
             Err(failure) => Err(failure),
         };
         let failure = match ended {
@@ -183,6 +186,16 @@ async fn with_rows(
         contents,
         ..job.clone()
     })
+}
+
+/// Warns of keys that no row had. Of several ranks, or of a sort that goes on, each has seen a part of the rows.
+fn with_unseen_keys(mut report: Report, node: &Node, job: &Job) -> Report {
+    if job.is_alone(node) && job.resume.is_none() {
+        let unseen = job.contents.unseen_keys().into_iter();
+        let warnings = unseen.map(|key| Warning::NoSuchKey { key });
+        report.warnings.extend(warnings);
+    }
+    report
 }
 
 /// Warns of the rows that were set aside.

@@ -165,6 +165,13 @@ impl Contents for Lines {
         &self.header
     }
 
+    fn unseen_keys(&self) -> Vec<String> {
+        match self.check.as_deref() {
+            Some(Check::Rows(rows)) => rows.unseen(),
+            _ => Vec::new(),
+        }
+    }
+
     fn is_checked(&self) -> bool {
         self.check.is_some()
     }
