@@ -79,4 +79,20 @@ fn reads_of_gensort_records_begin_at_whole_blocks() {
     let block = plan.merging.unwrap().block_room as u64;
     assert_eq!(block % BLOCK_BYTES, 0);
     assert!(block + 2 * BLOCK_BYTES > plan.chunk_bytes as u64);
+    // As large as they are wanted, but for the rest of a period.
+    let wanted = 1 << 20;
+    let tuning = Tuning {
+        chunk_bytes: Some(wanted),
+        ..Tuning::default()
+    };
+    let resources = Resources {
+        cores: 4,
+        memory_bytes: 256 * MIB,
+        io: IoChoice::Auto,
+    };
+    let shape = shape(Some(10_000_000), 100);
+    let merging = Plan::merge(&shape, &resources, &tuning).unwrap().merging;
+    let room = merging.unwrap().block_room;
+    let period = plan.framing.period() as usize;
+    assert!(room <= wanted && room > wanted - period, "{room}");
 }

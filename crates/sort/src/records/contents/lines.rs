@@ -15,6 +15,7 @@
 
 mod distinct;
 mod parts;
+mod selecting;
 mod sifting;
 mod sorting;
 mod windows;
@@ -29,7 +30,7 @@ use record::rows::RowCheck;
 use record::{Comparison, FieldOrder, LineOrder, Ties};
 
 use crate::error::SortError;
-use crate::records::block::{Block, Bucket, ChunkShape, Ranges};
+use crate::records::block::{Block, Bucket, ChunkShape};
 use crate::records::contents::bytes::slices_of;
 use crate::records::contents::{
     Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, RecordsAt, Room, Sorted,
@@ -37,7 +38,6 @@ use crate::records::contents::{
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
-use crate::records::order::Bound;
 use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
@@ -306,29 +306,11 @@ impl Contents for Lines {
     }
 
     fn drop_repeats(&self, block: &mut Block, seen: &mut Repeats) -> bool {
-        let kept = self.unique.then(|| {
-            let lines = self.lines(block);
-            seen.sift(&self.order, block.first, |record| {
-                windows(lines, self.order.framing, |offset, lines, ends| {
-                    each(lines, ends).for_each(|(at, line)| record(offset + at, line));
-                });
-            })
-        });
-        kept.flatten().map(|kept| block.keep(kept)).is_some()
+        self.unique && self.drop_repeats_of(block, seen)
     }
 
     fn keep_before(&self, block: &mut Block, bound: &[u8]) {
-        let bound = Bound::new(&self.order, bound);
-        let mut kept = Ranges::default();
-        windows(
-            self.lines(block),
-            self.order.framing,
-            |offset, lines, ends| {
-                let before = each(lines, ends).filter(|(_, line)| bound.is_behind(line));
-                before.for_each(|(at, line)| kept.add(offset + at, line.len()));
-            },
-        );
-        block.keep(kept);
+        self.keep_lines_before(block, bound);
     }
 
     fn keep_sorted(&self, bucket: &mut Bucket, workspace: &mut Workspace) {
@@ -386,34 +368,7 @@ impl Contents for Lines {
     }
 
     fn check(&self, records: RecordsAt<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize> {
-        let lines = &records.buffer.bytes()[records.at..][..size.bytes as usize];
-        let (mut number, mut sum, mut wrong) = (0, 0, None);
-        let mut before: &[u8] = &edges.last;
-        windows(lines, self.order.framing, |_, lines, ends| {
-            sum += self.crc_of(lines, ends);
-            for (at, (_, line)) in each(lines, ends).enumerate() {
-                if !before.is_empty() && !self.in_order(before, line) {
-                    wrong = wrong.or(Some(number + at));
-                }
-                before = line;
-            }
-            number += ends.len();
-        });
-        if let Some(number) = wrong {
-            return Err(number);
-        }
-        assert_eq!(
-            number as u64, size.records,
-            "as many lines as were gathered"
-        );
-        if !lines.is_empty() {
-            if edges.first.is_empty() {
-                let end = first_end(lines, self.order.framing);
-                edges.first.extend_from_slice(&lines[..end]);
-            }
-            edges.last = before.to_vec();
-        }
-        Ok(sum)
+        self.check_lines(records, size, edges)
     }
 
     #[inline]

@@ -7,13 +7,13 @@ use record::Ties;
 
 use super::Lines;
 use super::distinct::Distinct;
-use super::windows::{each, line_at, windows};
+use super::windows::{each, first_end, line_at, windows};
 use super::words::LineWords;
 use crate::records::block::Bucket;
 use crate::records::contents::bytes::{records_of, slices_of};
-use crate::records::contents::{Contents, Workspace};
+use crate::records::contents::{Contents, Edges, RecordsAt, Workspace};
 use crate::records::order::TotalOrder;
-use crate::records::size::Sum;
+use crate::records::size::{Size, Sum};
 
 /// The entries of a bucket's lines, and the repeats that have none.
 #[derive(Default)]
@@ -25,6 +25,43 @@ struct Filled {
 }
 
 impl Lines {
+    /// Checks the order of gathered lines. Returns the sum of their checksums.
+    pub(super) fn check_lines(
+        &self,
+        records: RecordsAt<'_>,
+        size: Size,
+        edges: &mut Edges,
+    ) -> Result<u64, usize> {
+        let lines = &records.buffer.bytes()[records.at..][..size.bytes as usize];
+        let (mut number, mut sum, mut wrong) = (0, 0, None);
+        let mut before: &[u8] = &edges.last;
+        windows(lines, self.order.framing, |_, lines, ends| {
+            sum += self.crc_of(lines, ends);
+            for (at, (_, line)) in each(lines, ends).enumerate() {
+                if !before.is_empty() && !self.in_order(before, line) {
+                    wrong = wrong.or(Some(number + at));
+                }
+                before = line;
+            }
+            number += ends.len();
+        });
+        if let Some(number) = wrong {
+            return Err(number);
+        }
+        assert_eq!(
+            number as u64, size.records,
+            "as many lines as were gathered"
+        );
+        if !lines.is_empty() {
+            if edges.first.is_empty() {
+                let end = first_end(lines, self.order.framing);
+                edges.first.extend_from_slice(&lines[..end]);
+            }
+            edges.last = before.to_vec();
+        }
+        Ok(sum)
+    }
+
     /// Finds the order of a bucket's lines, and drops those with equal keys if they are not wanted.
     pub(super) fn sort_bucket(
         &self,
