@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 
 use children::Command;
 use std::time::{Duration, Instant};
@@ -191,14 +192,15 @@ impl Job {
             .iter()
             .enumerate()
             .filter(|(_, input)| input.source == Source::Fifo);
-        fifos.for_each(|(number, _)| ways::release(&own.join(format!("in{number}"))));
-        if self.sink == Sink::Fifo {
-            ways::release(&own.join(self.sink.name()));
-        }
-        pipes
-            .into_iter()
-            .chain(writer)
-            .for_each(|writer| writer.join().unwrap());
+        let fifos = fifos.map(|(number, _)| own.join(format!("in{number}")));
+        let to = (self.sink == Sink::Fifo).then(|| own.join(self.sink.name()));
+        let fifos: Vec<PathBuf> = fifos.chain(to).collect();
+        pipes.extend(writer);
+        ways::release(&fifos, || {
+            let is_read = reader.as_ref().is_none_or(JoinHandle::is_finished);
+            is_read && pipes.iter().all(JoinHandle::is_finished)
+        });
+        pipes.into_iter().for_each(|writer| writer.join().unwrap());
         let piped = reader.map(|reader| reader.join().unwrap());
         let said = String::from_utf8_lossy(&fs::read(said).unwrap()).into_owned();
         let ran = Ran { status, said };

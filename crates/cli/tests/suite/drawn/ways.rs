@@ -9,6 +9,7 @@ use std::process::Stdio;
 use children::Command;
 use std::sync::LazyLock;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 
@@ -262,10 +263,19 @@ fn joined(files: &[PathBuf], header: &[u8]) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Ends the waiting of whoever opened a FIFO that the sort did not open.
-pub(super) fn release(path: &Path) {
-    for way in [OFlags::RDONLY, OFlags::WRONLY] {
-        let _ = rustix::fs::open(path, way | OFlags::NONBLOCK, Mode::empty());
+/// Ends the waiting of those who open FIFOs that the sort did not open, now or later: a sort may end before
+/// they have begun.
+pub(super) fn release(fifos: &[PathBuf], are_done: impl Fn() -> bool) {
+    loop {
+        for path in fifos {
+            for way in [OFlags::RDONLY, OFlags::WRONLY] {
+                let _ = rustix::fs::open(path, way | OFlags::NONBLOCK, Mode::empty());
+            }
+        }
+        if are_done() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
