@@ -1,7 +1,7 @@
 #!/bin/sh
 # Miri over fast tests of `unsafe` code: it finds undefined behaviour that no sanitizer sees.
 #
-#   tests/miri.sh [SECONDS]      the limit of time for each crate (300)
+#   tests/miri.sh [SECONDS]      the limit of time for each crate (1200)
 #
 # It needs nightly Rust with Miri: says so and does nothing without.
 set -eu
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 . tests/nightly.sh
 rustup run nightly cargo miri --version >/dev/null 2>&1 ||
     skip "Miri is not here (rustup component add miri rust-src --toolchain nightly)"
-seconds=${1:-300}
+seconds=${1:-1200}
 
 # Tests draw from the system, and proptest looks for a file.
 export MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 RUST_BACKTRACE=0 CARGO_TARGET_DIR="$target/miri"
