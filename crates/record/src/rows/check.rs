@@ -52,7 +52,7 @@ pub struct RowCheck {
     seen: Arc<Seen>,
 }
 
-/// What the rows had that were checked so far, also by clones.
+/// Values that the checked rows had. Clones of a check share it.
 #[derive(Debug, Default)]
 struct Seen {
     any_row: AtomicBool,

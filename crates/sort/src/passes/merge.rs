@@ -243,7 +243,7 @@ impl MergeSort<'_> {
         let loads = Loads {
             blocks,
             most: merging.load_chunks,
-            // The selector holds a load, too, and leaves nobody knows how many.
+            // The selector holds a load, too. The number of loads that it leaves is not known before.
             fit: (merging.loads - usize::from(self.selects())) as u64,
             exceeds: run.inputs.is_seekable() && !self.selects() && !merging.fits(input_blocks),
             room: run.plan.room(),

@@ -35,7 +35,7 @@ pub(crate) struct Selector {
     pub most: usize,
     pub room: usize,
     pub most_lines: Option<usize>,
-    /// Only so many records are wanted, if not all are.
+    /// The number of records that are wanted, if not all are.
     pub top: Option<u64>,
     pub tally: Tally,
 }
@@ -74,7 +74,7 @@ struct Selected<'a> {
     held: Vec<Block>,
     /// Of the blocks that are held.
     sum: Sum,
-    /// So many records come first, this one the last of them.
+    /// The last of the first records.
     bound: Option<Vec<u8>>,
     seen: Repeats,
     workspace: Workspace,
