@@ -280,9 +280,8 @@ impl Opener<'_> {
         if let Some(file) = inputs.compressed() {
             return Err(SortError::Compressed { file }.into());
         }
-        if !inputs.is_seekable() {
-            let what = "an input is a pipe".to_owned();
-            return Err(SortError::NotDivisible { what }.into());
+        if let Some(source) = inputs.undivided() {
+            return Err(not_divisible(source).into());
         }
         let ends = match job.resume.is_some() || job.shared {
             true => probe_checksum(node, job, &Arc::new(inputs.clone())).await?,
@@ -317,7 +316,10 @@ impl Opener<'_> {
     async fn open_inputs(&self, sources: &[Source]) -> Result<Inputs, Failure> {
         let (node, job) = (self.node, self.job);
         let (framing, reading) = (job.contents.framing(), job.reading());
-        if framing.is_chained() && divides_inputs(node, job) && are_files(node, sources).await {
+        if framing.is_chained()
+            && divides_inputs(node, job)
+            && known_pipe(node, sources).await.is_none()
+        {
             let in_parts = Reading {
                 in_parts: true,
                 ..reading
@@ -352,25 +354,35 @@ impl Opener<'_> {
 /// # Errors
 /// When an input is a pipe or a device.
 pub(crate) async fn check_files(node: &Node, job: &Job) -> Result<(), SortError> {
-    if job.is_alone(node) || are_files(node, &job.sources).await {
+    if job.is_alone(node) {
         return Ok(());
     }
-    let what = "an input is a pipe".to_owned();
-    Err(SortError::NotDivisible { what })
+    match known_pipe(node, &job.sources).await {
+        Some(source) => Err(not_divisible(source)),
+        None => Ok(()),
+    }
 }
 
-/// Whether no source is known to be a pipe.
-async fn are_files(node: &Node, sources: &[Source]) -> bool {
+/// The first source that is known to be a pipe.
+async fn known_pipe<'a>(node: &Node, sources: &'a [Source]) -> Option<&'a Source> {
     for source in sources {
         let Some(path) = source.path() else {
-            return false;
+            return Some(source);
         };
         let found = node.metadata(path).await;
         if found.is_ok_and(|found| found.kind == FileKind::Sequential) {
-            return false;
+            return Some(source);
         }
     }
-    true
+    None
+}
+
+fn not_divisible(source: &Source) -> SortError {
+    let name = source.path().unwrap_or(Path::new("-"));
+    let why = "is a pipe, or its length is not known";
+    SortError::NotDivisible {
+        what: format!("{} {why}", name.display()),
+    }
 }
 
 /// Gives a part its position in the whole input.

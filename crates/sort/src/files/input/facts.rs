@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::files::input::{Input, Inputs};
+use crate::job::Source;
 use crate::report::Warning;
 
 /// Tells the files of an input from those that their names lead to at another time, or elsewhere. The
@@ -44,6 +45,12 @@ impl Inputs {
         let last = self.files.iter().max_by_key(|input| input.seen.changed_ns);
         last.map(|input| input.name().to_owned())
             .unwrap_or_default()
+    }
+
+    /// An input that no index could make readable at any offset.
+    pub(crate) fn undivided(&self) -> Option<&Source> {
+        let mut inputs = self.files.iter().filter(|_| !self.is_seekable());
+        Some(&inputs.find(|input| input.is_sequential())?.source)
     }
 
     /// An input that is compressed.
