@@ -237,7 +237,7 @@ impl Sorter {
         };
         Ok(match check(checked)? {
             CheckResult::Kept { .. } => None,
-            CheckResult::Broken { number, record } => Some(Disorder { number, record }),
+            CheckResult::Broken { number, record, .. } => Some(Disorder { number, record }),
         })
     }
 

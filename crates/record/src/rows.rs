@@ -36,6 +36,6 @@ pub use crate::text::row::{PathError, ValueError, ValueKind};
 pub use bad_row::{BadRow, RowProblem};
 pub use check::RowCheck;
 pub use dialect::{Dialect, DialectError};
-pub use header::{Header, HeaderError, Names};
+pub use header::{Header, HeaderError, Names, without_mark};
 pub use key::{RowKey, RowKeyError};
 pub use order::{RowOrder, RowOrderError, RowOrderProblem};

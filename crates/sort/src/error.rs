@@ -230,9 +230,9 @@ pub enum SortError {
     Unsorted {
         /// The input.
         file: PathBuf,
-        /// Number of the first record out of order, from 1.
+        /// Number of the first record out of order, from 1; of a row, that of its first line.
         record: u64,
-        /// The word for a record of this input.
+        /// The words before that number.
         noun: &'static str,
     },
     /// The output was correct in memory, but the disk returned other bytes.

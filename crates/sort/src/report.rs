@@ -145,6 +145,8 @@ pub struct Report {
     pub bytes: u64,
     /// Records dropped, because they had the keys of another.
     pub dropped: u64,
+    /// Blank lines of the input, which are no rows: of all ranks, and of the runs before this one.
+    pub blank_lines: u64,
     /// The most often that any record was written.
     pub passes: u32,
     /// Name of the plan: one-pass, two-pass or merge.

@@ -59,7 +59,7 @@ pub(crate) use sampler::{Drawn, Places, Sampler, draw, sample};
 pub(crate) use seams::Seams;
 pub(crate) use selector::{Selector, select};
 pub(crate) use sender::{Confirmer, Sender, confirm, send};
-pub(crate) use sift::Sifter;
+pub(crate) use sift::{Sifter, Skipped, newlines};
 pub(crate) use sorter::{Sorter, sort};
 pub(crate) use spill_reader::SpillReader;
 pub(crate) use spiller::{Spiller, spill};

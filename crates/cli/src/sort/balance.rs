@@ -57,8 +57,13 @@ pub(super) fn line(report: &Report, records: &str) -> String {
         0 => String::new(),
         dropped => format!(", dropped {} with equal keys", grouped(dropped)),
     };
+    let blank = match report.blank_lines {
+        0 => String::new(),
+        1 => ", skipped a blank line".to_owned(),
+        blank => format!(", skipped {} blank lines", grouped(blank)),
+    };
     format!(
-        "sorted {} {records} ({}) in {seconds} s{rate}{dropped}",
+        "sorted {} {records} ({}) in {seconds} s{rate}{dropped}{blank}",
         grouped(report.records),
         readable(report.bytes),
     )
@@ -192,6 +197,7 @@ mod tests {
             records: 100_000_000,
             bytes: 10_000_000_000,
             dropped: 0,
+            blank_lines: 0,
             passes: 2,
             plan: "two-pass",
             reason: "10000000000 bytes do not fit in 1073741824 bytes of memory".to_owned(),

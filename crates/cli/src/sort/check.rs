@@ -26,8 +26,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
     let source = sources(arguments).swap_remove(0);
     let resources = resources(arguments)?;
     let control = Control::default();
-    // The header is a line of the file, too.
-    let header = u64::from(rows.as_ref().is_some_and(|rows| rows.has_header));
+    let is_rows = rows.is_some();
     let job = Checked {
         decompress: arguments.decompress.into(),
         source: source.clone(),
@@ -44,7 +43,8 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         async move { check(&node, &job).await }
     })?;
     let (number, record) = match found {
-        CheckResult::Broken { number, record } => (number, record),
+        CheckResult::Broken { line, record, .. } if is_rows => (line, record),
+        CheckResult::Broken { number, record, .. } => (number, record),
         CheckResult::Kept { records, .. } => {
             if how == CheckName::Verdict {
                 say_kept(&source, records, arguments.order.noun(records));
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
             Framing::Delimited(_) | Framing::Quoted(_) => record,
             Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
         };
-        tell(&source, header + number, &text);
+        tell(&source, number, &text);
     }
     Ok(Exit::CheckFailed)
 }

@@ -53,6 +53,7 @@ fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
     json!({
         "records": report.records,
         "bytes": report.bytes,
+        "blank_lines": report.blank_lines,
         "passes": report.passes,
         "plan": report.plan,
         "reason": report.reason,

@@ -51,3 +51,4 @@ mod syscalls;
 mod trust;
 mod unique;
 mod unsized_input;
+mod untidy_rows;

@@ -98,7 +98,10 @@ fn rows_out_of_order_and_with_mistakes_are_refused() {
     let place = Place::new();
     place.write("a.csv", "n,s\n1,a\n3,b\n");
     for (rows, told) in [
-        ("n,s\n2,\"x\ny\"\n1,b\n", "b.csv: row 2 is out of order"),
+        (
+            "n,s\n2,\"x\ny\"\n1,b\n",
+            "b.csv: the row at line 4 is out of order",
+        ),
         ("n,s\n1,a\n2,b,c\n", "b.csv, line 3"),
         ("n,s\n1,a\n2,\"b\n", "never closed"),
         ("n,s\nx,a\n", "b.csv, line 2"),

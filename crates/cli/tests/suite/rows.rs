@@ -68,7 +68,7 @@ fn rows_are_sorted_from_files_and_pipes() {
     let checked = sort_in(place.path(), &other);
     assert_eq!(checked.status.code(), Some(1));
     assert!(
-        said(&checked).starts_with("gristmill: sales.csv:4: disorder: Oslo,9.5"),
+        said(&checked).starts_with("gristmill: sales.csv:5: disorder: Oslo,9.5"),
         "{}",
         said(&checked)
     );
@@ -153,7 +153,7 @@ fn json_is_sorted_by_a_path() {
     );
     assert_eq!(bad.status.code(), Some(2));
     assert!(
-        said(&bad).contains("the row at byte 8: column 5: "),
+        said(&bad).contains(", line 2: column 5: "),
         "{}",
         said(&bad)
     );

@@ -47,6 +47,7 @@ const MOST_SHOWN: usize = 40;
 pub struct RowCheck {
     dialect: Dialect,
     columns: Option<usize>,
+    skips_blank: bool,
     /// The values that may be bad, and their names in messages.
     values: Vec<(RowValue, String)>,
     seen: Arc<Seen>,
@@ -87,9 +88,31 @@ impl RowCheck {
         RowCheck {
             dialect: order.dialect,
             columns: order.columns,
+            skips_blank: order.has_several_values(),
             values,
             seen: Arc::new(seen),
         }
+    }
+
+    /// The check where the first row has this many columns, which the other rows need not have.
+    #[must_use]
+    pub fn beside(self, first_columns: usize) -> RowCheck {
+        RowCheck {
+            skips_blank: self.skips_blank || first_columns > 1,
+            ..self
+        }
+    }
+
+    /// Whether a line without its newline is blank and no row. Of rows with one column it is an empty
+    /// value.
+    #[inline]
+    #[must_use]
+    pub fn is_blank(&self, line: &[u8]) -> bool {
+        let is_blank = match self.dialect {
+            Dialect::JsonLines => line.iter().all(|byte| b" \t\r".contains(byte)),
+            Dialect::Csv { .. } | Dialect::Tsv => matches!(line, [] | [b'\r']),
+        };
+        is_blank && self.skips_blank
     }
 
     /// The paths at which no row had a value, if rows were checked.

@@ -11,6 +11,12 @@ use crate::text::row::{Column, count_fields};
 /// The mark that some programs put before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// Text without the byte order mark that some programs put before it.
+#[must_use]
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
 /// The most names in a message.
 const MOST_NAMES: usize = 8;
 
@@ -94,7 +100,7 @@ impl Header {
             return Ok(Header { names: Vec::new() });
         };
         let quote = dialect.quote();
-        let row = row.strip_prefix(BYTE_ORDER_MARK).unwrap_or(row);
+        let row = without_mark(row);
         count_fields(row, separator, quote).map_err(BadRow::of_field)?;
         let first = Column {
             separator,
@@ -107,6 +113,17 @@ impl Header {
         Ok(Header {
             names: names.collect(),
         })
+    }
+
+    /// The number of columns of a first row, or of the part of it that is there; 0 without columns.
+    #[must_use]
+    pub fn columns_at(dialect: Dialect, text: &[u8]) -> usize {
+        let first = dialect
+            .framing()
+            .end(text)
+            .map_or(text, |end| &text[..end - 1]);
+        let named = Header::parse(dialect, first);
+        named.map_or(0, |header| header.columns())
     }
 
     /// The number of columns.

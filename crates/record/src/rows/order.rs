@@ -108,6 +108,17 @@ impl RowOrder {
         })
     }
 
+    /// Whether a row has more than one value, as far as the header and the keys tell.
+    pub(super) fn has_several_values(&self) -> bool {
+        let behind_others = |value: &RowValue| match &value.place {
+            RowPlace::Column(column) => column.before > 0,
+            RowPlace::Path(_) => true,
+        };
+        !self.dialect.has_columns()
+            || self.columns.is_some_and(|columns| columns > 1)
+            || self.values.iter().any(behind_others)
+    }
+
     /// The format of the rows.
     #[must_use]
     pub fn dialect(&self) -> Dialect {

@@ -87,7 +87,7 @@ pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
             .try_fold(0_u64, |sum, epoch| sum.checked_add(bytes(epoch)))
     };
     let (read, came) = (
-        sum(|epoch| epoch.read.size.bytes),
+        sum(|epoch| (epoch.read.size.bytes).saturating_add(epoch.skipped.bytes)),
         sum(|epoch| epoch.came.size.bytes),
     );
     if [read, came]
@@ -120,6 +120,7 @@ pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
 fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result<(), String> {
     let framing = framing_of(begun)?;
     check_size("read", epoch.read.size, all, framing)?;
+    check_size("skipped", epoch.skipped, all, framing)?;
     check_size("came", epoch.came.size, epoch.read.size.bytes, framing)?;
     within("partitions", epoch.partitions.len(), 0, buckets)?;
     let files: usize = begun.kinds.iter().map(|(count, _)| count).sum();

@@ -76,10 +76,30 @@ pub(crate) struct Begun {
 pub(crate) struct Epoch {
     /// Records read from all parts.
     pub read: Sum,
+    /// Blank lines in all parts.
+    pub skipped: Size,
     /// Records that came to this range.
     pub came: Sum,
     /// By partition: numbers of its runs, and their size.
     pub partitions: Vec<(Vec<u64>, Size)>,
+}
+
+/// Amounts of an epoch, as ranks tell them each other.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Moved {
+    pub read: Sum,
+    pub skipped: Size,
+    pub came: Sum,
+}
+
+impl Epoch {
+    pub(crate) fn moved(&self) -> Moved {
+        Moved {
+            read: self.read,
+            skipped: self.skipped,
+            came: self.came,
+        }
+    }
 }
 
 /// A group of partitions that was written.
@@ -192,6 +212,11 @@ impl Checkpoint {
     /// Records read from all parts.
     pub(crate) fn read(&self) -> Sum {
         self.epochs.iter().map(|epoch| epoch.read).sum()
+    }
+
+    /// Blank lines in the parts of all epochs so far.
+    pub(crate) fn skipped(&self) -> Size {
+        self.epochs.iter().map(|epoch| epoch.skipped).sum()
     }
 
     fn partition_count(&self) -> usize {

@@ -15,7 +15,7 @@ use crate::agreement::Agreement;
 use crate::epochs::range_owners::assign_readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
-use crate::files::input::header::{body, read_headers_of};
+use crate::files::input::header::{Front, body, read_fronts_of};
 use crate::files::path_template::of_rank;
 use crate::job::{Job, Reading, Source};
 use crate::passes::indexing::{divides_inputs, with_indexes};
@@ -290,20 +290,20 @@ impl Opener<'_> {
         Ok(Opened { inputs, ends })
     }
 
-    /// The sources of a part behind their headers, if they are rows that have some.
+    /// The sources of a part behind their headers and marks, if they are rows.
     async fn behind_headers(&self, sources: Vec<Source>) -> Result<Vec<Source>, Failure> {
         let (node, job) = (self.node, self.job);
-        let Some(rows) = job.rows.as_ref().filter(|rows| rows.has_header) else {
+        let Some(rows) = &job.rows else {
             return Ok(sources);
         };
-        let framing = rows.dialect.framing();
         let mut behind = Vec::new();
         for source in &sources {
-            let (headers, rest) = read_headers_of(node, source, framing, job.reading()).await?;
+            let (fronts, rest) = read_fronts_of(node, source, rows, job.reading()).await?;
             // The header of the output was read before.
-            let is_other =
-                |header: &[u8]| !header.is_empty() && body(header) != body(job.contents.header());
-            if let Some((file, _)) = headers.iter().find(|(_, header)| is_other(header)) {
+            let is_other = |Front { header, .. }: &&Front| {
+                !header.is_empty() && body(header) != body(job.contents.header())
+            };
+            if let Some(Front { file, .. }) = fronts.iter().find(is_other) {
                 let file = file.path().unwrap_or(Path::new("-")).to_owned();
                 return Err(SortError::Replaced { file }.into());
             }

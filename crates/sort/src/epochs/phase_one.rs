@@ -17,7 +17,7 @@ use node::Node;
 use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
-use crate::epochs::checkpoint::{Checkpoint, Epoch};
+use crate::epochs::checkpoint::{Checkpoint, Epoch, Moved};
 use crate::epochs::range::KeyRange;
 use crate::epochs::range_owners::Round;
 use crate::epochs::sorting::RankSort;
@@ -34,7 +34,7 @@ use crate::plan::Exchanging;
 use crate::plan::Plan;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
-use crate::records::size::{Size, Sum};
+use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::Partition;
 use crate::stages::{Drawn, Tally, all_there};
@@ -211,10 +211,12 @@ impl<'a> RankSort<'a> {
         for number in round.from..self.common.epochs {
             let epoch = self.epoch(range, &memory, number, &mut stages).await?;
             let synced = range.spill.sync(node).await.map_err(Failure::from);
-            let told = synced.map(|()| (epoch.came, (epoch.read, epoch.came)));
+            let told = synced.map(|()| (epoch.came, epoch.moved()));
             let (_, all) = agreement.agree_and_tell(node, told).await?;
+            let Moved { read, skipped, .. } = agreed(round, &all)?;
             let epoch = Epoch {
-                read: agreed(round, &all)?,
+                read,
+                skipped,
                 ..epoch
             };
             let noted = match &mut range.notes {
@@ -260,6 +262,7 @@ impl<'a> RankSort<'a> {
         stages: &mut Vec<StageReport>,
     ) -> Result<Epoch, Failure> {
         let (came, read) = (Tally::default(), Tally::default());
+        let skipped = self.skipped.all();
         let exchange = range.run.exchange.clone();
         let exchange = exchange.map(|exchange| Exchange {
             read: read.clone(),
@@ -288,6 +291,7 @@ impl<'a> RankSort<'a> {
         self.read += read;
         Ok(Epoch {
             read,
+            skipped: self.skipped.all() - skipped,
             came,
             partitions: join(&partitions),
         })
@@ -331,12 +335,16 @@ async fn open_output(
 
 /// Records that all ranks have read in an epoch. If the round has all ranges, as many must have
 /// come.
-fn agreed(round: &Round, all: &[(Sum, Sum)]) -> Result<Sum, SortError> {
-    let read = all.iter().map(|(read, _)| *read).sum();
+fn agreed(round: &Round, all: &[Moved]) -> Result<Moved, SortError> {
+    let moved = Moved {
+        read: all.iter().map(|moved| moved.read).sum(),
+        skipped: all.iter().map(|moved| moved.skipped).sum(),
+        came: all.iter().map(|moved| moved.came).sum(),
+    };
     if round.owners.iter().all(Option::is_some) {
-        all_there(read, all.iter().map(|(_, came)| *came).sum())?;
+        all_there(moved.read, moved.came)?;
     }
-    Ok(read)
+    Ok(moved)
 }
 
 /// The partitions of several steps, each with the runs of all steps.

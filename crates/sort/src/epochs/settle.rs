@@ -9,7 +9,6 @@ use record::Checksum;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::Agreement;
-use crate::epochs::checkpoint::Checkpoint;
 use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::KeyRange;
 use crate::epochs::sorting::RankSort;
@@ -28,6 +27,8 @@ struct Account {
     did: RankReport,
     /// Records that it has read.
     read: Sum,
+    /// Blank lines that it has skipped.
+    skipped: Size,
     made: Vec<Made>,
 }
 
@@ -37,8 +38,8 @@ struct Made {
     range: u32,
     /// Its records, with those that were dropped.
     sum: Sum,
-    /// Records of the whole input, according to the range's notes.
-    read: Option<Sum>,
+    /// Records and blank lines of the whole input, according to the range's notes.
+    noted: Option<(Sum, Size)>,
 }
 
 impl RankSort<'_> {
@@ -67,15 +68,16 @@ impl RankSort<'_> {
         let made = ranges.iter().zip(sorted).map(|(range, sorted)| Made {
             range: range.number,
             sum: sorted.settled.sum + sorted.settled.dropped,
-            read: range.notes.as_ref().map(Checkpoint::read),
+            noted: (range.notes.as_ref()).map(|notes| (notes.read(), notes.skipped())),
         });
         let account = Account {
             did,
             read: self.read,
+            skipped: self.skipped.all(),
             made: made.collect(),
         };
         let ((), accounts) = agreement.agree_and_tell(node, Ok(((), account))).await?;
-        self.check_accounts(&accounts)?;
+        report.blank_lines = self.check_accounts(&accounts)?;
         if !self.job.is_alone(node) {
             report.ranks = accounts.into_iter().map(|account| account.did).collect();
         }
@@ -103,7 +105,7 @@ impl RankSort<'_> {
         };
         // The manifest of a set lists also the rows that were set aside.
         if let Some(listed) = &run.inputs.listed
-            && self.set_aside().records == 0
+            && (self.set_aside() + self.skipped.all()).records == 0
         {
             listed.check(Checksum(self.read.crc))?;
         }
@@ -138,16 +140,22 @@ impl RankSort<'_> {
         Ok(report)
     }
 
-    /// Checks that every range was sorted once, and that all ranges together are the input.
-    fn check_accounts(&self, accounts: &[Account]) -> Result<(), SortError> {
+    /// Checks that every range was sorted once, and that all ranges together are the input. Returns the
+    /// number of its blank lines.
+    fn check_accounts(&self, accounts: &[Account]) -> Result<u64, SortError> {
         self.check_ranges(accounts)?;
         let made = || accounts.iter().flat_map(|account| &account.made);
         let read: Sum = accounts.iter().map(|account| account.read).sum();
         let out: Sum = made().map(|made| made.sum).sum();
+        let noted = made().find_map(|made| made.noted);
+        let skipped = match noted {
+            Some((_, skipped)) => skipped,
+            None => accounts.iter().map(|account| account.skipped).sum(),
+        };
         let is_known = self.parts.mine.iter().all(|part| part.is_seekable());
         if is_known {
             let all: u64 = self.common.parts.iter().map(Part::out_bytes).sum();
-            let bytes = all - self.set_aside().bytes;
+            let bytes = all - (self.set_aside() + skipped).bytes;
             let framing = self.job.contents.framing();
             let records = match framing.is_fixed() {
                 true => framing.size_of(bytes).records,
@@ -157,7 +165,9 @@ impl RankSort<'_> {
             let size = Size { records, bytes };
             all_there(Sum { size, ..out }, out)?;
         }
-        made().try_for_each(|made| all_there(made.read.unwrap_or(read), out))
+        let read_by = |made: &Made| made.noted.map_or(read, |(read, _)| read);
+        made().try_for_each(|made| all_there(read_by(made), out))?;
+        Ok(skipped.records)
     }
 
     /// Rows with mistakes, which are in no output.

@@ -37,6 +37,7 @@ impl RunContext<'_> {
             records: settled.sum.size.records,
             bytes: settled.bytes(),
             dropped: settled.dropped.size.records,
+            blank_lines: 0,
             passes: outcome.passes,
             plan: outcome.plan,
             reason: match &self.why {

@@ -26,7 +26,8 @@ use crate::records::block::{Block, Bucket, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
     Counter, Cursor, Distributor, PipeSampler, PlacedBefore, Places, Placing, Reader, Sampler,
-    Seams, Sifter, Sorter, Tally, Turn, Writer, count, distribute, read, sample, sort, write,
+    Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read, sample, sort,
+    write,
 };
 
 #[derive(Clone)]
@@ -68,6 +69,7 @@ pub(crate) struct RunContext<'a> {
     pub exchange: Option<Exchange>,
     /// Where the first bucket is placed, if records are dropped.
     pub placed_before: PlacedBefore,
+    pub skipped: Skipped,
     /// Where rows with mistakes go; without it, one ends the sort.
     pub bad_rows: Option<BadRows>,
 }
@@ -96,6 +98,7 @@ impl<'a> RunContext<'a> {
             tuner,
             exchange: None,
             placed_before: PlacedBefore::default(),
+            skipped: Skipped::default(),
             bad_rows: None,
         }
     }
@@ -105,6 +108,7 @@ impl<'a> RunContext<'a> {
         let contents = &self.job.contents;
         contents.is_checked().then(|| Sifter {
             contents: Arc::clone(contents),
+            skipped: Some(self.skipped.clone()),
             bad_rows: self.bad_rows.clone(),
         })
     }

@@ -40,6 +40,19 @@ pub struct Aside {
     pub records: u64,
     /// The records, one behind the other.
     pub rows: Vec<u8>,
+    /// Blank lines, which are no rows.
+    pub blank: Size,
+}
+
+/// How a block is sifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sifting {
+    /// Nothing is removed.
+    Look,
+    /// Blank lines are removed.
+    Skip,
+    /// Blank lines are removed, and records with mistakes.
+    Aside,
 }
 
 /// A record with a mistake.
@@ -130,13 +143,19 @@ pub trait Contents: Send + Sync + 'static {
         false
     }
 
+    /// Whether a record is a blank line, which is no row.
+    fn is_blank(&self, record: &[u8]) -> bool {
+        let _ = record;
+        false
+    }
+
     /// Checks the records of a block, in one stretch. Those with mistakes are removed and returned,
-    /// if they are to be set `aside`.
+    /// if they are set aside.
     ///
     /// # Errors
     /// The first mistake, if records are not set aside or those behind it cannot be told.
-    fn sift(&self, block: &mut Block, aside: bool) -> Result<Aside, Mistake> {
-        let _ = (block, aside);
+    fn sift(&self, block: &mut Block, how: Sifting) -> Result<Aside, Mistake> {
+        let _ = (block, how);
         Ok(Aside::default())
     }
 

@@ -173,16 +173,16 @@ async fn with_rows(
         return Ok(job.clone());
     };
     let own = read_headers(node, rows, &job.sources, job.reading()).await;
-    let (mut header, sources) = same_header(node, own, agreement).await?;
-    if let (Some(resume), true) = (&job.resume, rows.has_header && header.is_empty()) {
-        header = saved_header(node, resume, agreement).await?;
+    let mut headers = same_header(node, own, agreement).await?;
+    if let (Some(resume), true) = (&job.resume, headers.header.is_empty()) {
+        headers.header = saved_header(node, resume, agreement).await?;
     }
-    let contents = contents_of(rows, header, goes_on, &job.sources)?;
+    let contents = contents_of(rows, &headers, goes_on, &job.sources)?;
     if let Some(path) = &rows.bad_rows {
         unfinished.bad_rows = Some(BadRows::open(node, path.clone()).await?);
     }
     Ok(Job {
-        sources,
+        sources: headers.behind,
         contents,
         ..job.clone()
     })

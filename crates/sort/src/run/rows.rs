@@ -9,7 +9,7 @@ use record::{Framing, LineOrder};
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
-use crate::files::input::header::{body, read_headers_of};
+use crate::files::input::header::{Front, body, read_fronts_of};
 use crate::job::{Reading, Rows, Source};
 use crate::records::contents::{Contents, Lines};
 
@@ -33,61 +33,72 @@ pub async fn resolve(
     goes_on: bool,
     reading: Reading,
 ) -> Result<Resolved, Failure> {
-    let (header, behind) = read_headers(node, rows, sources, reading).await?;
-    Ok(Resolved {
-        contents: contents_of(rows, header, goes_on, sources)?,
-        sources: behind,
-    })
+    let headers = read_headers(node, rows, sources, reading).await?;
+    let contents = contents_of(rows, &headers, goes_on, sources)?;
+    let sources = headers.behind;
+    Ok(Resolved { contents, sources })
 }
 
-/// The header of all sources, and the sources behind it. Sources without a byte have none.
+/// The fronts of all sources.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Headers {
+    /// The header of all, or their byte order mark. Sources without a byte have none.
+    pub header: Vec<u8>,
+    /// The sources behind it.
+    pub behind: Vec<Source>,
+    /// The most columns of a first row, where there is no header.
+    columns: usize,
+}
+
+/// Reads the fronts of all sources.
 pub(super) async fn read_headers(
     node: &Node,
     rows: &Rows,
     sources: &[Source],
     reading: Reading,
-) -> Result<(Vec<u8>, Vec<Source>), Failure> {
-    if !rows.has_header {
-        return Ok((Vec::new(), sources.to_vec()));
-    }
-    let framing = rows.dialect.framing();
-    let (mut first, mut behind): (Option<(Source, Vec<u8>)>, _) = (None, Vec::new());
+) -> Result<Headers, Failure> {
+    let (mut first, mut all): (Option<Front>, _) = (None, Headers::default());
     for source in sources {
-        let (headers, rest) = read_headers_of(node, source, framing, reading).await?;
-        behind.push(rest);
-        for (file, header) in headers {
+        let (fronts, rest) = read_fronts_of(node, source, rows, reading).await?;
+        all.behind.push(rest);
+        for front in fronts {
+            all.columns = all.columns.max(front.columns);
             match &first {
-                _ if header.is_empty() => {}
-                None => first = Some((file, header)),
-                Some((other, names)) if body(names) != body(&header) => {
-                    return Err(differs(&file, &name(other)).into());
+                _ if front.header.is_empty() => {}
+                None => first = Some(front),
+                Some(first) if body(&first.header) != body(&front.header) => {
+                    return Err(differs(&front.file, &name(&first.file)).into());
                 }
                 Some(_) => {}
             }
         }
     }
-    Ok((first.map_or(Vec::new(), |(_, header)| header), behind))
+    all.header = first.map_or(Vec::new(), |first| first.header);
+    Ok(all)
 }
 
 /// The header of all ranks, which must be the same where ranks have inputs of their own.
 pub(super) async fn same_header(
     node: &Node,
-    own: Result<(Vec<u8>, Vec<Source>), Failure>,
+    own: Result<Headers, Failure>,
     agreement: &mut Agreement,
-) -> Result<(Vec<u8>, Vec<Source>), Failure> {
-    let told = own.map(|own| (own.clone(), own.0));
-    let ((header, sources), all) = agreement.agree_and_tell(node, told).await?;
+) -> Result<Headers, Failure> {
+    let told = own.map(|own| (own.clone(), own.header));
+    let (own, all) = agreement.agree_and_tell(node, told).await?;
     let mut ranks = (0..).zip(all);
     let Some((rank, first)) = ranks.find(|(_, header)| !header.is_empty()) else {
-        return Ok((header, sources));
+        return Ok(own);
     };
-    let has_one = sources.iter().find(|source| source.header_bytes() > 0);
-    let same = match has_one.filter(|_| body(&first) != body(&header)) {
+    let has_one = own.behind.iter().find(|source| source.header_bytes() > 0);
+    let same = match has_one.filter(|_| body(&first) != body(&own.header)) {
         Some(source) => Err(differs(source, &format!("rank {rank}")).into()),
         None => Ok(()),
     };
     agreement.agree(node, same).await?;
-    Ok((first, sources))
+    Ok(Headers {
+        header: first,
+        ..own
+    })
 }
 
 fn differs(source: &Source, other: &str) -> SortError {
@@ -97,7 +108,7 @@ fn differs(source: &Source, other: &str) -> SortError {
 /// Rows in the order that their header decides.
 pub(super) fn contents_of(
     rows: &Rows,
-    header: Vec<u8>,
+    headers: &Headers,
     goes_on: bool,
     sources: &[Source],
 ) -> Result<Arc<dyn Contents>, SortError> {
@@ -105,7 +116,7 @@ pub(super) fn contents_of(
         true => rows.dialect.framing(),
         false => Framing::Delimited(b'\n'),
     };
-    let lines = lines_of(rows, header, framing);
+    let lines = lines_of(rows, headers, framing);
     let lines = lines.map_err(|what| header_error(&sources[0], what.to_string()))?;
     Ok(match rows.unique {
         true => Arc::new(lines.unique()),
@@ -115,23 +126,25 @@ pub(super) fn contents_of(
 
 fn lines_of(
     rows: &Rows,
-    header: Vec<u8>,
+    Headers {
+        header, columns, ..
+    }: &Headers,
     framing: Framing,
 ) -> Result<Lines, Box<dyn std::error::Error>> {
     // Without a byte there is no row to sort.
     let is_empty = rows.has_header && header.is_empty();
     let names = match rows.has_header && !is_empty {
-        true => Some(Header::parse(rows.dialect, body(&header))?),
+        true => Some(Header::parse(rows.dialect, body(header))?),
         false => None,
     };
     let keys = if is_empty { &[][..] } else { &rows.keys };
     let order = RowOrder::new(rows.dialect, names.as_ref(), keys, rows.ties)?;
-    let check = RowCheck::new(&order, names.as_ref());
+    let check = RowCheck::new(&order, names.as_ref()).beside(*columns);
     let order = LineOrder {
         framing,
         ..LineOrder::rows(order)
     };
-    Ok(Lines::rows(order, check, header))
+    Ok(Lines::rows(order, check, header.clone()))
 }
 
 fn header_error(source: &Source, what: String) -> SortError {

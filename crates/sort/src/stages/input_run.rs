@@ -25,7 +25,7 @@ use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::runs::sorted_run::SortedRun;
-use crate::stages::sift::{FilePlace, Sifter};
+use crate::stages::sift::{FilePlace, Sifter, newlines};
 use crate::stages::{LongRecords, Tally};
 
 use ends::put_before;
@@ -65,6 +65,8 @@ struct InputRun {
     /// The last record while others may follow, and the number of all.
     last: Vec<u8>,
     records: u64,
+    /// Newlines of the file before the next record, if it has rows.
+    newlines: u64,
     /// Bytes of these records.
     bytes: u64,
     ended: bool,
@@ -102,7 +104,13 @@ pub(crate) struct InputReads<'a> {
 impl<'a> InputReads<'a> {
     pub(crate) fn new(shared: &'a SortedInputs, runs: &[SortedRun]) -> InputReads<'a> {
         let scanner = shared.framing.records().scanner();
-        let input = |number| InputRun::new(number, &shared.inputs.files[number], scanner.clone());
+        let input = |number| {
+            let mut run = InputRun::new(number, &shared.inputs.files[number], scanner.clone());
+            if shared.inputs.files[number].front().0 > 0 {
+                run.newlines = newlines(shared.contents.header());
+            }
+            run
+        };
         let run = |run: &SortedRun| run.input().map(input);
         InputReads {
             shared,
@@ -172,6 +180,7 @@ impl InputRun {
             scanner,
             last: Vec::new(),
             records: 0,
+            newlines: 0,
             bytes: 0,
             ended: false,
         }
@@ -272,17 +281,22 @@ impl SortedInputs {
             buffer,
             marks: Vec::new(),
         };
+        run.bytes += end as u64;
+        let place = FilePlace {
+            file,
+            position: 0,
+            offset: skipped,
+            newlines: Some(run.newlines),
+        };
+        let ordered = self.check_order(run, file, &block);
         if let Some(sifter) = &self.sifter {
-            let place = FilePlace {
-                file,
-                position: 0,
-                offset: skipped,
-            };
             sifter.sift(worker, &mut block, place).await?;
         }
-        let chunk = self.chunk(worker, run, block)?;
-        self.check_order(run, file, &chunk)?;
-        Ok(Taken::Records(chunk))
+        ordered?;
+        if block.size.bytes == 0 {
+            return Ok(Taken::Nothing(block.buffer));
+        }
+        Ok(Taken::Records(self.chunk(worker, block)?))
     }
 
     /// Notes whether the input ends with a read of `wanted` bytes at an offset, of which `came` came.
@@ -315,18 +329,12 @@ impl SortedInputs {
     ///
     /// # Errors
     /// When a line is too long.
-    fn chunk(
-        &self,
-        worker: &Worker,
-        run: &mut InputRun,
-        mut block: Block,
-    ) -> Result<Chunk, SortError> {
+    fn chunk(&self, worker: &Worker, mut block: Block) -> Result<Chunk, SortError> {
         let bytes = block.size.bytes;
         let crc = u128::from(self.contents.measure(&mut block)?);
         worker.node.work(Work::Checksum { bytes });
         let size = block.size;
         self.tally.add_in(Sum { size, crc });
-        run.bytes += bytes;
         let mut buffer = block.buffer;
         buffer.set_len(bytes as usize);
         Ok(Chunk {
@@ -339,19 +347,27 @@ impl SortedInputs {
 
     /// # Errors
     /// The first record that is less than the one before it.
-    fn check_order(&self, run: &mut InputRun, file: &File, chunk: &Chunk) -> Result<(), SortError> {
-        let records = &chunk.buffer.bytes()[..chunk.size.bytes as usize];
+    fn check_order(&self, run: &mut InputRun, file: &File, block: &Block) -> Result<(), SortError> {
+        let records = &block.buffer.bytes()[block.range()];
         let framing = self.framing.records();
+        let has_rows = self.sifter.is_some() && framing.delimiter().is_some();
         let mut before = &run.last[..];
         for record in framing.split(records) {
             run.records += 1;
+            let line = run.newlines + 1;
+            if has_rows {
+                run.newlines += newlines(record);
+            }
+            if has_rows && self.contents.is_blank(record) {
+                continue;
+            }
             if !before.is_empty() && self.order.compare(before, record).is_gt() {
                 return Err(SortError::Unsorted {
                     file: file.path().to_owned(),
-                    record: run.records,
+                    record: if has_rows { line } else { run.records },
                     noun: match framing.delimiter() {
                         None => "record",
-                        Some(_) if self.contents.is_checked() => "row",
+                        Some(_) if has_rows => "the row at line",
                         Some(_) => "line",
                     },
                 });

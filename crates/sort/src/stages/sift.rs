@@ -5,18 +5,21 @@
 //! block    |Oslo,9\n|Rome,7\n|                  | Bonn,x\n > the file of bad rows
 //! ```
 //!
+//! Blank lines are no rows where rows have several values. They are skipped and counted.
+//!
 //! Rows behind one that is set aside move to its place, and their positions with them, so that
 //! positions still ascend.
 
 use std::sync::Arc;
 
-use node::{File, Filled, Node};
+use node::{File, Filled, Mutex, Node};
 use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
 use crate::records::block::Block;
-use crate::records::contents::{Contents, Mistake, MistakeCause};
+use crate::records::contents::{Contents, Mistake, MistakeCause, Sifting};
+use crate::records::size::Size;
 
 /// Bytes that are read at once to count the lines before a mistake.
 const COUNTED_BYTES: usize = 1 << 20;
@@ -28,28 +31,50 @@ pub(super) struct FilePlace<'a> {
     /// The position of a byte in the whole input, and its offset in the file.
     pub position: u64,
     pub offset: u64,
+    /// Newlines before that byte, if the file cannot be read again.
+    pub newlines: Option<u64>,
+}
+
+/// Blank lines that were skipped, over all workers; clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Skipped(Arc<Mutex<Size>>);
+
+impl Skipped {
+    pub(crate) fn all(&self) -> Size {
+        *self.0.lock()
+    }
 }
 
 /// Checks rows.
 #[derive(Clone)]
 pub(crate) struct Sifter {
     pub contents: Arc<dyn Contents>,
+    /// The account of blank lines; without it, nothing is removed.
+    pub skipped: Option<Skipped>,
     /// Where rows with mistakes go; without it, one ends the sort.
     pub bad_rows: Option<BadRows>,
 }
 
 impl Sifter {
-    /// Checks the rows of a block, and removes those with mistakes if they are set aside.
+    /// Checks the rows of a block. Removes blank lines, and rows with mistakes if they are set aside.
     pub(super) async fn sift(
         &self,
         worker: &Worker,
         block: &mut Block,
         place: FilePlace<'_>,
     ) -> Result<(), Failure> {
-        let aside = match self.contents.sift(block, self.bad_rows.is_some()) {
-            Ok(aside) => aside,
-            Err(mistake) => return Err(place.error(worker, mistake).await.into()),
+        let how = match (&self.skipped, &self.bad_rows) {
+            (None, _) => Sifting::Look,
+            (Some(_), None) => Sifting::Skip,
+            (Some(_), Some(_)) => Sifting::Aside,
         };
+        let aside = match self.contents.sift(block, how) {
+            Ok(aside) => aside,
+            Err(mistake) => return Err(place.error(worker, block, mistake).await.into()),
+        };
+        if let Some(skipped) = self.skipped.as_ref().filter(|_| aside.blank.records > 0) {
+            *skipped.0.lock() += aside.blank;
+        }
         match &self.bad_rows {
             Some(bad_rows) if aside.records > 0 => {
                 bad_rows.add(worker, aside.records, &aside.rows).await
@@ -60,13 +85,20 @@ impl Sifter {
 }
 
 impl FilePlace<'_> {
-    async fn error(self, worker: &Worker, mistake: Mistake) -> SortError {
+    async fn error(self, worker: &Worker, block: &Block, mistake: Mistake) -> SortError {
         let offset = mistake.position - self.position + self.offset;
         let file = self.file.path().to_owned();
         match mistake.cause {
             MistakeCause::Row(bad) => SortError::BadRow {
                 file,
-                line: line_at(&worker.node, self.file, offset).await,
+                line: match self.newlines {
+                    Some(before) => {
+                        let rows = &block.buffer.bytes()[block.range()];
+                        let wrong = (mistake.position - block.first) as usize;
+                        Some(before + newlines(&rows[..wrong]) + 1)
+                    }
+                    None => line_at(&worker.node, self.file, offset).await,
+                },
                 offset,
                 bad,
             },
@@ -77,6 +109,10 @@ impl FilePlace<'_> {
             },
         }
     }
+}
+
+pub(crate) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// The number of the line at an offset, from 1; `None` if the file cannot be read again.
@@ -94,7 +130,7 @@ async fn line_at(node: &Node, file: &File, offset: u64) -> Option<u64> {
         if there == 0 {
             return None;
         }
-        line += memchr::memchr_iter(b'\n', &read.bytes()[..there]).count() as u64;
+        line += newlines(&read.bytes()[..there]);
         at += there as u64;
         buffer = read;
     }

@@ -17,9 +17,9 @@ use crate::files::input::Inputs;
 use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
-use crate::records::contents::Contents;
+use crate::records::contents::{Contents, Sifting};
 use crate::run::resolve;
-use crate::stages::{Cursor, Reader, Sifter, read};
+use crate::stages::{Cursor, Reader, Sifter, newlines, read};
 use crate::tools::read_buffers::read_buffers;
 
 /// Options of a check.
@@ -59,6 +59,8 @@ pub enum CheckResult {
     Broken {
         /// Its number, from 1.
         number: u64,
+        /// The line on which it begins, if records are lines or rows.
+        line: u64,
         /// Its bytes, with the delimiter of a line.
         record: Vec<u8>,
     },
@@ -106,11 +108,16 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
         sampler: None,
         sifter: contents.is_checked().then(|| Sifter {
             contents: Arc::clone(&contents),
+            skipped: None,
             bad_rows: None,
         }),
     };
     pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
-    let joined = Arc::new(Mutex::new(Joined::default()));
+    let joined = Joined {
+        newlines: newlines(contents.header()),
+        ..Joined::default()
+    };
+    let joined = Arc::new(Mutex::new(joined));
     let checker = Checker {
         contents,
         blocks,
@@ -170,14 +177,25 @@ struct Checker {
 }
 
 /// What a block says about the order.
+#[derive(Default)]
 struct Verdict {
     bytes: u64,
     records: u64,
     checksum: u64,
-    first: Vec<u8>,
-    last: Vec<u8>,
-    /// The first record out of order: the number of records before it in the block, and itself.
-    broken: Option<(u64, Vec<u8>)>,
+    newlines: u64,
+    /// Those before the first record.
+    blank_before: u64,
+    /// The first and the last record, unless all lines are blank.
+    ends: Option<(Vec<u8>, Vec<u8>)>,
+    /// The first record out of order.
+    broken: Option<Broken>,
+}
+
+/// A record out of order: records and newlines before it in the block, and itself.
+struct Broken {
+    records: u64,
+    newlines: u64,
+    record: Vec<u8>,
 }
 
 /// The blocks from the begin of the input to the first that is not checked yet.
@@ -186,6 +204,8 @@ struct Joined {
     /// Position behind them.
     position: u64,
     records: u64,
+    /// Newlines, with those of the header.
+    newlines: u64,
     checksum: u128,
     last: Option<Vec<u8>>,
     broken: Option<CheckResult>,
@@ -210,29 +230,46 @@ async fn check_blocks(worker: &Worker, checker: &Checker) -> Result<(), Failure>
 
 impl Checker {
     fn verdict(&self, block: &mut Block) -> Result<Verdict, Failure> {
-        let checksum = self.contents.measure(block)?;
         let framing = self.contents.framing().records();
+        // Other records are counted.
+        let counts_newlines = framing.delimiter().is_some() && self.contents.is_checked();
+        let mut verdict = Verdict {
+            bytes: block.size.bytes,
+            ..Verdict::default()
+        };
         let all = &block.buffer.bytes()[block.range()];
-        let next = |rest: &[u8]| framing.end(rest).expect("whole records");
-        let first = &all[..next(all)];
-        let (mut last, mut at, mut before) = (first, first.len(), 1);
-        let mut broken = None;
-        while at < all.len() {
-            let record = &all[at..at + next(&all[at..])];
-            if !self.contents.in_order(last, record) {
-                broken = Some((before, record.to_vec()));
+        let (mut ends, mut before, mut blank): (Option<(&[u8], &[u8])>, u64, u64) = (None, 0, 0);
+        for record in framing.split(all) {
+            let line = verdict.newlines;
+            if counts_newlines {
+                verdict.newlines += newlines(record);
+            }
+            if self.contents.is_blank(record) {
+                blank += 1;
+                continue;
+            }
+            let (first, last) = ends.unwrap_or((record, record));
+            if before > 0 && !self.contents.in_order(last, record) {
+                verdict.broken = Some(Broken {
+                    records: before,
+                    newlines: line,
+                    record: record.to_vec(),
+                });
                 break;
             }
-            (last, at, before) = (record, at + record.len(), before + 1);
+            if before == 0 {
+                verdict.blank_before = line;
+            }
+            (ends, before) = (Some((first, record)), before + 1);
         }
-        Ok(Verdict {
-            bytes: block.size.bytes,
-            records: block.size.records,
-            checksum,
-            first: first.to_vec(),
-            last: last.to_vec(),
-            broken,
-        })
+        verdict.ends = ends.map(|(first, last)| (first.to_vec(), last.to_vec()));
+        if blank > 0 {
+            let removed = self.contents.sift(block, Sifting::Skip);
+            removed.expect("rows that were checked");
+        }
+        verdict.checksum = self.contents.measure(block)?;
+        verdict.records = block.size.records;
+        Ok(verdict)
     }
 
     /// Joins the blocks without a gap before them. Returns whether one is out of order.
@@ -241,19 +278,29 @@ impl Checker {
             let Some(next) = joined.ahead.remove(&joined.position) else {
                 break;
             };
-            let follows = |last: &Vec<u8>| self.contents.in_order(last, &next.first);
+            joined.position += next.bytes;
+            let Some((first, last)) = next.ends else {
+                joined.newlines += next.newlines;
+                continue;
+            };
+            let follows = |last: &Vec<u8>| self.contents.in_order(last, &first);
             let broken = match joined.last.as_ref().is_none_or(follows) {
                 true => next.broken,
-                false => Some((0, next.first)),
+                false => Some(Broken {
+                    records: 0,
+                    newlines: next.blank_before,
+                    record: first,
+                }),
             };
-            joined.broken = broken.map(|(before, record)| CheckResult::Broken {
-                number: joined.records + before + 1,
-                record,
+            joined.broken = broken.map(|broken| CheckResult::Broken {
+                number: joined.records + broken.records + 1,
+                line: joined.newlines + broken.newlines + 1,
+                record: broken.record,
             });
-            joined.position += next.bytes;
             joined.records += next.records;
+            joined.newlines += next.newlines;
             joined.checksum += u128::from(next.checksum);
-            joined.last = Some(next.last);
+            joined.last = Some(last);
         }
         joined.broken.is_some()
     }

@@ -39,9 +39,9 @@ fn sum(records: u64) -> Value {
 fn epochs() -> Value {
     let run = |file: u64, block: u64| (file << 34 | block) << 19 | 1;
     json!([
-        { "read": sum(900), "came": sum(500),
+        { "read": sum(900), "skipped": size(0), "came": sum(500),
           "partitions": [[[run(0, 0)], size(300)], [[run(1, 0)], size(200)]] },
-        { "read": sum(600), "came": sum(200),
+        { "read": sum(600), "skipped": size(0), "came": sum(200),
           "partitions": [[[], size(0)], [[], size(0)], [[run(0, 16)], size(200)], [[], size(0)],
                          [[], size(0)], [[], size(0)], [[], size(0)]] },
     ])
@@ -240,6 +240,11 @@ fn epochs_are_checked() {
             "/epochs/0/read/size",
             size(1501),
             "epoch 0: bytes of read is 150100, not 0 to 150000",
+        ),
+        (
+            "/epochs/1/skipped",
+            json!({ "records": 1, "bytes": 100 }),
+            "more than the 150000 bytes",
         ),
         (
             "/epochs/0/read/size",

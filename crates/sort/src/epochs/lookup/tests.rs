@@ -126,6 +126,7 @@ fn epoch() -> Epoch {
     let (size, crc) = (Framing::fixed(RECORD_BYTES as usize).of(RECORDS), 0);
     let run = 1; // One chunk at the beginning of the first file.
     Epoch {
+        skipped: Size::default(),
         read: Sum { size, crc },
         came: Sum { size, crc },
         partitions: vec![(vec![run], size)],

@@ -1,4 +1,4 @@
-//! Headers: the row at the front of each input that names its columns.
+//! Headers: the row at the front of each input that names its columns, or only a byte order mark.
 //!
 //! They are read before the sort begins, since the names decide the order. An input that can be
 //! read only once goes on behind its header: the bytes that were read with it are kept.
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use node::{Buffer, Node};
 use pipeline::Failure;
-use record::Framing;
+use record::rows::{Header, without_mark};
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
-use crate::job::{Behind, IoChoice, Reading, Source};
+use crate::job::{Behind, IoChoice, Reading, Rows, Source};
 
 use super::opening::{Opened, open, set_of};
 
@@ -21,17 +21,31 @@ const FIRST_READ_BYTES: usize = 64 << 10;
 /// No header is longer.
 const LONGEST_HEADER_BYTES: usize = 16 << 20;
 
-/// The header of a source, with its delimiter, and the source behind it. The header of an empty
-/// source is empty.
+/// Bytes of a byte order mark.
+const MARK_BYTES: u64 = 3;
+
+/// The front of an input.
+#[derive(Clone, Debug)]
+pub(crate) struct Front {
+    /// The input, or a file of a set.
+    pub file: Source,
+    /// The header with its delimiter, or a byte order mark. Empty if the file is.
+    pub header: Vec<u8>,
+    /// Columns of the first row, if there is no header.
+    pub columns: usize,
+}
+
+/// The front of a source, and the source behind its header.
 ///
 /// # Errors
 /// When the source cannot be read, or no header ends in its first bytes.
-pub(crate) async fn read_header(
+async fn read_front(
     node: &Node,
     source: &Source,
-    framing: Framing,
+    rows: &Rows,
     reading: Reading,
-) -> Result<(Vec<u8>, Source), Failure> {
+) -> Result<(Front, Source), Failure> {
+    let framing = rows.dialect.framing();
     let io = IoChoice::Buffered;
     let Opened { file, is_pipe, .. } = open(node, source, Reading { io, ..reading }).await?;
     let (mut read, mut scanner) = (Vec::new(), framing.scanner());
@@ -42,6 +56,9 @@ pub(crate) async fn read_header(
         result?;
         let before = read.len();
         read.extend_from_slice(&buffer.bytes()[..buffer.len()]);
+        if !rows.has_header {
+            break Some(read.len() - without_mark(&read).len());
+        }
         if let Ok(Some(end)) = scanner.end(&read[before..]) {
             break Some(before + end);
         }
@@ -63,6 +80,18 @@ pub(crate) async fn read_header(
     if found.is_none() && !read.is_empty() {
         read.extend(framing.delimiter());
     }
+    let front_of = |header| Front {
+        file: source.clone(),
+        header,
+        columns: match rows.has_header {
+            true => 0,
+            false => Header::columns_at(rows.dialect, &front),
+        },
+    };
+    if bytes == 0 && !is_pipe {
+        return Ok((front_of(read), source.clone()));
+    }
+    let found = front_of(read);
     let seen = (!is_pipe).then(|| file.metadata()).into_iter().collect();
     let behind = Behind {
         source: Box::new(source.clone()),
@@ -70,41 +99,44 @@ pub(crate) async fn read_header(
         begun: is_pipe.then(|| (file, Arc::from(front))),
         seen,
     };
-    Ok((read, Source::Behind(behind)))
+    Ok((found, Source::Behind(behind)))
 }
 
-/// The headers of a source, each with its file, and the source behind them. A set of files has one in
-/// each.
+/// The fronts of a source, and the source behind their headers. A set of files has one in each.
 ///
 /// # Errors
-/// As [`read_header`], and when the headers of a set are not as long as its manifest says.
-pub(crate) async fn read_headers_of(
+/// As [`read_front`], and when the headers of a set are not as long as its manifest says.
+pub(crate) async fn read_fronts_of(
     node: &Node,
     source: &Source,
-    framing: Framing,
+    rows: &Rows,
     reading: Reading,
-) -> Result<(Vec<(Source, Vec<u8>)>, Source), Failure> {
+) -> Result<(Vec<Front>, Source), Failure> {
     let Some((directory, manifest)) = set_of(node, source).await? else {
-        let (header, behind) = read_header(node, source, framing, reading).await?;
-        return Ok((vec![(source.clone(), header)], behind));
+        let (front, behind) = read_front(node, source, rows, reading).await?;
+        return Ok((vec![front], behind));
     };
+    // Its files have more than a mark; they are refused when they are opened as lines.
+    if !rows.has_header && manifest.header_bytes > MARK_BYTES {
+        return Ok((Vec::new(), source.clone()));
+    }
     let refused = |what: &str| SortError::Manifest {
         file: directory.join(Manifest::NAME),
         what: what.to_owned(),
     };
-    if manifest.header_bytes == 0 && !manifest.files.is_empty() {
+    if rows.has_header && manifest.header_bytes == 0 && !manifest.files.is_empty() {
         return Err(refused("lists files without a header; give --no-header").into());
     }
-    let (mut headers, mut all_seen) = (Vec::new(), Vec::new());
+    let (mut fronts, mut all_seen) = (Vec::new(), Vec::new());
     for file in manifest.paths(directory).into_iter().map(Source::Listed) {
-        let (header, behind) = read_header(node, &file, framing, reading).await?;
+        let (front, behind) = read_front(node, &file, rows, reading).await?;
         if behind.header_bytes() != manifest.header_bytes {
             let name = file.path().unwrap_or(directory).display();
             let what = format!("lists headers of {} bytes", manifest.header_bytes);
             let has = behind.header_bytes();
             return Err(refused(&format!("{what}, and that of {name} has {has}")).into());
         }
-        headers.push((file, header));
+        fronts.push(front);
         if let Source::Behind(Behind { seen, .. }) = behind {
             all_seen.extend(seen);
         }
@@ -115,11 +147,12 @@ pub(crate) async fn read_headers_of(
         begun: None,
         seen: all_seen,
     };
-    Ok((headers, Source::Behind(behind)))
+    Ok((fronts, Source::Behind(behind)))
 }
 
-/// A row without the bytes that end it.
+/// A header without its mark and the bytes that end it.
 pub(crate) fn body(row: &[u8]) -> &[u8] {
+    let row = without_mark(row);
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     row.strip_suffix(b"\r").unwrap_or(row)
 }

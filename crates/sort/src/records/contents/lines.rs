@@ -33,7 +33,7 @@ use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
 use crate::records::contents::bytes::slices_of;
 use crate::records::contents::{
-    Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, RecordsAt, Room, Sorted,
+    Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, RecordsAt, Room, Sifting, Sorted,
     Workspace,
 };
 use crate::records::framing::Framing;
@@ -176,9 +176,14 @@ impl Contents for Lines {
         self.check.is_some()
     }
 
-    fn sift(&self, block: &mut Block, aside: bool) -> Result<Aside, Mistake> {
+    fn is_blank(&self, record: &[u8]) -> bool {
+        let check = self.check.as_deref();
+        check.is_some_and(|check| check.is_blank(record, self.order.framing))
+    }
+
+    fn sift(&self, block: &mut Block, how: Sifting) -> Result<Aside, Mistake> {
         match &self.check {
-            Some(check) => sift(block, check, (self.order.framing, aside)),
+            Some(check) => sift(block, check, (self.order.framing, how)),
             None => Ok(Aside::default()),
         }
     }

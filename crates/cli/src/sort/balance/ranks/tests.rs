@@ -56,6 +56,7 @@ fn job(ranks: usize) -> (Report, Together) {
         records: 0,
         bytes: 0,
         dropped: 0,
+        blank_lines: 0,
         passes: 1,
         plan: "two-pass",
         reason: String::new(),

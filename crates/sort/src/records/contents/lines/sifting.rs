@@ -1,4 +1,4 @@
-//! Checks records, and removes those with mistakes from a block.
+//! Checks records, and removes blank lines and records with mistakes from a block.
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use record::rows::RowCheck;
 
 use super::windows::{each, windows};
 use crate::records::block::Block;
-use crate::records::contents::{Aside, Mistake, MistakeCause};
+use crate::records::contents::{Aside, Mistake, MistakeCause, Sifting};
+use crate::records::size::Size;
 
 /// The rules that records keep.
 pub(super) enum Check {
@@ -25,6 +26,14 @@ impl Check {
         }
     }
 
+    #[inline]
+    pub(super) fn is_blank(&self, record: &[u8], framing: Framing) -> bool {
+        match self {
+            Check::Rows(rows) => rows.is_blank(framing.body(record)),
+            Check::LeastBytes(_) => false,
+        }
+    }
+
     fn check(&self, record: &[u8], framing: Framing) -> Result<(), MistakeCause> {
         match self {
             Check::Rows(rows) => rows.check(framing.body(record)).map_err(MistakeCause::Row),
@@ -36,7 +45,7 @@ impl Check {
     }
 }
 
-/// Checks the records of a block. Those with mistakes are returned, if they are to be set `aside`.
+/// Checks the records of a block. Those with mistakes are returned, if they are set aside.
 ///
 /// # Errors
 /// The first mistake, if rows are not set aside; or a quote that is not closed in a line, because
@@ -44,16 +53,19 @@ impl Check {
 pub(super) fn sift(
     block: &mut Block,
     check: &Check,
-    (framing, aside): (Framing, bool),
+    (framing, how): (Framing, Sifting),
 ) -> Result<Aside, Mistake> {
-    let (mut wrong, mut mistake) = (Wrong::default(), None);
+    let (mut left_out, mut mistake) = (LeftOut::default(), None);
     let rows = &block.buffer.bytes()[block.range()];
     windows(rows, framing, |offset, rows, ends| {
         for (at, row) in each(rows, ends) {
-            if let Err(bad) = check.check(row, framing) {
-                let begin = offset + at;
-                wrong.add(begin..begin + row.len());
-                if !aside || check.may_go_on(row, framing) {
+            let begin = offset + at;
+            let range = begin..begin + row.len();
+            if check.is_blank(row, framing) {
+                left_out.add(range, true);
+            } else if let Err(bad) = check.check(row, framing) {
+                left_out.add(range, false);
+                if how != Sifting::Aside || check.may_go_on(row, framing) {
                     mistake = mistake.take().or(Some((begin, bad)));
                 }
             }
@@ -65,40 +77,55 @@ pub(super) fn sift(
             cause,
         });
     }
-    Ok(remove(block, &wrong))
+    match how {
+        Sifting::Look => Ok(Aside::default()),
+        Sifting::Skip | Sifting::Aside => Ok(remove(block, &left_out)),
+    }
 }
 
-/// Records with mistakes. Those behind each other make one range, since all records of a block may
-/// have mistakes.
+/// Blank lines, and records with mistakes. Those of a kind behind each other make one range, since all
+/// records of a block may have mistakes.
 #[derive(Default)]
-struct Wrong {
-    records: u64,
-    ranges: Vec<Range<usize>>,
+struct LeftOut {
+    wrong_records: u64,
+    blank_records: u64,
+    /// With whether they are blank.
+    ranges: Vec<(Range<usize>, bool)>,
 }
 
-impl Wrong {
-    fn add(&mut self, record: Range<usize>) {
-        self.records += 1;
+impl LeftOut {
+    fn add(&mut self, record: Range<usize>, is_blank: bool) {
+        self.wrong_records += u64::from(!is_blank);
+        self.blank_records += u64::from(is_blank);
         match self.ranges.last_mut() {
-            Some(last) if last.end == record.start => last.end = record.end,
-            _ => self.ranges.push(record),
+            Some((last, kind)) if last.end == record.start && *kind == is_blank => {
+                last.end = record.end;
+            }
+            _ => self.ranges.push((record, is_blank)),
         }
     }
 }
 
-fn remove(block: &mut Block, wrong: &Wrong) -> Aside {
+fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
     let mut aside = Aside {
-        records: wrong.records,
-        ..Aside::default()
+        records: left_out.wrong_records,
+        rows: Vec::new(),
+        blank: Size {
+            records: left_out.blank_records,
+            bytes: 0,
+        },
     };
-    let Some(first) = wrong.ranges.first() else {
+    let Some((first, _)) = left_out.ranges.first() else {
         return aside;
     };
     let (all, mut kept) = (block.range(), first.start);
     let rows = &mut block.buffer.bytes_mut()[all.clone()];
-    let begins = wrong.ranges.iter().skip(1).map(|next| next.start);
-    for (row, next) in wrong.ranges.iter().zip(begins.chain([all.len()])) {
-        aside.rows.extend_from_slice(&rows[row.clone()]);
+    let begins = left_out.ranges.iter().skip(1).map(|(next, _)| next.start);
+    for ((row, is_blank), next) in left_out.ranges.iter().zip(begins.chain([all.len()])) {
+        match is_blank {
+            true => aside.blank.bytes += row.len() as u64,
+            false => aside.rows.extend_from_slice(&rows[row.clone()]),
+        }
         rows.copy_within(row.end..next, kept);
         kept += next - row.end;
     }
