@@ -166,7 +166,7 @@ impl HeaperMerger {
             listing: None,
             host: String::new(),
             rows: None,
-            longest_line: None,
+            longest_line: sort::LongestLine::Seen,
             may_begin_again: false,
             top: None,
         };

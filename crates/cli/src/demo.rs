@@ -214,7 +214,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         listing: None,
         host: String::new(),
         rows: None,
-        longest_line: None,
+        longest_line: sort::LongestLine::Seen,
         may_begin_again: false,
         top: None,
     }

@@ -101,6 +101,39 @@ impl Glance {
     }
 }
 
+/// The format of records with descriptor words, which files of blocks have, too.
+pub(crate) const BLOCKED: &str = "rdw";
+
+/// Bytes of a descriptor word.
+const WORD_BYTES: usize = 4;
+
+impl Glance {
+    /// A warning of blocks that would be sorted as records: the first one is whole records behind a
+    /// descriptor of its own.
+    pub(crate) fn blocks(&self) -> Option<String> {
+        let block = self.0.get(..self.word(0)?)?;
+        let mut at = WORD_BYTES;
+        while at < block.len() {
+            at += self.word(at)?;
+        }
+        let is_block = at == block.len() && at > WORD_BYTES;
+        is_block.then(|| {
+            "looks like blocks of records, which are sorted as they are; take the block descriptors out, \
+             as a transfer without them does, to sort records"
+                .to_owned()
+        })
+    }
+
+    /// The length in a descriptor word, with the word itself.
+    fn word(&self, at: usize) -> Option<usize> {
+        match *self.0.get(at..at + WORD_BYTES)? {
+            [high, low, 0, 0] => Some(usize::from(u16::from_be_bytes([high, low]))),
+            _ => None,
+        }
+        .filter(|&length| length >= WORD_BYTES)
+    }
+}
+
 /// Whether text may have this byte: printable characters, those of any encoding, white space,
 /// backspace, and the escape of colours.
 fn is_text(byte: u8) -> bool {
@@ -185,6 +218,11 @@ mod tests {
     fn records_that_end_with_newlines_cut_no_lines() {
         let even = glance("ab\n".repeat(20));
         assert_eq!(even.cut_lines(3), None);
+        let words = |bytes: &[u8]| Glance(bytes.to_vec()).blocks().is_some();
+        assert!(words(b"\0\x0f\0\0\0\x05\0\0a\0\x06\0\0bc\0\x05\0\0"));
+        assert!(!words(b"\0\x05\0\0a\0\x06\0\0bc"));
+        assert!(!words(b"\0\x04\0\0\0\x04\0\0"));
+        assert!(!words(b"\0\x10\0\0\0\x05\0\0a\0\x06\0\0bc"));
         assert_eq!(even.cut_lines(6), None);
         assert!(even.cut_lines(4).unwrap().contains("lines of 3 bytes"));
         let uneven = glance("a\nbcd\n".repeat(20));

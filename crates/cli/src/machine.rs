@@ -100,8 +100,14 @@ where
     })
 }
 
-/// The part of a control group's limit that is left to the program and the kernel.
+/// The part of a control group's limit that is left to the program and the kernel, which also counts
+/// page tables and pages of files on their way.
 pub const CGROUP_RESERVE_BYTES: u64 = 48 << 20;
+
+/// Of a small group, a half.
+fn without_reserve(limit: u64) -> u64 {
+    limit - CGROUP_RESERVE_BYTES.min(limit / 2)
+}
 
 /// The default memory limit, in % of the available memory.
 const DEFAULT_PERCENT: u64 = 75;
@@ -109,9 +115,7 @@ const DEFAULT_PERCENT: u64 = 75;
 /// The memory limit in bytes: the one asked for, within the limit of the control group.
 pub fn memory_limit(asked: Option<Memory>) -> u64 {
     let facts = facts_of_memory();
-    let cap = facts
-        .cgroup_limit_bytes
-        .map_or(u64::MAX, |limit| limit.saturating_sub(CGROUP_RESERVE_BYTES));
+    let cap = facts.cgroup_limit_bytes.map_or(u64::MAX, without_reserve);
     let bytes = match asked {
         Some(Memory::Bytes(bytes)) => bytes,
         Some(Memory::Percent(percent)) => facts.total_bytes.min(cap) / 100 * percent / ranks_here(),

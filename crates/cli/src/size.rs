@@ -13,6 +13,9 @@ pub enum Memory {
     Percent(u64),
 }
 
+/// The memory of `0%`: sorts of records that are not longer than some ten thousand bytes take no more.
+const LEAST_BYTES: u64 = 24 << 20;
+
 /// Reads `512M`, `2GB` or `50%`.
 ///
 /// # Errors
@@ -20,8 +23,10 @@ pub enum Memory {
 pub fn memory(text: &str) -> Result<Memory, String> {
     match text.strip_suffix('%') {
         Some(number) => match number.parse() {
+            // As with GNU, the least that sorts.
+            Ok(0) => Ok(Memory::Bytes(LEAST_BYTES)),
             Ok(percent @ 1..=100) => Ok(Memory::Percent(percent)),
-            _ => Err("a part of the memory is 1% to 100%".to_owned()),
+            _ => Err("a part of the memory is 0% to 100%".to_owned()),
         },
         None => size(text).map(Memory::Bytes),
     }
@@ -145,6 +150,7 @@ mod tests {
         }
         assert!(size("10%").unwrap_err().contains("percentage"));
         assert_eq!(memory("50%"), Ok(Memory::Percent(50)));
+        assert_eq!(memory("0%"), Ok(Memory::Bytes(LEAST_BYTES)));
         assert!(size("512").unwrap_err().contains("512M"));
         for wrong in ["", "M", "12X", "-1M", "1e30T", "nanK", "12 M"] {
             assert!(size(wrong).is_err(), "{wrong}");

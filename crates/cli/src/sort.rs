@@ -27,7 +27,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::sort::{Choice, Contents, Job, Report, Resources, Source, Target, Tuning};
+use ::sort::{Choice, Contents, Job, LongestLine, Report, Resources, Source, Target, Tuning};
 use node::{Compression, Node};
 use node_real::is_descriptor;
 use pipeline::{Control, Failure};
@@ -36,7 +36,7 @@ use record::{Comparison, Format, Ties};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::files::{STANDARD_INPUT, directory_of, is_standard_output};
-use crate::glance::Glance;
+use crate::glance::{BLOCKED, Glance};
 use crate::machine;
 use choices::{CompressionName, PackName, PlanName};
 use part::Together;
@@ -83,7 +83,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         listing,
         ..job
     };
-    warn_of_cut_lines(arguments);
+    warn_of_other_records(arguments);
     let view = debug::View::of(arguments, job.rows.as_ref(), &comparison)?;
     let job = match &view {
         Some(view) => view.takes(job),
@@ -162,18 +162,22 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
     }
 }
 
-/// Warns of records of one length that cut the lines of a text.
-fn warn_of_cut_lines(arguments: &Arguments) {
+/// Warns of records that are not those of the file: they cut the lines of a text, or are blocks.
+fn warn_of_other_records(arguments: &Arguments) {
     if arguments.order.is_of_text() || arguments.quiet {
         return;
     }
     let format = Format::parse(&arguments.order.format, &[""; 0], Ties::Record);
     let input = first_input(arguments);
-    let cut = format
-        .ok()
-        .and_then(|format| Glance::at(input)?.cut_lines(format.record_bytes));
-    if let Some(cut) = cut {
-        say::warn(format!("{} {cut}", input.display()));
+    let found = match format {
+        Ok(format) => Glance::at(input).and_then(|glance| glance.cut_lines(format.record_bytes)),
+        Err(_) if arguments.order.format == BLOCKED => {
+            Glance::at(input).and_then(|glance| glance.blocks())
+        }
+        Err(_) => None,
+    };
+    if let Some(found) = found {
+        say::warn(format!("{} {found}", input.display()));
     }
 }
 
@@ -290,7 +294,9 @@ fn job(
         listing: None,
         host: node_real::host_name(),
         rows: None,
-        longest_line: arguments.max_line.map(|bytes| bytes as usize),
+        longest_line: (arguments.max_line).map_or(LongestLine::Seen, |bytes| {
+            LongestLine::AtLeast(bytes as usize)
+        }),
         may_begin_again: true,
         top: arguments.order.top,
     })

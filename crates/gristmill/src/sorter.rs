@@ -227,7 +227,7 @@ impl Sorter {
         let checked = Checked {
             source: job.sources.into_iter().next().expect("one file"),
             contents: job.contents,
-            longest_line: job.longest_line,
+            longest_line: job.longest_line.at_least(),
             rows: job.rows,
             io: job.resources.io,
             decompress: job.decompress,

@@ -12,6 +12,7 @@ use thiserror::Error;
 use facts::row_place;
 
 pub use amount::amount;
+pub(crate) use amount::asked;
 pub(crate) use facts::no_memory;
 
 /// Why a sort was refused, or its result must not be trusted.
@@ -74,7 +75,7 @@ pub enum SortError {
         what = bytes.map_or("a pipe or compressed file".to_owned(), amount),
         needed = amount(*needed),
         limit = amount(*limit),
-        mib = needed.div_ceil(1 << 20)
+        mib = asked(*needed) >> 20
     )]
     TooLittleMemory {
         /// Bytes of the input; `None` if the length is not known, where `needed` is the least to start with.
@@ -131,12 +132,13 @@ pub enum SortError {
     },
     /// A line is longer than the buffers of this run.
     #[error(
-        "{place} is longer than the buffers ({limit}); set --max-line to at least its length, and a \
-         larger -S if that is refused",
+        "{place} is longer than the buffers ({limit}): {read} of it were read; set --max-line to at \
+         least its length, and a larger -S if that is refused",
         place = match file {
             Some(file) => format!("{}: the line at byte {position}", file.display()),
             None => format!("the line at byte {position} of the input"),
         },
+        read = amount(*read),
         limit = amount(*limit)
     )]
     LongLine {
@@ -144,6 +146,8 @@ pub enum SortError {
         file: Option<PathBuf>,
         /// Bytes of the input before the line.
         position: u64,
+        /// Bytes of the line that were read.
+        read: u64,
         /// The longest line that fits.
         limit: u64,
     },

@@ -93,17 +93,44 @@ pub(crate) fn naming_source(failure: Failure, sources: &[Source]) -> Failure {
     };
     match (error.downcast_ref(), sources) {
         (
-            Some(SortError::LongLine {
-                position, limit, ..
+            Some(&SortError::LongLine {
+                position,
+                read,
+                limit,
+                ..
             }),
             [source],
         ) => SortError::LongLine {
             file: source.path().map(Path::to_owned),
-            position: *position,
-            limit: *limit,
+            position,
+            read,
+            limit,
         }
         .into(),
         _ => Failure::Program(error),
+    }
+}
+
+/// How long a line may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LongestLine {
+    /// A few lines of the input and the memory decide.
+    #[default]
+    Seen,
+    /// They do, but buffers have room for so many bytes.
+    AtLeast(usize),
+    /// As long as the longest, for which all of the input is read first.
+    Measured,
+}
+
+impl LongestLine {
+    /// The bytes that were asked for.
+    #[must_use]
+    pub fn at_least(self) -> Option<usize> {
+        match self {
+            LongestLine::AtLeast(bytes) => Some(bytes),
+            LongestLine::Seen | LongestLine::Measured => None,
+        }
     }
 }
 
@@ -329,8 +356,8 @@ pub struct Job {
     pub top: Option<u64>,
     /// Rows whose order is known when their header is read; it then replaces `contents`.
     pub rows: Option<Rows>,
-    /// The longest line that buffers have room for; if none, the input's lines and the memory decide.
-    pub longest_line: Option<usize>,
+    /// The longest line that buffers have room for.
+    pub longest_line: LongestLine,
     /// Whether a sort on one node begins again with larger buffers if a line of a file does not fit;
     /// otherwise that is an error.
     pub may_begin_again: bool,

@@ -49,8 +49,8 @@ pub use files::path_template::{names_rank, of_rank};
 pub use files::temporary::{check_name, sweep};
 pub use files::text_file::{LONGEST_TEXT, spelled};
 pub use job::{
-    Behind, Choice, ExchangeKind, IoChoice, Job, Pack, Reading, Resources, Resume, Rows, Source,
-    Start, Target, Tune, Tuning,
+    Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Reading, Resources, Resume,
+    Rows, Source, Start, Target, Tune, Tuning,
 };
 pub use names::{Phase, StageName};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};

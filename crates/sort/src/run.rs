@@ -25,7 +25,7 @@ mod rows;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use node::{DiskError, Node};
+use node::{DiskError, Node, Open};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
@@ -72,6 +72,7 @@ pub async fn run_and<T>(
     let mut unfinished = Unfinished::default();
     let all = async {
         check_names(job)?;
+        look_first(node, job).await?;
         let mut report = again::sort_any_lines(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
@@ -111,6 +112,18 @@ fn check_names(job: &Job) -> Result<(), DiskError> {
         Target::Path(path) | Target::Together(path) => check_name(path),
         Target::Directories(_) | Target::Standard => Ok(()),
     }
+}
+
+/// Looks at all inputs of a job before the first is opened: a named pipe would wait for its writer before
+/// a misspelt name behind it is told.
+async fn look_first(node: &Node, job: &Job) -> Result<(), DiskError> {
+    for path in job.sources.iter().skip(1).filter_map(Source::path) {
+        if node.metadata(path).await.is_err() {
+            // It says why.
+            node.open(path, Open::Read { direct: false }).await?;
+        }
+    }
+    Ok(())
 }
 
 /// [`sort`] behind a pointer. Its futures, a megabyte of code, are compiled here, once; a plain

@@ -196,7 +196,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         listing: None,
         host: String::new(),
         rows: None,
-        longest_line: None,
+        longest_line: sort::LongestLine::Seen,
         may_begin_again: false,
         top: None,
         exchange: ExchangeKind::default(),

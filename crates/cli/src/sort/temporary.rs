@@ -3,17 +3,24 @@
 use std::env;
 use std::path::PathBuf;
 
+use rustix::fs::{Access, access};
+
 use super::Arguments;
 use crate::ending::failure::CliFailure;
 
+/// Where temporary files go that have no other place.
+const LAST_RESORT: &str = "/tmp";
+
 /// The directories of `-T`. Without them temporary files go beside the output; standard output has
-/// no directory, so there TMPDIR decides, as with GNU.
+/// no directory, so there TMPDIR decides, as with GNU, or the current directory if files can be made in it.
 pub(super) fn directories(arguments: &Arguments) -> Vec<PathBuf> {
     let named = &arguments.temporary;
     if !named.is_empty() || !arguments.outputs.is_empty() {
         return named.clone();
     }
     let directory = env::var_os("TMPDIR").filter(|directory| !directory.is_empty());
+    let is_usable = || access(".", Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    let directory = directory.or_else(|| (!is_usable()).then(|| LAST_RESORT.into()));
     directory.map(PathBuf::from).into_iter().collect()
 }
 

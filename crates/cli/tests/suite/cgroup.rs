@@ -89,7 +89,8 @@ impl Group {
     fn new(limit_bytes: u64) -> Result<Group, String> {
         let mut why = "there are no control groups".to_owned();
         for version in &VERSIONS {
-            let path = Path::new(version.root).join(format!("gristmill-{}", std::process::id()));
+            let name = format!("gristmill-{}-{limit_bytes}", std::process::id());
+            let path = Path::new(version.root).join(name);
             if let Err(error) = fs::create_dir(&path) {
                 why = format!("no control group can be made in {}: {error}", version.root);
                 continue;
@@ -218,4 +219,56 @@ fn check_memory(report: &Value, most_bytes: u64, what: &str) {
         peak <= limit + rounding + PROGRAM_BYTES,
         "{what}: {peak} bytes resident, {limit} asked for"
     );
+}
+
+/// Half of a small group is for its sort.
+#[test]
+fn small_groups_sort_small_inputs() {
+    let place = Place::new();
+    place.write("lines", "b\na\n");
+    place.write("rows", "id,name\n2,b\n\n1,a\n");
+    place.run("gensort 1000 records").succeeded();
+    let many: String = (0..200_000)
+        .map(|id| format!("{}\n", id * 7919 % 200_003))
+        .collect();
+    place.write("many", many);
+    for mib in [48, 64, 80] {
+        let group = match Group::new(mib << 20) {
+            Ok(group) => group,
+            Err(why) => return skip(&why),
+        };
+        for options in [
+            "lines",
+            "-u < lines",
+            "--top 1 < lines",
+            "--locale de lines",
+            "--format csv --key id:num rows",
+            "--format csv --key id:num < rows",
+            "--format gensort records",
+            "--format gensort --plan two-pass < records",
+            "many",
+            "-n < many",
+            "-S 1G -s -k1,1 many",
+        ] {
+            let enter = "echo $$ >\"$GROUP/cgroup.procs\" && exec \"$GRISTMILL\"";
+            let feed = options
+                .split(" < ")
+                .nth(1)
+                .map_or(String::new(), |file| format!("cat {file} | "));
+            let options = options.split(" < ").next().unwrap();
+            let script = format!("{feed}sh -c '{enter} sort {options} -o out'");
+            let ran = place
+                .shell(&script)
+                .env("GROUP", &group.path)
+                .output()
+                .unwrap();
+            let ran = Ran::from(ran);
+            assert_eq!(ran.code, 0, "{mib} MiB: {script}: {}", ran.err);
+        }
+        assert_eq!(
+            group.count(group.version.kills),
+            0,
+            "{mib} MiB: processes were killed"
+        );
+    }
 }

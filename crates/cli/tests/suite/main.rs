@@ -36,6 +36,7 @@ mod messages;
 mod named_texts;
 mod output_set;
 mod reference;
+mod refusals;
 mod report;
 mod report_page;
 mod resume;

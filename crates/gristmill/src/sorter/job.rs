@@ -6,7 +6,10 @@ use std::thread::available_parallelism;
 
 use node::{Compression, Decompress};
 use node_real::facts_of_memory;
-use sort::{Choice, ExchangeKind, IoChoice, Job, Pack, Resources, Source, Target, Tuning, amount};
+use sort::{
+    Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Resources, Source, Target, Tuning,
+    amount,
+};
 
 use super::Sorter;
 use crate::error::Error;
@@ -104,10 +107,11 @@ impl Sorter {
             contents: built.contents,
             top: self.top,
             rows: built.rows,
-            longest_line: self.longest.map(|longest| match self.make_key {
-                Some(_) => longest + MOST_KEY_BYTES,
-                None => longest,
-            }),
+            longest_line: match (self.longest, &self.make_key) {
+                (None, _) => LongestLine::Seen,
+                (Some(longest), None) => LongestLine::AtLeast(longest),
+                (Some(longest), Some(_)) => LongestLine::AtLeast(longest + MOST_KEY_BYTES),
+            },
             may_begin_again: true,
             resources: Resources {
                 cores,

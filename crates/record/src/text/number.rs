@@ -21,8 +21,8 @@ const MOST_IN_HEADER: usize = 100;
 /// The header of longer numbers: the number of digits follows in eight bytes.
 const LONGER: u8 = 0xF0;
 
-/// The units of `-h`, from the smallest.
-const UNITS: &[u8] = b"KMGTPEZY";
+/// The units of `-h`, from the smallest; the last two are those of coreutils 9.2.
+const UNITS: &[u8] = b"KMGTPEZYRQ";
 
 /// A byte that is skipped in the whole part, but not before a unit. GNU's C locale has no separator of groups of digits; its
 /// code for "none" is this byte where C's characters are signed.

@@ -16,6 +16,11 @@ pub fn amount(bytes: u64) -> String {
     )
 }
 
+/// The limit to ask for where so many bytes are needed: whole MiB, as `-S` takes them.
+pub(crate) fn asked(bytes: u64) -> u64 {
+    bytes.next_multiple_of(1 << 20)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

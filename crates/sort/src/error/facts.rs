@@ -38,13 +38,17 @@ impl SortError {
         }
     }
 
-    /// If both errors refuse too little memory, the one that asks for less; else this one.
-    pub(crate) fn or_less(self, other: SortError) -> SortError {
-        let needed = |error: &SortError| match error {
+    /// The memory that would do, of a refusal.
+    pub(crate) fn needed_memory(&self) -> Option<u64> {
+        match self {
             SortError::TooLittleMemory { needed, .. } => Some(*needed),
             _ => None,
-        };
-        match needed(&self).zip(needed(&other)) {
+        }
+    }
+
+    /// If both errors refuse too little memory, the one that asks for less; else this one.
+    pub(crate) fn or_less(self, other: SortError) -> SortError {
+        match self.needed_memory().zip(other.needed_memory()) {
             Some((own, others)) if others < own => other,
             _ => self,
         }

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use node::{Filled, Node};
 use pipeline::Failure;
 
+use crate::error::no_memory;
 use crate::files::input::index::Index;
 use crate::files::input::{Files, Inputs};
-use crate::job::Job;
+use crate::job::{Job, LongestLine};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::size::portion;
 use crate::stages::{Arrived, InFlight};
@@ -32,13 +33,21 @@ const STEP_BYTES: u64 = 2 * BLOCK_BYTES;
 /// Memory for a place, and the disk blocks around it.
 const ROOM_BYTES: usize = 4 * BLOCK_BYTES as usize;
 
-/// The same for a pipe, whose lines were not seen. A merge, which sorts it, has fewer buffers.
-const PIPE_MEMORY_SHARE: u64 = 256;
+/// The same for a pipe, whose lines were not seen. A merge, which sorts it, has fewer buffers, and most of
+/// their bytes are never touched. Where memory is small, or a few first records are to take little of it,
+/// they would take too much.
+const PIPE_MEMORY_SHARE: u64 = 64;
+const SMALL_PIPE_MEMORY_SHARE: u64 = 256;
+const SMALL_PIPE_MEMORY: u64 = 64 << 20;
+
+/// Bytes of a read that measures lines, whole disk blocks.
+const MEASURED_BYTES: usize = 1 << 20;
 
 /// Limits from memory alone.
 const SMALLEST_LIMIT: u64 = 4 << 10;
 const LARGEST_LIMIT: u64 = 64 << 10;
-const LARGEST_PIPE_LIMIT: u64 = 1 << 20;
+const LARGEST_PIPE_LIMIT: u64 = 16 << 20;
+const LARGEST_SMALL_PIPE_LIMIT: u64 = 1 << 20;
 
 /// The lengths of the lines of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +67,20 @@ impl Lengths {
     ) -> Result<Lengths, Failure> {
         let framing = job.contents.framing();
         let memory = job.resources.memory_bytes;
-        let least = job.longest_line.unwrap_or(0);
+        let least = match job.longest_line {
+            LongestLine::Seen => 0,
+            LongestLine::AtLeast(bytes) => bytes,
+            LongestLine::Measured => return measure(node, job, inputs).await,
+        };
         let limit = |share: u64, largest| (memory / share).clamp(SMALLEST_LIMIT, largest) as usize;
         let Some(total) = inputs.bytes else {
+            let longest = match memory < SMALL_PIPE_MEMORY || job.top.is_some() {
+                true => limit(SMALL_PIPE_MEMORY_SHARE, LARGEST_SMALL_PIPE_LIMIT),
+                false => limit(PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT),
+            };
             return Ok(Lengths {
                 mean: framing.mean(),
-                longest: limit(PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT).max(least),
+                longest: longest.max(least),
             });
         };
         if let Some(counted) = counted(inputs) {
@@ -75,6 +92,52 @@ impl Lengths {
         let longest = limit(MEMORY_SHARE, LARGEST_LIMIT).max(likely).max(least);
         Ok(Lengths { mean, longest })
     }
+}
+
+/// The lengths of all records, which are read for that. Mistakes are found when they are read again.
+async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths, Failure> {
+    let framing = job.contents.framing().records();
+    let mut files = Files::new(inputs);
+    let buffers = node.buffers(1, MEASURED_BYTES, Filled::Often);
+    let mut buffers = buffers.map_err(|cause| no_memory(MEASURED_BYTES, &cause))?;
+    let mut buffer = buffers.pop().expect("one was asked for");
+    let (mut records, mut bytes, mut longest) = (0, 0, 1);
+    for (number, input) in inputs.files.iter().enumerate() {
+        let file = files.of(node, number).await?;
+        let (skipped, _) = input.front();
+        // Reads of files begin with a disk block.
+        let mut aside = match file.is_sequential() {
+            true => 0,
+            false => (skipped % BLOCK_BYTES) as usize,
+        };
+        let (mut at, mut scanner) = (skipped - aside as u64, framing.scanner());
+        loop {
+            let (read, result) = file.read(node, at, MEASURED_BYTES, buffer).wait(node).await;
+            result?;
+            let fresh = &read.bytes()[aside.min(read.len())..read.len()];
+            let mut begin = 0;
+            loop {
+                let seen = scanner.seen();
+                let Ok(Some(end)) = scanner.end(&fresh[begin..]) else {
+                    break;
+                };
+                longest = longest.max(seen + end as u64);
+                (records, begin) = (records + 1, begin + end);
+            }
+            let ends = read.len() < MEASURED_BYTES;
+            (at, bytes, aside) = (at + read.len() as u64, bytes + fresh.len() as u64, 0);
+            buffer = read;
+            if ends {
+                break;
+            }
+        }
+        longest = longest.max(scanner.seen() + 1);
+        records += u64::from(scanner.is_within());
+    }
+    Ok(Lengths {
+        mean: bytes.checked_div(records).unwrap_or(0) as usize,
+        longest: longest as usize,
+    })
 }
 
 /// The lengths of records that an index has counted.
@@ -114,7 +177,7 @@ async fn look(node: &Node, job: &Job, inputs: &Arc<Inputs>, total: u64) -> Resul
     let (framing, places) = (contents.framing(), (total.div_ceil(STEP_BYTES)).min(PLACES));
     let room = ROOM_BYTES;
     let buffers = contents.buffers(node, 1, room, Filled::Often);
-    let mut buffers = buffers.map_err(|cause| crate::error::no_memory(room, &cause))?;
+    let mut buffers = buffers.map_err(|cause| no_memory(room, &cause))?;
     let mut buffer = buffers.pop().expect("one was asked for");
     let mut files = Files::new(inputs);
     for place in 0..places {

@@ -35,8 +35,7 @@ impl Shape {
     /// Whether records are so large that the smallest unit is one of them. Below that a plan needs
     /// little more than fixed sizes.
     pub(super) fn is_large(&self) -> bool {
-        // Lines are not counted in advance.
-        self.framing.is_fixed() && self.framing.longest() as u64 > SMALLEST_UNIT_BYTES
+        self.framing.longest() as u64 > SMALLEST_UNIT_BYTES
     }
 }
 
@@ -66,7 +65,9 @@ impl Given<'_> {
 impl Plan {
     /// Records of the input, where a tight plan counts on their number.
     pub(super) fn counted(&self) -> Option<u64> {
-        let bytes = self.input_bytes.filter(|_| self.tight)?;
+        // Lines are not counted in advance.
+        let is_counted = self.tight && self.framing.is_fixed();
+        let bytes = self.input_bytes.filter(|_| is_counted)?;
         Some(self.framing.most_in(bytes))
     }
 

@@ -7,17 +7,24 @@ use node::{CodingMemory, Node};
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
-use crate::error::SortError;
+use crate::error::{SortError, asked};
 use crate::files::disk_space::Demand;
 use crate::files::input::Inputs;
 use crate::files::input::index::Index;
 use crate::files::output::Output;
-use crate::job::{Job, Resources, Tuning};
+use crate::job::{Job, LongestLine, Resources, Tuning};
 use crate::passes::choice::choose;
 use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
+use crate::passes::survey::Lengths;
 use crate::plan::{Exchanging, Indexed, Plan, Shape};
 use crate::ranks::division::Division;
 use crate::stages::Counter;
+
+const MIB: u64 = 1 << 20;
+
+/// Limits that are planned for, before a refusal names one: each is larger than the one before, and the
+/// parts that grow with it are a small share.
+const MOST_CONFIRMATIONS: usize = 32;
 
 /// Everything that a plan depends on, except the size of the input.
 pub(crate) struct Planning<'a> {
@@ -61,10 +68,9 @@ impl Planning<'_> {
         &self,
         inputs: &Arc<Inputs>,
     ) -> Result<(Plan, Option<String>), Failure> {
-        let shape = self.shape(inputs.bytes, inputs.coding);
-        let chosen = match self.job.contents.counts() {
-            true => self.choose_beside_counter(&shape, inputs).await?,
-            false => choose(self.node, self.job, &shape, inputs).await?,
+        let chosen = match self.choose_within(self.job, inputs).await {
+            Err(failure) => return Err(self.confirmed(failure, inputs).await),
+            Ok(chosen) => chosen,
         };
         if let Some(bytes) = chosen.0.input_bytes {
             let temporary_bytes = match merges_inputs(self.job, inputs, self.output) {
@@ -78,29 +84,108 @@ impl Planning<'_> {
         Ok(chosen)
     }
 
+    async fn choose_within(
+        &self,
+        job: &Job,
+        inputs: &Arc<Inputs>,
+    ) -> Result<(Plan, Option<String>), Failure> {
+        let shape = Shape {
+            framing: job.contents.framing(),
+            ..self.shape(inputs.bytes, inputs.coding)
+        };
+        match job.contents.counts() {
+            true => self.choose_beside_counter(job, &shape, inputs).await,
+            false => choose(self.node, job, &shape, inputs).await,
+        }
+    }
+
+    /// A refusal with the least limit that is not refused. With more memory buffers have room for longer
+    /// lines, and what is left is divided in other ways; so the limit that a refusal names is planned
+    /// for, too.
+    async fn confirmed(&self, mut refused: Failure, inputs: &Arc<Inputs>) -> Failure {
+        let limit = self.job.resources.memory_bytes;
+        let mut named = 0;
+        for _ in 0..MOST_CONFIRMATIONS {
+            let Some(needed) = needed_by(&refused) else {
+                return refused;
+            };
+            named = asked(needed).max(named + MIB);
+            match self.fits(named, inputs).await {
+                Err(more) if needed_by(&more).is_some() => refused = refused_with(more, 0, limit),
+                Err(_) => return refused,
+                Ok(()) => break,
+            }
+        }
+        while named > limit + MIB && self.fits(named - MIB, inputs).await.is_ok() {
+            named -= MIB;
+            refused = named_by(refused, named);
+        }
+        refused
+    }
+
+    /// Whether a sort with another limit has a plan: at its first attempt, or as this one.
+    async fn fits(&self, memory_bytes: u64, inputs: &Arc<Inputs>) -> Result<(), Failure> {
+        if self.job.longest_line == LongestLine::Measured {
+            let seen = self.plans(memory_bytes, LongestLine::Seen, inputs).await;
+            let longest = self.job.contents.framing().longest();
+            // Otherwise a line would be longer than the buffers, and all are measured.
+            if seen.is_ok_and(|room| room >= longest) {
+                return Ok(());
+            }
+        }
+        let plans = self.plans(memory_bytes, self.job.longest_line, inputs);
+        plans.await.map(drop)
+    }
+
+    /// The longest line that its plan with another limit has room for.
+    async fn plans(
+        &self,
+        memory_bytes: u64,
+        longest_line: LongestLine,
+        inputs: &Arc<Inputs>,
+    ) -> Result<usize, Failure> {
+        let resources = Resources {
+            memory_bytes,
+            ..self.job.resources
+        };
+        let mut job = Job {
+            resources,
+            longest_line,
+            ..self.job.clone()
+        };
+        if !job.contents.framing().is_fixed() && job.resume.is_none() {
+            let Lengths { mean, longest } = Lengths::survey(self.node, &job, inputs).await?;
+            // Without a line there is no mean.
+            let mean = if mean > 0 {
+                mean
+            } else {
+                job.contents.framing().mean()
+            };
+            let contents = job.contents.with_lengths(mean, longest);
+            job.contents = contents.unwrap_or(job.contents);
+        }
+        self.choose_within(&job, inputs).await?;
+        Ok(job.contents.framing().longest())
+    }
+
     /// The plan of a sort whose lines are counted, in the memory that the counter leaves.
     async fn choose_beside_counter(
         &self,
+        job: &Job,
         shape: &Shape,
         inputs: &Arc<Inputs>,
     ) -> Result<(Plan, Option<String>), Failure> {
-        let (taken, given) = (Counter::bytes(shape.framing), self.job.resources);
+        let (taken, given) = (Counter::bytes(shape.framing), job.resources);
         let resources = Resources {
             memory_bytes: given.memory_bytes.saturating_sub(taken),
             ..given
         };
         let job = Job {
             resources,
-            ..self.job.clone()
+            ..job.clone()
         };
         let chosen = choose(self.node, &job, shape, inputs).await;
-        chosen.map_err(|failure| match failure {
-            Failure::Program(error) => match error.downcast::<SortError>() {
-                Ok(refused) => with_memory(*refused, taken, given.memory_bytes).into(),
-                Err(error) => Failure::Program(error),
-            },
-            failure => failure,
-        })
+        chosen.map_err(|failure| refused_with(failure, taken, given.memory_bytes))
     }
 
     /// The plan for this rank's range of `bytes` bytes, in the memory that the exchange leaves.
@@ -230,5 +315,34 @@ fn with_memory(refused: SortError, more: u64, limit: u64) -> SortError {
             passes,
         },
         refused => refused,
+    }
+}
+
+/// The same of a failure.
+fn refused_with(failure: Failure, more: u64, limit: u64) -> Failure {
+    match failure {
+        Failure::Program(error) => match error.downcast::<SortError>() {
+            Ok(refused) => with_memory(*refused, more, limit).into(),
+            Err(error) => Failure::Program(error),
+        },
+        failure => failure,
+    }
+}
+
+/// A refusal that names this memory.
+fn named_by(mut failure: Failure, memory_bytes: u64) -> Failure {
+    if let Failure::Program(error) = &mut failure
+        && let Some(SortError::TooLittleMemory { needed, .. }) = error.downcast_mut()
+    {
+        *needed = memory_bytes;
+    }
+    failure
+}
+
+/// The memory that a refusal names, if it is one.
+fn needed_by(failure: &Failure) -> Option<u64> {
+    match failure {
+        Failure::Program(error) => error.downcast_ref::<SortError>()?.needed_memory(),
+        _ => None,
     }
 }

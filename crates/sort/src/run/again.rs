@@ -1,7 +1,8 @@
 //! Attempts of a sort: what one finds out about its lines, the next one knows.
 //!
 //! ```text
-//! a line is longer than the buffers     > buffers with eight times as much room
+//! a line is longer than the buffers     > buffers with room for the longest, which is measured
+//! the memory is too little for the buffers that lines seen ask for     > the same
 //! a quote is not closed in its line     > rows whose quotes may hold newlines
 //! ```
 //!
@@ -25,14 +26,11 @@ use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
 use crate::files::output::Output;
-use crate::job::{Choice, Job, Rows, Source, Target, naming_source};
+use crate::job::{Choice, Job, LongestLine, Rows, Source, Target, naming_source};
 use crate::report::{Report, Warning};
 
 use super::rows::{contents_of, read_headers, same_header};
 use super::sort_in_one_copy;
-
-/// Buffers of the next attempt have room for lines this many times as long.
-const TIMES_LONGER: u64 = 8;
 
 /// Sorts, again if lines are longer, or rows go on over more lines, than was expected.
 pub(super) async fn sort_any_lines(
@@ -64,8 +62,9 @@ pub(super) async fn sort_any_lines(
         if let Some(bad_rows) = unfinished.bad_rows.take() {
             bad_rows.discard(node).await;
         }
+        let has_lengths = !job.contents.framing().is_fixed() || job.rows.is_some();
         let found = cause_of(&failure).filter(|cause| match cause {
-            Cause::LongLine(_) => true,
+            Cause::Lengths => has_lengths && job.longest_line != LongestLine::Measured,
             Cause::OpenQuote => !goes_on && is_csv,
         });
         let is_untouched = (unfinished.output.as_ref()).is_none_or(Output::may_be_given_up);
@@ -84,9 +83,7 @@ pub(super) async fn sort_any_lines(
             draft.discard(node).await;
         }
         match cause {
-            Cause::LongLine(limit) => {
-                job.longest_line = Some(limit.saturating_mul(TIMES_LONGER) as usize)
-            }
+            Cause::Lengths => job.longest_line = LongestLine::Measured,
             Cause::OpenQuote => goes_on = true,
         }
     }
@@ -94,8 +91,8 @@ pub(super) async fn sort_any_lines(
 
 /// The reason to begin again.
 enum Cause {
-    /// A line exceeded this limit.
-    LongLine(u64),
+    /// A line is longer than the plan supposed, or the plan supposes longer lines than memory holds.
+    Lengths,
     OpenQuote,
 }
 
@@ -104,7 +101,9 @@ fn cause_of(failure: &Failure) -> Option<Cause> {
         return None;
     };
     match error.downcast_ref() {
-        Some(SortError::LongLine { limit, .. }) => Some(Cause::LongLine(*limit)),
+        Some(SortError::LongLine { .. } | SortError::TooLittleMemory { .. }) => {
+            Some(Cause::Lengths)
+        }
         // Behind a quote that is open, lines have other mistakes, too, and may be checked first.
         Some(SortError::BadRow { .. }) => Some(Cause::OpenQuote),
         _ => None,

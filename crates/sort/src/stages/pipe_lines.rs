@@ -211,11 +211,11 @@ impl Stream<'_> {
         let (line, first) = (open.bytes()[open.line..].to_vec(), open.line_position());
         let limit = self.reader.framing.longest();
         if line.len() + more > limit {
-            let (file, position, limit) = (None, first, limit as u64);
             return Err(SortError::LongLine {
-                file,
-                position,
-                limit,
+                file: None,
+                position: first,
+                read: (line.len() + more) as u64,
+                limit: limit as u64,
             }
             .into());
         }

@@ -259,6 +259,7 @@ impl Rest {
                 return Err(SortError::LongLine {
                     file: None,
                     position: self.position,
+                    read: block.range().len().max(most as usize) as u64,
                     limit,
                 }
                 .into());

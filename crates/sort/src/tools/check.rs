@@ -238,7 +238,8 @@ impl Checker {
             ..Verdict::default()
         };
         let all = &block.buffer.bytes()[block.range()];
-        let (mut ends, mut before, mut blank): (Option<(&[u8], &[u8])>, u64, u64) = (None, 0, 0);
+        let (mut before, mut blank) = (0, 0);
+        let mut ends: Option<(&[u8], &[u8])> = None;
         for record in framing.split(all) {
             let line = verdict.newlines;
             if counts_newlines {

@@ -9,7 +9,7 @@ use machine::Driver;
 use node::Random;
 use record::text::TextTies;
 use record::{LineOrder, Ties};
-use sort::{Choice, Job, Lines};
+use sort::{Choice, Job, Lines, LongestLine};
 
 fn check(equal: Equal, from: u64) {
     let (mut spilled, mut merged, mut dropped) = (0, 0, 0);
@@ -67,7 +67,7 @@ fn counts_reach_over_loads_and_partitions() {
             .map(|number| sort::Source::Path(format!("/in{number}").into()))
             .collect();
         sort.job.tuning = sort::Tuning::default();
-        sort.job.longest_line = Some(800_000);
+        sort.job.longest_line = LongestLine::AtLeast(800_000);
         sort.job.resources.memory_bytes = 64 << 20;
         sort.order.text = text_order(false, TextTies::Position);
         sort.keep(Equal::Counted);

@@ -8,7 +8,7 @@ use pipeline::Failure;
 use record::rows::{Dialect, RowOrder};
 use record::text::TextTies;
 use record::{FieldOrder, LineOrder};
-use sort::{Choice, Report, SortError, Source, Target, Tuning};
+use sort::{Choice, LongestLine, Report, SortError, Source, Target, Tuning};
 
 use crate::common::chained::drawn_chained;
 use crate::common::lines::{Equal, LineSort, Shape, drawn_ties, seeds, sorted_lines, text_order};
@@ -213,7 +213,7 @@ fn long_lines_go_on_over_reads() {
         for seed in 0..10 {
             let mut merge = LineSort::new(files.clone(), order.clone(), b'\n');
             merge.job.plan = Choice::MergeInputs;
-            merge.job.longest_line = Some(130_000);
+            merge.job.longest_line = LongestLine::AtLeast(130_000);
             merge.job.tuning.chunk_bytes = Some(1);
             merge.pipes = vec![pipes; 4];
             merge.check(seed);

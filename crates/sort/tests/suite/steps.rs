@@ -7,7 +7,7 @@ use std::sync::Arc;
 use record::rows::{Dialect, RowOrder};
 use record::text::{KeyOptions, Locale, TextOrder, TextTies};
 use record::{LineOrder, steps};
-use sort::{Choice, Lines};
+use sort::{Choice, Lines, LongestLine};
 
 use crate::common::lines::{Equal, LineSort};
 
@@ -127,7 +127,7 @@ fn sort_of(case: &Case, bytes: usize) -> LineSort {
     let files = files.into_iter().map(String::into_bytes).collect();
     let mut sort = LineSort::of(files, case.order.clone());
     sort.job.resources.memory_bytes = 64 << 20;
-    sort.job.longest_line = Some(2 * long.len() + 1000);
+    sort.job.longest_line = LongestLine::AtLeast(2 * long.len() + 1000);
     sort
 }
 

@@ -212,16 +212,17 @@ impl Contents for Lines {
                 if ends.len() < 2 || WINDOW_BYTES > limit {
                     let mut each = each(lines, ends);
                     let found = each.find(|(_, line)| line.len() > limit);
-                    long = long.or(found.map(|(at, _)| offset + at));
+                    long = long.or(found.map(|(at, line)| (offset + at, line.len() as u64)));
                 }
             },
         );
         block.size.records = records;
         match long {
             None => Ok(sum),
-            Some(at) => Err(SortError::LongLine {
+            Some((at, read)) => Err(SortError::LongLine {
                 file: None,
                 position: block.first + at as u64,
+                read,
                 limit: limit as u64,
             }),
         }

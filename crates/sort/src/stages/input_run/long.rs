@@ -25,6 +25,7 @@ impl SortedInputs {
             return Err(SortError::LongLine {
                 file: Some(file.path().to_owned()),
                 position: run.bytes,
+                read: bytes as u64,
                 limit: self.framing.longest() as u64,
             });
         }

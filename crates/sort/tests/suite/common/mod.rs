@@ -51,7 +51,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         listing: None,
         host: String::new(),
         rows: None,
-        longest_line: None,
+        longest_line: sort::LongestLine::Seen,
         may_begin_again: false,
         top: None,
     }
