@@ -77,6 +77,10 @@ struct State {
     files: Files,
     /// Paths that are directories; files may be anywhere.
     directories: BTreeSet<PathBuf>,
+    /// Files that keep their names, as mount points do.
+    fixed: BTreeSet<PathBuf>,
+    /// What people were told.
+    told: Vec<String>,
     /// Changes that a crash may lose, unless it loses none.
     journal: Option<Journal>,
     /// Number of power failures, which end the requests that began before.
@@ -121,6 +125,8 @@ impl MemoryDisks {
         let state = State {
             files: Files::new(),
             directories: BTreeSet::new(),
+            fixed: BTreeSet::new(),
+            told: Vec::new(),
             journal: None,
             life: 0,
             spoiler: None,
@@ -219,11 +225,6 @@ impl MemoryDisks {
     pub fn written_bytes(&self, under: &Path) -> u64 {
         let state = self.shared.lock();
         state.disks[state.disk_of(under)].written
-    }
-
-    /// Creates a directory.
-    pub fn put_directory(&self, path: &Path) {
-        self.shared.lock().directories.insert(path.to_owned());
     }
 
     /// The bytes of a file, if it exists and has bytes.

@@ -1,6 +1,7 @@
 //! Paths of this machine, and the record of the run's unfinished files.
 
 use std::ffi::OsStr;
+use std::io::{IsTerminal, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,12 @@ use crate::access;
 use crate::descriptor::open_descriptor;
 use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
+use crate::names;
 use crate::retry::{retried, retried_std};
 use crate::unfinished::{Place, Unfinished};
+
+/// The kinds of file systems that are in memory (linux/magic.h): tmpfs and ramfs.
+const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// The files of this machine.
 ///
@@ -71,6 +76,7 @@ impl RealDisks {
         let mut unfinished = self.unfinished.lock();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let place = unfinished.place(path);
+        names::check_new(&place.directory_by(path))?;
         let fd = place.open(flags, Mode::from_raw_mode(mode))?;
         unfinished.files.insert(path.to_owned(), place);
         Ok(fd)
@@ -163,6 +169,10 @@ impl Disks for RealDisks {
         Ok(())
     }
 
+    fn obstacle(&self, path: &Path) -> Option<String> {
+        names::obstacle(path)
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut unfinished = self.unfinished.lock();
         unfinished.of(path).remove()?;
@@ -180,6 +190,24 @@ impl Disks for RealDisks {
         let place = self.unfinished.lock().of(path);
         let space = place.space()?;
         Ok(space.f_bavail * space.f_frsize)
+    }
+
+    fn temporary(&self) -> PathBuf {
+        let named = std::env::var_os("TMPDIR").filter(|named| !named.is_empty());
+        named.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+    }
+
+    fn is_lasting(&self, path: &Path) -> io::Result<bool> {
+        let kind = retried(|| rustix::fs::statfs(path))?.f_type;
+        Ok(!IN_MEMORY.contains(&(kind as u32)))
+    }
+
+    fn tell(&self, text: &str) {
+        let mut stderr = io::stderr();
+        // A bar of progress may be there.
+        let clear = ["", "\r\x1b[K"][usize::from(stderr.is_terminal())];
+        let text = text.replace(char::is_control, "?");
+        let _ = writeln!(stderr, "{clear}gristmill: WARNING {text}");
     }
 }
 

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatVfs};
-use rustix::fs::{fstat, fstatvfs, openat, renameat, stat, statvfs, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatVfs, StatxAttributes, StatxFlags};
+use rustix::fs::{fstat, fstatvfs, openat, renameat, stat, statvfs, statx, unlinkat};
 use rustix::io::{Errno, Result};
 
 use crate::disks::directory_of;
@@ -83,6 +83,11 @@ impl Place {
 
     pub(crate) fn rename(&self, to: &Place) -> Result<()> {
         retried(|| renameat(self.directory(), &self.name, to.directory(), &to.name))
+    }
+
+    pub(crate) fn attributes(&self) -> Result<StatxAttributes> {
+        let (flags, mask) = (AtFlags::empty(), StatxFlags::empty());
+        retried(|| Ok(statx(self.directory(), &self.name, flags, mask)?.stx_attributes))
     }
 
     pub(crate) fn space(&self) -> Result<StatVfs> {

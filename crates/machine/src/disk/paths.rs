@@ -14,6 +14,23 @@ use super::journal::Entry;
 /// The user number of programs.
 pub(super) const CALLER: u32 = 0;
 
+impl MemoryDisks {
+    /// Creates a directory.
+    pub fn put_directory(&self, path: &Path) {
+        self.shared.lock().directories.insert(path.to_owned());
+    }
+
+    /// Lets no file be renamed over this one from now on, as if it were a mount point.
+    pub fn fix(&self, path: &Path) {
+        self.shared.lock().fixed.insert(path.to_owned());
+    }
+
+    /// What people were told.
+    pub fn told(&self) -> Vec<String> {
+        self.shared.lock().told.clone()
+    }
+}
+
 impl Disks for MemoryDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         self.shared.count()?;
@@ -101,6 +118,9 @@ impl Disks for MemoryDisks {
     fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError> {
         self.shared.count()?;
         let mut state = self.shared.lock();
+        if state.fixed.contains(to) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
         let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
         let file = inode.number;
         state.files.insert(to.to_owned(), inode);
@@ -113,6 +133,11 @@ impl Disks for MemoryDisks {
             journal.sync_directory();
         }
         Ok(())
+    }
+
+    fn obstacle(&self, path: &Path) -> Option<String> {
+        let is_fixed = self.shared.lock().fixed.contains(path);
+        is_fixed.then(|| "it is a mount point".to_owned())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -144,6 +169,18 @@ impl Disks for MemoryDisks {
 
     fn space(&self, path: &Path) -> io::Result<u64> {
         Ok(self.shared.lock().free(path))
+    }
+
+    fn temporary(&self) -> PathBuf {
+        PathBuf::from("/tmp")
+    }
+
+    fn is_lasting(&self, _: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn tell(&self, text: &str) {
+        self.shared.lock().told.push(text.to_owned());
     }
 }
 

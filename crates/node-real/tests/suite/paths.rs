@@ -216,3 +216,37 @@ fn files_are_renamed_and_removed_where_they_were_made() {
     assert_eq!(list(place.path()), ["b"]);
     assert_eq!(list(&place.path().join("b")), ["named"]);
 }
+
+/// The question removes neither a file nor an empty directory, and agrees with a rename.
+#[test]
+fn a_name_that_its_directory_keeps_is_an_obstacle() {
+    if ran_as_nobody("paths::a_name_that_its_directory_keeps_is_an_obstacle") {
+        return;
+    }
+    let place = tempfile::TempDir::new().unwrap();
+    let path = |name: &str| place.path().join(name);
+    fs::create_dir_all(path("d/empty")).unwrap();
+    fs::write(path("d/file"), "records").unwrap();
+    symlink("empty", path("d/link")).unwrap();
+    let names = ["d/file", "d/empty", "d/link", "d/missing"];
+    for (mode, is_kept) in [(0o755, false), (0o555, true), (0o755, false)] {
+        fs::set_permissions(path("d"), Permissions::from_mode(mode)).unwrap();
+        let found = names.map(|name| node_real::obstacle(&path(name)).is_some());
+        assert_eq!(found, [is_kept, false, false, false], "{mode:o}");
+        fs::write(path("new"), "records").unwrap();
+        assert_eq!(fs::rename(path("new"), path("d/file")).is_err(), is_kept);
+    }
+    assert!(path("d/empty").is_dir() && path("d/link").symlink_metadata().is_ok());
+}
+
+/// A copy of records there would not survive a power failure.
+#[test]
+fn files_in_memory_do_not_last() {
+    let found = Cluster::new(1, 1).run(|node| async move {
+        let shm = node.is_lasting("/dev/shm".as_ref()).await.ok();
+        (node.is_lasting("/proc".as_ref()).await.unwrap(), shm)
+    });
+    let kind = rustix::fs::statfs("/dev/shm").map(|found| found.f_type);
+    let in_memory = kind.is_ok_and(|kind| kind == 0x0102_1994);
+    assert_eq!(found, [(true, kind.ok().map(|_| !in_memory))]);
+}

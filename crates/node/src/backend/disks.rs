@@ -50,6 +50,9 @@ pub trait Disks: Send + Sync + 'static {
     /// # Errors
     /// As the variants of [`RenameError`] say.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError>;
+    /// Why no file can be renamed over the regular file at `path`, which is no link; none if one
+    /// can, and for anything else.
+    fn obstacle(&self, path: &Path) -> Option<String>;
     /// Removes a file.
     ///
     /// # Errors
@@ -65,6 +68,15 @@ pub trait Disks: Send + Sync + 'static {
     /// # Errors
     /// When the path leads to nothing.
     fn space(&self, path: &Path) -> io::Result<u64>;
+    /// The directory for temporary files if the program has no other.
+    fn temporary(&self) -> PathBuf;
+    /// Whether files below `path` survive a power failure: those in memory do not.
+    ///
+    /// # Errors
+    /// When the path leads to nothing.
+    fn is_lasting(&self, path: &Path) -> io::Result<bool>;
+    /// Tells people something before the next step, in which the process may die.
+    fn tell(&self, text: &str);
 }
 
 /// A failed rename, and the state that it left.

@@ -196,6 +196,10 @@ pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
             "a new file is new"
         );
         assert_eq!(node.list(&place.directory).await.unwrap(), ["a", "b"]);
+        let missing = place.directory.join("missing");
+        for path in [&new, &missing, &place.directory, &place.source] {
+            assert_eq!(node.obstacle(path).await, None, "{}", path.display());
+        }
         node.rename(&old, &new).await.unwrap();
         assert_eq!(node.list(&place.directory).await.unwrap(), ["b"]);
         let file = node.open(&new, Open::Read { direct: false }).await.unwrap();

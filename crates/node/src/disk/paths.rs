@@ -97,6 +97,13 @@ impl Node {
         })
     }
 
+    /// Why no file can be renamed over the regular file at `path`, which is no link; none if one
+    /// can, and for anything else.
+    pub async fn obstacle(&self, path: &Path) -> Option<String> {
+        self.reach().await;
+        self.disks().obstacle(path)
+    }
+
     /// Removes a file.
     ///
     /// # Errors
@@ -125,6 +132,27 @@ impl Node {
     pub async fn space(&self, path: &Path) -> Result<u64, DiskError> {
         self.on_path("find the free space of", path, |disks| disks.space(path))
             .await
+    }
+
+    /// The directory for temporary files if the program has no other.
+    pub fn temporary(&self) -> PathBuf {
+        self.disks().temporary()
+    }
+
+    /// Whether files below `path` survive a power failure: those in memory do not.
+    ///
+    /// # Errors
+    /// When the path leads to nothing.
+    pub async fn is_lasting(&self, path: &Path) -> Result<bool, DiskError> {
+        self.on_path("look at", path, |disks| disks.is_lasting(path))
+            .await
+    }
+
+    /// Tells people something before the next step, in which the process may die. A real node writes
+    /// a line on standard error.
+    pub async fn tell(&self, text: &str) {
+        self.reach().await;
+        self.disks().tell(text);
     }
 
     async fn on_path<T>(
