@@ -62,6 +62,13 @@ pub enum Warning {
         /// Number of these files.
         count: usize,
     },
+    /// The output was written over the old file, which could not be replaced.
+    InPlace {
+        /// The output.
+        file: PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// Rows with mistakes were set aside.
     BadRows {
         /// The file where they are.
@@ -83,6 +90,7 @@ impl Warning {
             Warning::Grew { .. } => "input_grew",
             Warning::Stale { .. } => "stale_output",
             Warning::OldSet { .. } => "old_set",
+            Warning::InPlace { .. } => "in_place",
             Warning::BadRows { .. } => "bad_rows",
             Warning::NoSuchKey { .. } => "no_such_key",
         }
@@ -92,6 +100,7 @@ impl Warning {
     pub fn file(&self) -> &Path {
         match self {
             Warning::Grew { file, .. }
+            | Warning::InPlace { file, .. }
             | Warning::BadRows { file, .. }
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
@@ -106,6 +115,11 @@ impl fmt::Display for Warning {
             Warning::Grew { file, was, now } => write!(
                 out,
                 "{}: grew from {was} to {now} bytes while it was sorted; its first {was} bytes were sorted",
+                file.display()
+            ),
+            Warning::InPlace { file, why } => write!(
+                out,
+                "{}: was written in place, which is done: it could not be replaced ({why})",
                 file.display()
             ),
             Warning::BadRows { file, count } => write!(

@@ -35,7 +35,7 @@ use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
-use crate::files::output::Output;
+use crate::files::output::{Output, refuse_fixed};
 use crate::files::temporary::check_name;
 use crate::job::{Job, Source, Target};
 use crate::passes::exchange::Ports;
@@ -73,6 +73,14 @@ pub async fn run_and<T>(
     let all = async {
         check_names(job)?;
         look_first(node, job).await?;
+        if let Some(list) = &job.listing {
+            refuse_fixed(
+                node,
+                list,
+                "the list of all outputs is renamed: name another output",
+            )
+            .await?;
+        }
         let mut report = again::sort_any_lines(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));

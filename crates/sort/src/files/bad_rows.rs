@@ -24,13 +24,17 @@ pub(crate) struct BadRows {
 }
 
 impl BadRows {
-    /// Opens a draft of the file.
+    /// Opens a draft of the file, in one of `places` if it cannot be replaced.
     ///
     /// # Errors
     /// When the path leads to a directory, or the disk refuses.
-    pub(crate) async fn open(node: &Node, path: PathBuf) -> Result<BadRows, Failure> {
+    pub(crate) async fn open(
+        node: &Node,
+        path: PathBuf,
+        places: &[PathBuf],
+    ) -> Result<BadRows, Failure> {
         let target = Target::Path(path.clone());
-        let output = Output::open(node, &target, IoChoice::Buffered).await?;
+        let output = Output::open(node, &target, IoChoice::Buffered, places).await?;
         Ok(BadRows {
             path,
             output,

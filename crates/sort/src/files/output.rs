@@ -12,6 +12,7 @@
 //! and durable. A pipe is written front to back, and has its name from the start.
 
 mod draft;
+mod in_place;
 pub(crate) mod journal;
 mod layout;
 mod old_set;
@@ -39,6 +40,7 @@ use set::Set;
 use together::Together;
 
 pub(crate) use draft::{NEW_MODE, take_over};
+pub(crate) use in_place::refuse_fixed;
 pub(crate) use layout::Layout;
 pub(crate) use single::{hold, replaced_kind};
 
@@ -72,7 +74,8 @@ enum Commit {
 }
 
 impl Output {
-    /// Opens an output of this node alone.
+    /// Opens an output of this node alone. If it cannot be replaced, its draft goes to the first of
+    /// `places` that takes it, or of the usual ones if there are none.
     ///
     /// # Errors
     /// When the target's directory is missing, the target is of the wrong kind, or the disk refuses.
@@ -80,10 +83,13 @@ impl Output {
         node: &Node,
         target: &Target,
         io: IoChoice,
+        places: &[PathBuf],
     ) -> Result<Output, Failure> {
         let draft = match target {
             Target::Standard => single::standard(node).await?,
-            Target::Path(path) | Target::Together(path) => single::open(node, path, io).await?,
+            Target::Path(path) | Target::Together(path) => {
+                single::open(node, path, (io, places)).await?
+            }
             Target::Directories(all) => {
                 let set = Set::open(node, all, io).await?;
                 let drafts = Arc::clone(&set.drafts);
@@ -111,21 +117,6 @@ impl Output {
             draft,
             Commit::Together(Arc::new(together)),
         ))
-    }
-
-    /// Opens a draft that outlives the run until it becomes `target`; its identity is given if an
-    /// earlier run began it.
-    ///
-    /// # Errors
-    /// When the draft is not that of the earlier run, another run has it, or the disk refuses.
-    pub(crate) async fn keep(
-        node: &Node,
-        target: &Path,
-        draft: (&Path, Option<u64>),
-        io: IoChoice,
-    ) -> Result<Output, Failure> {
-        let draft = single::keep(node, target, draft, io).await?;
-        Ok(Output::of(node, draft, Commit::One))
     }
 
     fn of(node: &Node, draft: Draft, commit: Commit) -> Output {
@@ -322,7 +313,8 @@ impl Output {
         Ok(())
     }
 
-    /// Gives the finished files their names. Warns of files of an old set that stay.
+    /// Gives the finished files their names, or writes them in place. Warns of that, and of files
+    /// of an old set that stay.
     ///
     /// # Errors
     /// When a disk refuses; a set is then not there, or not durable.
@@ -330,10 +322,11 @@ impl Output {
         if let Commit::Set(set) = &self.commit {
             return set.commit(node).await;
         }
+        let mut warning = None;
         for draft in self.own_drafts(node) {
-            draft.name(node).await?;
+            warning = draft.name(node).await?;
         }
-        Ok(None)
+        Ok(warning)
     }
 
     /// Removes the drafts of an output that failed.

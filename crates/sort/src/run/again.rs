@@ -178,7 +178,7 @@ async fn with_rows(
     }
     let contents = contents_of(rows, &headers, goes_on, &job.sources)?;
     if let Some(path) = &rows.bad_rows {
-        unfinished.bad_rows = Some(BadRows::open(node, path.clone()).await?);
+        unfinished.bad_rows = Some(BadRows::open(node, path.clone(), &job.temporary).await?);
     }
     Ok(Job {
         sources: headers.behind,

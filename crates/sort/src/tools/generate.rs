@@ -57,7 +57,7 @@ pub async fn generate(node: &Node, job: &Generate) -> Result<Checksum, Failure> 
         let file = all.first().cloned().unwrap_or_default();
         return Err(SortError::Directory { file }.into());
     }
-    let output = Output::open(node, &job.target, job.io).await?;
+    let output = Output::open(node, &job.target, job.io, &[]).await?;
     let bytes = GENSORT.of(job.records).bytes;
     let made = async {
         let checksum = make(node, job, &output, bytes).await?;

@@ -14,6 +14,7 @@ use crate::job::{IoChoice, Target};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Piece};
 use crate::records::size::Sum;
+use crate::report::Warning;
 use crate::stages::{Tally, Writer, write};
 
 /// Bytes of a request, whole disk blocks.
@@ -26,7 +27,8 @@ const DEPTH: usize = 2;
 /// One buffer that is filled, one that waits, and those in flight.
 const BUFFERS: usize = 2 + DEPTH;
 
-/// Stores standard input in the file `target`, compressed if asked. Returns the bytes that came.
+/// Stores standard input in the file `target`, compressed if asked. Warns if that was
+/// written in place.
 ///
 /// # Errors
 /// When the input or the disk fails. The target keeps its old content then.
@@ -34,18 +36,17 @@ pub async fn store(
     node: &Node,
     target: PathBuf,
     compress: Option<Compress>,
-) -> Result<u64, Failure> {
+) -> Result<Option<Warning>, Failure> {
     check_name(&target)?;
     let input = node.standard(Standard::Input).await?;
-    let mut output = Output::open(node, &Target::Path(target), IoChoice::Auto).await?;
+    let mut output = Output::open(node, &Target::Path(target), IoChoice::Auto, &[]).await?;
     if let Some(how) = compress {
         output = output.compressed(node, how).await?;
     }
     let stored = async {
         let bytes = copy(node, input, &output).await?;
         output.finish(node, bytes).await?;
-        output.name(node).await?;
-        Ok(bytes)
+        output.name(node).await
     };
     let stored = stored.await;
     if stored.is_err() {

@@ -19,6 +19,7 @@ mod faults;
 mod first_records;
 mod flips;
 mod foreign;
+mod in_place;
 mod large_records;
 mod line_limits;
 mod line_memory;

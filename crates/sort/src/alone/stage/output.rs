@@ -67,7 +67,7 @@ impl Bench<'_> {
     /// Pieces > writer > a file that is thrown away.
     pub(super) async fn on_output(&self) -> Result<StageReport, Failure> {
         let target = Target::Path(self.job.directory.join("gristmill-stage-output"));
-        let output = Output::open(self.node, &target, self.job.resources.io).await?;
+        let output = Output::open(self.node, &target, self.job.resources.io, &[]).await?;
         let report = self.writer(&output).await;
         output.discard(self.node).await;
         report

@@ -8,9 +8,11 @@ use pipeline::Failure;
 
 use crate::error::{SortError, no_memory};
 use crate::files::output::Claim;
+use crate::files::output::in_place::InPlace;
 use crate::files::text_file::{PRIVATE, spelled};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
+use crate::report::Warning;
 
 /// Permission bits of a new output before the process's mask, as of every tool.
 pub(crate) const NEW_MODE: u32 = 0o666;
@@ -26,6 +28,8 @@ pub(super) struct Draft {
     pub access: Option<Access>,
     /// The length in bytes, if it is known before the file is finished.
     pub length: Option<u64>,
+    /// The target, if it is written over, because it cannot be replaced.
+    pub in_place: Option<InPlace>,
 }
 
 impl Draft {
@@ -36,6 +40,7 @@ impl Draft {
             shown: file.path().to_owned(),
             access: None,
             length: None,
+            in_place: None,
             file,
         }
     }
@@ -77,6 +82,9 @@ impl Draft {
         let free = node.space(self.file.path()).await?;
         if length > free {
             return Err(no_room(&self.shown, length, free));
+        }
+        if let Some(in_place) = &self.in_place {
+            in_place.check_room(node, &self.file, length).await?;
         }
         self.preallocate(node, length).await
     }
@@ -139,17 +147,21 @@ impl Draft {
         Ok(synced.map_err(|error| self.named(error))?)
     }
 
-    /// Gives a finished file its access and its name.
+    /// Gives a finished file its access and its name, or writes it over its target and warns of
+    /// that.
     ///
     /// # Errors
     /// When the disk refuses; the file may have its name all the same, without being durable.
-    pub(super) async fn name(&self, node: &Node) -> Result<(), DiskError> {
+    pub(super) async fn name(&self, node: &Node) -> Result<Option<Warning>, DiskError> {
+        if let Some(in_place) = &self.in_place {
+            return in_place.write(node, self.file.path()).await.map(Some);
+        }
         let Some(target) = &self.target else {
-            return Ok(());
+            return Ok(None);
         };
         let taken = take_over(node, &self.file, self.access).await;
         taken.map_err(|error| self.named(error))?;
-        node.rename(self.file.path(), target).await
+        node.rename(self.file.path(), target).await.map(|()| None)
     }
 
     /// Removes the file of an output that failed.
@@ -177,8 +189,12 @@ impl Draft {
         }
     }
 
-    /// The file's own name and that of the target, or of `becomes`.
+    /// The file's own name and that of the target, or of `becomes`; none where the target's lock
+    /// keeps others away.
     pub(super) fn claim(&self, becomes: Option<&str>) -> Option<Claim> {
+        if self.in_place.is_some() {
+            return None;
+        }
         let target = becomes.map(Path::new).or(self.target.as_deref())?;
         let name = |path: &Path| Some(spelled(Path::new(path.file_name()?)));
         Some(Claim {

@@ -24,6 +24,7 @@ use pipeline::Failure;
 use crate::error::SortError;
 use crate::files::manifest::{ListedFile, Manifest, Placed, part_name};
 use crate::files::output::draft::{Draft, no_room, shown_as};
+use crate::files::output::in_place::refuse_fixed;
 use crate::files::output::layout::{Cut, Disk, Layout, divide};
 use crate::files::output::old_set::SetAccess;
 use crate::files::temporary::{Temporary, sweep};
@@ -62,6 +63,13 @@ impl Set {
         for path in given {
             directories.push(Directory::open(node, path, directories.is_empty()).await?);
         }
+        let manifest = directories[0].path.join(Manifest::NAME);
+        refuse_fixed(
+            node,
+            &manifest,
+            "a set renames its manifest: name another directory",
+        )
+        .await?;
         let access = SetAccess::of(node, &directories[0].path).await?;
         let how = Open::Create {
             direct: io != IoChoice::Buffered,

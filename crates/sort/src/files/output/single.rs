@@ -8,8 +8,9 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::files::input::{Input, Inputs};
-use crate::files::output::Output;
 use crate::files::output::draft::{Draft, NEW_MODE, draft_mode, shown_as};
+use crate::files::output::in_place::{InPlace, refuse_fixed};
+use crate::files::output::{Commit, Output};
 use crate::files::temporary::{Temporary, sweep};
 use crate::files::text_file::PRIVATE;
 use crate::job::IoChoice;
@@ -23,11 +24,16 @@ pub(super) async fn standard(node: &Node) -> Result<Draft, Failure> {
     Ok(Draft::new(file.front_to_back()))
 }
 
-/// Opens a pipe or a device, or creates a file that becomes `path`.
+/// Opens a pipe or a device, or creates a file that becomes `path`, or one in `places` that is written
+/// over it.
 ///
 /// # Errors
 /// When `path` is a directory, its directory is missing, or the disk refuses.
-pub(super) async fn open(node: &Node, path: &Path, io: IoChoice) -> Result<Draft, Failure> {
+pub(super) async fn open(
+    node: &Node,
+    path: &Path,
+    (io, places): (IoChoice, &[PathBuf]),
+) -> Result<Draft, Failure> {
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(directory(path));
     }
@@ -44,6 +50,10 @@ pub(super) async fn open(node: &Node, path: &Path, io: IoChoice) -> Result<Draft
         Some(_) => Some(node.access(&target).await?),
         None => None,
     };
+    if let Some(why) = node.obstacle(&target).await {
+        let in_place = InPlace::open(node, &target, why).await?;
+        return in_place.draft(node, (io, places)).await;
+    }
     let how = Open::Create {
         direct: is_direct(io),
         mode: draft_mode(access),
@@ -54,6 +64,21 @@ pub(super) async fn open(node: &Node, path: &Path, io: IoChoice) -> Result<Draft
 }
 
 impl Output {
+    /// Opens a draft that outlives the run until it becomes `target`; its identity is given if an
+    /// earlier run began it.
+    ///
+    /// # Errors
+    /// When the draft is not that of the earlier run, another run has it, or the disk refuses.
+    pub(crate) async fn keep(
+        node: &Node,
+        target: &Path,
+        draft: (&Path, Option<u64>),
+        io: IoChoice,
+    ) -> Result<Output, Failure> {
+        let draft = keep(node, target, draft, io).await?;
+        Ok(Output::of(node, draft, Commit::One))
+    }
+
     /// Refuses to write over an input: an open descriptor is written in place, while the input is
     /// read or before the sort is known to succeed. What is only added to an input may be there as
     /// well, unless a merge would see it there.
@@ -117,7 +142,11 @@ pub(super) async fn keep(
     let access = match replaced_kind(node, target).await? {
         None => new_access(node, target).await?,
         Some(FileKind::Directory) => return Err(directory(target)),
-        Some(_) => node.access(target).await?,
+        Some(_) => {
+            let what = "--resume renames its output: name another file, or leave it out";
+            refuse_fixed(node, target, what).await?;
+            node.access(target).await?
+        }
     };
     let (direct, mode) = (is_direct(io), PRIVATE);
     let how = match known {

@@ -26,6 +26,7 @@ use crate::error::SortError;
 use crate::files::manifest::is_name;
 use crate::files::output::Claim;
 use crate::files::output::draft::Draft;
+use crate::files::output::in_place::refuse_fixed;
 use crate::files::output::layout::Layout;
 use crate::files::output::single;
 use crate::job::Job;
@@ -202,7 +203,9 @@ async fn create(node: &Node, job: &Job, path: &Path) -> Result<Draft, Failure> {
     if there.is_some_and(|there| there.kind == FileKind::Sequential) {
         return Err(refused(path, "which must be a regular file"));
     }
-    single::open(node, path, job.resources.io).await
+    let what = "several ranks rename it: name another file, or put {rank} in -o";
+    refuse_fixed(node, path, what).await?;
+    single::open(node, path, (job.resources.io, &[])).await
 }
 
 /// Opens the file that rank 0 has created.

@@ -221,6 +221,11 @@ impl Case {
         Err(format!("the output is {found:?}, not {expected:?}"))
     }
 
+    /// Whether these bytes are the whole output.
+    pub fn is_sorted(&self, bytes: &[u8]) -> bool {
+        bytes == self.sorted
+    }
+
     /// Checks that there is no other file.
     pub fn check_alone(&self, driver: &Driver) -> Result<(), String> {
         let others = self.others(driver);
