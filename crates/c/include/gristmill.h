@@ -93,6 +93,8 @@ typedef struct gristmill_report {
     double seconds;
     /* How often a record was read and written: 1 if memory held all. */
     uint32_t passes;
+    /* 1 if the output file was written in place, because it could not be replaced, else 0. */
+    uint32_t in_place;
 } gristmill_report;
 
 /* How far a sort has come. */

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sort::Warning;
+
 /// What a sort did.
 ///
 /// ```
@@ -25,6 +27,8 @@ pub struct Report {
     pub temporary_bytes: u64,
     /// The time that it took.
     pub time: Duration,
+    /// Whether the output file was written in place, because it could not be replaced.
+    pub in_place: bool,
 }
 
 /// A record that is out of order, as [`Sorter::check_file`](crate::Sorter::check_file) finds it.
@@ -45,6 +49,11 @@ impl Report {
             passes: report.passes,
             temporary_bytes: report.temp_peak_bytes,
             time: Duration::from_secs_f64(report.seconds),
+            in_place: report.warnings.iter().any(is_in_place),
         }
     }
+}
+
+fn is_in_place(warning: &Warning) -> bool {
+    matches!(warning, Warning::InPlace { .. })
 }

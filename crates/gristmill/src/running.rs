@@ -114,12 +114,13 @@ pub(crate) fn check(job: Checked) -> Result<CheckResult, Failure> {
     })
 }
 
-/// Stores in a file the bytes that `fill` pushes. The file gets its name if all of them come.
+/// Stores in a file the bytes that `fill` pushes. The file gets its name if all of them come. Also
+/// returns whether it was written in place.
 pub(crate) fn store<T>(
     path: &Path,
     watch: &Watch,
     fill: impl FnOnce(&mut Feed) -> Result<Result<T, Error>, Gone>,
-) -> Result<T, Error> {
+) -> Result<(T, bool), Error> {
     let (mut feed, input) = Feed::new();
     scope(|scope| {
         let target = path.to_owned();
@@ -149,7 +150,7 @@ pub(crate) fn store<T>(
         match (filled, stored) {
             (Ok(Err(error)), _) => Err(error),
             (_, Err(failure)) => Err(failure.into()),
-            (Ok(filled), Ok(_)) => filled,
+            (Ok(filled), Ok(warning)) => Ok((filled?, warning.is_some())),
             (Err(Gone), Ok(_)) => unreachable!("an input that was cut is an error"),
         }
     })

@@ -226,7 +226,7 @@ impl Sorted {
     /// When the sort has failed, or the file cannot be written; it has its old content then.
     pub fn write_file(mut self, path: impl AsRef<Path>) -> Result<Report, Error> {
         let watch = self.watch.clone();
-        store(path.as_ref(), &watch, |file| {
+        let (report, in_place) = store(path.as_ref(), &watch, |file| {
             loop {
                 match self.next_records() {
                     Ok(Some(records)) => file.push(records)?,
@@ -234,7 +234,8 @@ impl Sorted {
                     Err(error) => break Ok(Err(error)),
                 }
             }
-        })
+        })?;
+        Ok(Report { in_place, ..report })
     }
 
     /// Bytes of the next records; none at the end.

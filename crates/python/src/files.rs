@@ -17,10 +17,12 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
         passes,
         temporary_bytes,
         time,
+        in_place,
         ..
     } = *report;
     let class = py.import("gristmill.reports")?.getattr("Report")?;
-    class.call1((records, bytes, passes, temporary_bytes, time.as_secs_f64()))
+    let seconds = time.as_secs_f64();
+    class.call1((records, bytes, passes, temporary_bytes, seconds, in_place))
 }
 
 /// A call that sorts or merges files, for the end of the interpreter: another thread may be in it.

@@ -20,6 +20,8 @@ pub struct ReportOfC {
     pub seconds: f64,
     /// How often a record was read and written: 1 if memory held all.
     pub passes: u32,
+    /// 1 if the output file was written in place, because it could not be replaced, else 0.
+    pub in_place: u32,
 }
 
 impl From<Report> for ReportOfC {
@@ -30,6 +32,7 @@ impl From<Report> for ReportOfC {
             temporary_bytes: report.temporary_bytes,
             seconds: report.time.as_secs_f64(),
             passes: report.passes,
+            in_place: report.in_place.into(),
         }
     }
 }

@@ -18,6 +18,8 @@ class Report(NamedTuple):
     """The most bytes of temporary files at any time."""
     seconds: float
     """The time that it took."""
+    in_place: bool
+    """Whether the output file was written in place, because it could not be replaced."""
 
 
 class Disorder(NamedTuple):
