@@ -24,6 +24,7 @@ mod underline;
 mod verify;
 mod words;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -181,32 +182,24 @@ fn warn_of_other_records(arguments: &Arguments) {
     }
 }
 
-/// Refuses a report without a place.
+/// Refuses a report without a place, or in a file that cannot be written.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     let Some(report) = arguments.report_file() else {
         return Ok(());
     };
-    if !directory_of(report).is_dir() {
-        let message = format!(
-            "--report {}: no such directory; make it first",
-            report.display()
-        );
-        return Err(CliFailure {
-            file: Some(report.to_owned()),
-            ..CliFailure::usage(message)
-        });
-    }
-    if report.is_dir() {
-        let message = format!(
-            "--report {}: a directory; name a file in it",
-            report.display()
-        );
-        return Err(CliFailure {
-            file: Some(report.to_owned()),
-            ..CliFailure::usage(message)
-        });
-    }
-    Ok(())
+    let is_file = report.is_file() && !is_descriptor(report);
+    let opened = is_file.then(|| File::options().write(true).open(report));
+    let what = match opened {
+        _ if !directory_of(report).is_dir() => "no such directory; make it first".to_owned(),
+        _ if report.is_dir() => "a directory; name a file in it".to_owned(),
+        Some(Err(cause)) => format!("{cause}; change its permissions, or name another file"),
+        _ => return Ok(()),
+    };
+    let message = format!("--report {}: {what}", report.display());
+    Err(CliFailure {
+        file: Some(report.to_owned()),
+        ..CliFailure::usage(message)
+    })
 }
 
 /// Refuses to verify anything but regular files, which alone can be read again.

@@ -109,11 +109,15 @@ impl Draft {
     /// permissions of the old file.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be made, or could not replace the old one.
     pub fn new(target: &Path) -> io::Result<Draft> {
         // The mode of a new file, which the umask narrows.
         const NEW_MODE: u32 = 0o666;
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+        if let Some(why) = node_real::obstacle(&target) {
+            let why = format!("it cannot be replaced ({why}); name another file");
+            return Err(io::Error::other(why));
+        }
         let old = std::fs::metadata(&target)
             .ok()
             .map(|found| found.permissions());

@@ -21,6 +21,7 @@ mod drawn;
 mod gnu;
 mod help;
 mod house;
+mod in_place;
 mod keys;
 mod lab;
 mod lab_own;
