@@ -76,7 +76,7 @@ impl RealDisks {
         let mut unfinished = self.unfinished.lock();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let place = unfinished.place(path);
-        names::check_new(&place.directory_by(path))?;
+        place.directory_by(path).check_new()?;
         let fd = place.open(flags, Mode::from_raw_mode(mode))?;
         unfinished.files.insert(path.to_owned(), place);
         Ok(fd)

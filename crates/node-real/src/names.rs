@@ -10,7 +10,6 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxAttributes, StatxFlags, statx, unl
 use rustix::io::Errno;
 
 use crate::retry::retried;
-use crate::unfinished::Place;
 
 /// Why no file can be renamed over the regular file at `path`, which is no link; none if one can, and
 /// for anything else.
@@ -34,17 +33,5 @@ pub fn obstacle(path: &Path) -> Option<String> {
                 "its directory or an attribute keeps its name: {cause}"
             ))
         }
-    }
-}
-
-/// Refuses a new file in a directory that only takes names: it could be neither renamed nor removed.
-pub(crate) fn check_new(directory: &Place) -> io::Result<()> {
-    let found = directory.attributes();
-    match found.is_ok_and(|found| found.contains(StatxAttributes::APPEND)) {
-        true => Err(io::Error::other(
-            "no file there can be renamed or removed, since its directory is append-only (chattr +a); \
-             name another place",
-        )),
-        false => Ok(()),
     }
 }

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatVfs, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatVfs, Statx, StatxAttributes, StatxFlags};
 use rustix::fs::{fstat, fstatvfs, openat, renameat, stat, statvfs, statx, unlinkat};
 use rustix::io::{Errno, Result};
 
@@ -85,9 +86,19 @@ impl Place {
         retried(|| renameat(self.directory(), &self.name, to.directory(), &to.name))
     }
 
-    pub(crate) fn attributes(&self) -> Result<StatxAttributes> {
+    /// Refuses a directory that only takes names: a new file there could be neither renamed nor
+    /// removed.
+    pub(crate) fn check_new(&self) -> io::Result<()> {
         let (flags, mask) = (AtFlags::empty(), StatxFlags::empty());
-        retried(|| Ok(statx(self.directory(), &self.name, flags, mask)?.stx_attributes))
+        let found = retried(|| statx(self.directory(), &self.name, flags, mask));
+        let keeps_names = |found: Statx| found.stx_attributes.contains(StatxAttributes::APPEND);
+        match found.is_ok_and(keeps_names) {
+            true => Err(io::Error::other(
+                "no file there can be renamed or removed, since its directory is append-only (chattr +a); \
+                 name another place",
+            )),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn space(&self) -> Result<StatVfs> {
