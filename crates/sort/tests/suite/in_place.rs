@@ -190,6 +190,23 @@ fn a_longer_old_file_is_cut_and_the_report_warns() {
     assert_eq!(driver.disks(0).paths().len(), 2);
 }
 
+/// Libraries draw the same names in every process.
+#[test]
+fn a_copy_that_a_killed_sort_has_left_is_not_replaced() {
+    let mut name = String::from("/tmp/other");
+    for _ in 0..2 {
+        let (driver, job, expected) = scene();
+        put(&driver, &name, b"kept");
+        run(&driver, &job).unwrap();
+        assert!(get(&driver, "/out") == Some(expected));
+        assert_eq!(get(&driver, &name).as_deref(), Some(&b"kept"[..]));
+        let told = driver.disks(0).told().remove(0);
+        let copy = told.rsplit_once(' ').unwrap().1.to_owned();
+        assert_ne!(name, copy);
+        name = copy;
+    }
+}
+
 #[test]
 fn the_copy_goes_to_the_temporary_directory_that_is_named() {
     let (driver, mut job, expected) = scene();

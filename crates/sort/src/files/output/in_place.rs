@@ -112,7 +112,7 @@ impl InPlace {
     /// When a disk refuses. Either the target is unchanged, or the error names the copy.
     pub(super) async fn write(&self, node: &Node, draft: &Path) -> Result<Warning, DiskError> {
         let file = self.file.path().to_owned();
-        let copy = draft.with_file_name(format!("gristmill-copy-{:016x}", node.random()));
+        let copy = name_of_copy(node, draft).await?;
         node.rename(draft, &copy).await?;
         let (shown, kept, why) = (file.display(), copy.display(), self.why.clone());
         node.tell(&format!(
@@ -161,6 +161,19 @@ impl InPlace {
                 let cause = io::Error::other("another file got its name meanwhile");
                 Err(DiskError::new("write", target.path(), cause))
             }
+        }
+    }
+}
+
+/// A name that no other copy has, since a rename would replace it: a program that always draws the
+/// same numbers may have been killed before. Drafts that are there have different numbers.
+async fn name_of_copy(node: &Node, draft: &Path) -> Result<PathBuf, DiskError> {
+    let number = node.metadata(draft).await?.identity;
+    loop {
+        let name = format!("gristmill-copy-{number}-{:08x}", node.random() as u32);
+        let copy = draft.with_file_name(name);
+        if node.metadata(&copy).await.is_err() {
+            return Ok(copy);
         }
     }
 }
