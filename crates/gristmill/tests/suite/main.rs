@@ -5,6 +5,7 @@ mod compressed;
 mod drawn;
 mod ends;
 mod face;
+mod in_place;
 mod mistakes;
 mod names;
 mod numbers;
