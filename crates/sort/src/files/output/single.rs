@@ -47,13 +47,15 @@ pub(super) async fn open(
     };
     let target = resolve(node, path).await?;
     let access = match access {
-        Some(_) => Some(node.access(&target).await?),
+        Some(_) => {
+            if let Some(why) = node.obstacle(&target).await {
+                let in_place = InPlace::open(node, &target, why).await?;
+                return in_place.draft(node, (io, places)).await;
+            }
+            Some(node.access(&target).await?)
+        }
         None => None,
     };
-    if let Some(why) = node.obstacle(&target).await {
-        let in_place = InPlace::open(node, &target, why).await?;
-        return in_place.draft(node, (io, places)).await;
-    }
     let how = Open::Create {
         direct: is_direct(io),
         mode: draft_mode(access),
