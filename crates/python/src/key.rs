@@ -15,6 +15,23 @@ pub(crate) enum Shape {
     Tuple(Vec<Shape>),
 }
 
+/// Writes an int so that it is compared exactly with floats: as the nearest one, and its distance from
+/// that.
+fn write_int(number: i64, out: &mut Vec<u8>) {
+    let nearest = number as f64;
+    let beyond = i128::from(number) - nearest as i128;
+    write_number((nearest, beyond as i64), out);
+}
+
+fn write_number((float, beyond): (f64, i64), out: &mut Vec<u8>) {
+    // -0.0 is 0.0.
+    (float + 0.0).write(out);
+    out.push((beyond.signum() + 1) as u8);
+    if beyond != 0 {
+        beyond.write(out);
+    }
+}
+
 impl Shape {
     /// Writes a key, if it is of this shape. `None` comes first. A key that is refused leaves the shape
     /// as it was.
@@ -50,11 +67,11 @@ impl Shape {
             flag.is_true().write(out);
             "bool"
         } else if key.is_instance_of::<PyInt>() {
-            key.extract::<i64>()?.write(out);
-            "int"
+            write_int(key.extract()?, out);
+            "number"
         } else if let Ok(number) = key.cast::<PyFloat>() {
-            number.value().write(out);
-            "float"
+            write_number((number.value(), 0), out);
+            "number"
         } else if let Ok(text) = key.cast::<PyString>() {
             text.to_cow()?.as_bytes().write(out);
             "str"

@@ -65,6 +65,8 @@ class Functions(TestCase):
             [True, False],
             [3, -5, 0, 2**40, -(2**40)],
             [1.5, -0.5, float("inf"), 0.0],
+            [1, 0.5, -1, 2**53, 2.0**53, 2**53 + 1, -(2**63), -(2.0**63), 2**63 - 1, 2.0**63, float("-inf")],
+            [(1, "b"), (1.0, "a"), (0.5, "c"), (1, "a")],
             ["b", "", "ab", "\u00e4"],
             [b"b", b"", b"a\0b", b"a"],
             [(1, "b"), (1, "a"), (0, "c")],
@@ -86,7 +88,7 @@ class Functions(TestCase):
         self.assertEqual(result(values, key=values.get), [b"b\n", b"c\n", b"a\n"])
 
     def test_keys_of_several_types_are_refused(self):
-        for values in [(1, "a"), (1, 1.0), ((1, 2), (1,)), (None, [])]:
+        for values in [(1, "a"), (1, True), ((1, 2), (1,)), (None, [])]:
             keys = iter(values)
             with self.assertRaises(TypeError):
                 result([b"a", b"b"], key=lambda _: next(keys))
