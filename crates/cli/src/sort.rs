@@ -28,7 +28,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::sort::{Choice, Contents, Job, LongestLine, Report, Resources, Source, Target, Tuning};
+use ::sort::{
+    Choice, Contents, Job, LongestLine, Report, Resources, Rows, SortError, Source, Target, Tuning,
+};
 use node::{Compression, Node};
 use node_real::is_descriptor;
 use pipeline::{Control, Failure};
@@ -138,11 +140,26 @@ async fn sort_and_verify(
     job: &Job,
     comparison: Option<Comparison>,
 ) -> Result<Report, Failure> {
-    let report = ::sort::run(node, job).await?;
+    let sorted = ::sort::run(node, job).await;
+    let report = sorted.map_err(|failure| with_cure(failure, job))?;
     if let Some(comparison) = comparison {
         check_output(node, job, comparison, &report).await?;
     }
     Ok(report)
+}
+
+/// Says of a bad row how to sort the others.
+fn with_cure(failure: Failure, job: &Job) -> Failure {
+    let may_set_aside = |rows: &Rows| rows.bad_rows.is_none() && job.resume.is_none();
+    let Failure::Program(mut error) = failure else {
+        return failure;
+    };
+    if let Some(SortError::BadRow { cure, .. }) = error.downcast_mut()
+        && job.rows.as_ref().is_some_and(may_set_aside)
+    {
+        *cure = "; set such rows aside with --bad-records FILE";
+    }
+    Failure::Program(error)
 }
 
 /// Refuses records and a report on one standard output.

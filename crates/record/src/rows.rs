@@ -24,6 +24,7 @@
 //! A missing value is before all others, and behind them with `desc`. A carriage return at the end of
 //! a row belongs to no field.
 
+mod aside;
 mod bad_row;
 mod check;
 mod describe;
@@ -33,6 +34,7 @@ mod key;
 mod order;
 
 pub use crate::text::row::{PathError, ValueError, ValueKind};
+pub use aside::{RowAside, is_aside};
 pub use bad_row::{BadRow, RowProblem};
 pub use check::RowCheck;
 pub use dialect::{Dialect, DialectError};

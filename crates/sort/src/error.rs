@@ -9,11 +9,9 @@ use pipeline::Failure;
 use record::rows::BadRow;
 use thiserror::Error;
 
-use facts::row_place;
-
 pub use amount::amount;
 pub(crate) use amount::asked;
-pub(crate) use facts::no_memory;
+pub(crate) use facts::{no_memory, row_place};
 
 /// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -118,7 +116,7 @@ pub enum SortError {
         what: String,
     },
     /// A row with a mistake.
-    #[error("{file}, {place}: {bad}", file = file.display(), place = row_place(*line, *offset))]
+    #[error("{file}, {place}: {bad}{cure}", file = file.display(), place = row_place(*line, *offset))]
     BadRow {
         /// The input.
         file: PathBuf,
@@ -128,7 +126,9 @@ pub enum SortError {
         /// Bytes of the file before the row.
         offset: u64,
         /// The mistake.
-        bad: BadRow,
+        bad: Box<BadRow>,
+        /// What the caller of the sort can do about it, behind a semicolon; may be empty.
+        cure: &'static str,
     },
     /// A line is longer than the buffers of this run.
     #[error(
@@ -234,7 +234,8 @@ pub enum SortError {
     Unsorted {
         /// The input.
         file: PathBuf,
-        /// Number of the first record out of order, from 1; of a row, that of its first line.
+        /// The line where the first record out of order begins, or the number of one without lines, from
+        /// 1.
         record: u64,
         /// The words before that number.
         noun: &'static str,

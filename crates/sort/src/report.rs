@@ -75,6 +75,8 @@ pub enum Warning {
         file: PathBuf,
         /// Number of these rows.
         count: u64,
+        /// The input, the line and the mistake of the first.
+        first: String,
     },
     /// No row had a value for a key, which may be misspelt.
     NoSuchKey {
@@ -122,9 +124,9 @@ impl fmt::Display for Warning {
                 "{}: was written in place, which is done: it could not be replaced ({why})",
                 file.display()
             ),
-            Warning::BadRows { file, count } => write!(
+            Warning::BadRows { file, count, first } => write!(
                 out,
-                "{}: {count} {} with mistakes {} set aside here",
+                "{}: {count} {} with mistakes {} set aside here; the first is {first}",
                 file.display(),
                 if *count == 1 { "row" } else { "rows" },
                 if *count == 1 { "was" } else { "were" },

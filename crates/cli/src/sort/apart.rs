@@ -1,14 +1,50 @@
 //! The files that a sort writes beside its output: none of them is an input, an output, or another of
 //! them.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ::sort::Manifest;
+use node_real::is_descriptor;
+use record::rows::is_aside;
 
-use super::Arguments;
 use super::target::is_directory;
+use super::{Arguments, json};
 use crate::ending::failure::CliFailure;
 use crate::files::{files_listed, keep_apart};
+
+/// The front of a file by which it is known.
+const FRONT_BYTES: u64 = 64 << 10;
+
+/// Refuses to replace a file that is no report, or has no rows set aside: a slip may have named it.
+fn keep_others(arguments: &Arguments) -> Result<(), CliFailure> {
+    let (report, bad_rows) = (arguments.report_file(), arguments.bad_records.as_deref());
+    let written: [(_, _, &str, fn(&[u8]) -> bool); 2] = [
+        ("--report", report, "a report", json::is_report),
+        ("--bad-records", bad_rows, "rows set aside", is_aside),
+    ];
+    for (option, path, wanted, is_own) in written {
+        // A pipe or an open descriptor is written on.
+        let path = path.filter(|path| path.is_file() && !is_descriptor(path));
+        let Some((path, file)) = path.and_then(|path| Some((path, File::open(path).ok()?))) else {
+            continue;
+        };
+        let mut front = Vec::new();
+        let read = file.take(FRONT_BYTES).read_to_end(&mut front);
+        if read.is_err() || !front.is_empty() && !is_own(&front) {
+            let shown = path.display();
+            let message = format!(
+                "{option} {shown}: this file does not hold {wanted}, so it is not replaced; name \
+                 another file, or remove this one"
+            );
+            let file = Some(path.to_owned());
+            let usage = CliFailure::usage(message);
+            return Err(CliFailure { file, ..usage });
+        }
+    }
+    Ok(())
+}
 
 /// Checks the files of these command lines together: of one process, or of all ranks. `list` is the
 /// list of the outputs of all ranks.
@@ -51,5 +87,6 @@ pub(super) fn check(all: &[Arguments], list: Option<&Path>) -> Result<(), CliFai
     let named = &written[first..];
     let sets = inputs().filter(|_| !named.is_empty());
     let sets = sets.flat_map(|path| files_listed(&path.join(Manifest::NAME)));
-    keep_apart(named, &sets.collect::<Vec<PathBuf>>())
+    keep_apart(named, &sets.collect::<Vec<PathBuf>>())?;
+    all.iter().try_for_each(keep_others)
 }

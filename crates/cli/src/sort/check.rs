@@ -26,7 +26,6 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
     let source = sources(arguments).swap_remove(0);
     let resources = resources(arguments)?;
     let control = Control::default();
-    let is_rows = rows.is_some();
     let job = Checked {
         decompress: arguments.decompress.into(),
         source: source.clone(),
@@ -42,9 +41,8 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         let job = job.clone();
         async move { check(&node, &job).await }
     })?;
-    let (number, record) = match found {
-        CheckResult::Broken { line, record, .. } if is_rows => (line, record),
-        CheckResult::Broken { number, record, .. } => (number, record),
+    let (line, record) = match found {
+        CheckResult::Broken { line, record, .. } => (line, record),
         CheckResult::Kept { records, .. } => {
             if how == CheckName::Verdict {
                 say_kept(&source, records, arguments.order.noun(records));
@@ -57,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
             Framing::Delimited(_) | Framing::Quoted(_) => record,
             Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
         };
-        tell(&source, number, &text);
+        tell(&source, line, &text);
     }
     Ok(Exit::CheckFailed)
 }

@@ -164,14 +164,14 @@ fn explain_rows(
     reader: &mut impl BufRead,
 ) -> Result<Exit, CliFailure> {
     let failed = |cause| unread(arguments.input.as_deref(), &cause);
-    let explained = rows::Explained::begin(rows, reader, failed)?;
+    let mut explained = rows::Explained::begin(rows, reader, failed)?;
     for line in rows::summary(rows) {
         say::out(line)?;
     }
-    for number in 1..=arguments.lines {
+    for _ in 0..arguments.lines {
         let row = explained.next(reader).map_err(failed)?;
-        let Some(row) = row else { break };
-        let name = format!("row {number}");
+        let Some((line, row)) = row else { break };
+        let name = format!("line {line}");
         show(&explained.order, &name, &row)?;
         if row.is_cut {
             // Its end may be behind quotes that hold newlines.

@@ -6,6 +6,12 @@ use serde_json::{Value, json};
 
 use super::part::{Part, Together};
 
+/// Whether a file that begins with these bytes is a report.
+pub(super) fn is_report(front: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(front);
+    text.starts_with("{\n") && text.contains("\"bottleneck\": ")
+}
+
 /// The report of a sort. For a job rank 0 adds the figures of each rank.
 pub(super) fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);

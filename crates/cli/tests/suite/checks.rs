@@ -188,7 +188,7 @@ fn keys_of_rows_are_explained() {
     for expected in [
         "key 1, price: a number, the largest first, rows without it last\n",
         "key 2, city: bytes, rows without it first\nrows with equal keys: compared as bytes\n",
-        "row 1: Oslo,9.5\n            ___  key 1: the number \"9.5\"\n",
+        "line 2: Oslo,9.5\n             ___  key 1: the number \"9.5\"\n",
         "key 2: the bytes \"\"York, new\"\"\n",
         "key 1: no value\n",
     ] {
@@ -196,7 +196,7 @@ fn keys_of_rows_are_explained() {
     }
     assert!(
         ran.err
-            .contains("row 2: \"x\" in column price is not a number"),
+            .contains("line 3: \"x\" in column price is not a number"),
         "{ran:?}"
     );
     let json = place.feed(
@@ -204,7 +204,7 @@ fn keys_of_rows_are_explained() {
         b"{\"a\": {\"b\": \"x\"}}\n",
     );
     let text = String::from_utf8(json.out).unwrap();
-    assert!(text.contains("row 1: {\"a\": {\"b\": \"x\"}}\n"), "{text}");
+    assert!(text.contains("line 1: {\"a\": {\"b\": \"x\"}}\n"), "{text}");
     let ran = place.run("explain --format csv --key cost sales.csv");
     assert_eq!(ran.code, 2);
     assert!(

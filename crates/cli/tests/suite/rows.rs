@@ -81,7 +81,8 @@ fn mistakes_of_rows_have_one_line() {
     let cases: [(&[&str], &str); 6] = [
         (
             &["--key", "a:num"],
-            "gristmill: a.csv, line 3: 1 column, the header has 2\n",
+            "gristmill: a.csv, line 3: 1 column, the header has 2; set such rows aside with \
+             --bad-records FILE\n",
         ),
         (
             &["--key", "c"],
@@ -126,11 +127,15 @@ fn mistakes_of_rows_have_one_line() {
     let aside = sort_in(place.path(), &options);
     assert_eq!(aside.stdout, b"a,b\n2,x\n3,y\n");
     assert!(
-        said(&aside).contains("bad: 1 row with mistakes was set aside here"),
+        said(&aside).contains(
+            "bad: 1 row with mistakes was set aside here; the first is a.csv, line 3: 1 column"
+        ),
         "{}",
         said(&aside)
     );
-    assert_eq!(fs::read(place.path().join("bad")).unwrap(), b"1\n");
+    let bad = fs::read_to_string(place.path().join("bad")).unwrap();
+    let expected = "\"a.csv\",\"3\",\"1 column, the header has 2\",\"1\"\n";
+    assert_eq!(bad, format!("file,line,reason,row\n{expected}"));
     let other = sort_in(place.path(), &["--bad-records", "bad", "a.csv"]);
     assert!(
         said(&other).contains("--bad-records is for rows, not for --format lines"),
@@ -240,7 +245,10 @@ fn a_set_of_rows_is_sorted_again() {
     let numbers = sort_in(place.path(), &[&csv[..], &numbers].concat());
     assert_eq!(numbers.stdout, b"c,1\nb,3\n", "{}", said(&numbers));
     let bad = fs::read_to_string(place.path().join("bad")).unwrap();
-    assert_eq!(bad, "\"a\n,\",x\n");
+    assert!(
+        bad.ends_with("column 2 is not a number\",\"\"\"a\n,\"\",x\"\n"),
+        "{bad}"
+    );
     // Read as lines, its rows would be torn.
     let lines = sort_in(place.path(), &["set"]);
     assert!(
@@ -315,5 +323,129 @@ fn long_equal_fronts_of_keys_are_told_apart() {
                 "{line}"
             );
         }
+    }
+}
+
+/// Rows of each format, from files, pipes and compressed files: the file of those set aside names their
+/// place, and holds the rows whatever they are.
+#[test]
+fn rows_set_aside_can_be_traced_and_read_again() {
+    let place = crate::common::Place::new();
+    let csv = "\"a\nb\";n\n\"x\ny\";1\n\"q\"z;2\r\n\"two\nlines\";\"no\"\nc;3\n1;2;3\n";
+    let broken =
+        "column 4: a field in quotes ends before this; inside of quotes, write a quote twice";
+    let csv_aside = format!(
+        "file;line;reason;row\n\
+         \"in\";\"5\";\"{broken}\";\"\"\"q\"\"z;2\r\"\n\
+         \"in\";\"6\";\"\"\"no\"\" in column n is not a number\";\"\"\"two\nlines\"\";\"\"no\"\"\"\n\
+         \"in\";\"9\";\"3 columns, the header has 2\";\"1;2;3\"\n"
+    );
+    let tsv = "s\tn\na\t1\nb\nc\tx\n";
+    let tsv_aside = "file\tline\treason\ts\tn\nin\t3\t1 column, the header has 2\tb\n\
+        in\t4\t\"x\" in column n is not a number\tc\tx\n";
+    let json = b"{\"n\":1}\n{\"n\":\"x\"}\n{\"n\"\n\xff\"\n";
+    let json_aside = "{\"file\":\"in\",\"line\":2,\"reason\":\"\\\"x\\\" in \\\"n\\\" is not a number\",\
+        \"row\":\"{\\\"n\\\":\\\"x\\\"}\"}\n\
+        {\"file\":\"in\",\"line\":3,\"reason\":\"column 4: EOF while parsing an object\",\
+        \"row\":\"{\\\"n\\\"\"}\n\
+        {\"file\":\"in\",\"line\":4,\"reason\":\"column 1: this byte is not UTF-8, as \
+        JSON must be\",\"hex\":\"ff22\"}\n";
+    for (options, input, expected) in [
+        ("csv -t ;", csv.as_bytes(), &*csv_aside),
+        ("tsv", tsv.as_bytes(), tsv_aside),
+        ("jsonl", &json[..], json_aside),
+    ] {
+        place.write("in", input);
+        let sort =
+            format!("\"$GRISTMILL\" sort --format '{options}' --key n:num --bad-records bad");
+        let sort = sort.replace(" -t ;'", "' -t ';'");
+        let given = place.run_shell(&format!("{sort} in -o out")).succeeded();
+        assert_eq!(String::from_utf8_lossy(&place.read("bad")), expected);
+        assert!(
+            given.err.contains("the first is in, line "),
+            "{}",
+            given.err
+        );
+        let out = place.read("out");
+        // The same file is replaced: it has rows set aside. In a pipe lines are counted as they pass.
+        let piped = place.run_shell(&format!("cat in | {sort}")).succeeded();
+        assert_eq!(piped.out, out);
+        let from_pipe = String::from_utf8(place.read("bad")).unwrap();
+        let quote = if options == "tsv" { "" } else { "\"" };
+        let from_pipe = from_pipe.replace(
+            &format!("{quote}standard input{quote}"),
+            &format!("{quote}in{quote}"),
+        );
+        assert_eq!(from_pipe, expected, "{options}");
+        place.run_shell("gzip -c in > in.gz").succeeded();
+        place.run_shell(&format!("{sort} in.gz -o out")).succeeded();
+        let from_gzip = String::from_utf8(place.read("bad")).unwrap();
+        assert_eq!(from_gzip.replace("in.gz", "in"), expected, "{options}");
+    }
+}
+
+/// A slip must not cost a file: only what an earlier sort wrote beside its output is replaced.
+#[test]
+fn other_files_are_not_replaced_by_what_is_written_beside_the_output() {
+    let place = crate::common::Place::new();
+    place.write("rows", "a,b\n1,x\n2\n");
+    place.write("rows.jsonl", "{\"a\":1}\n{\n");
+    for option in ["--bad-records", "--report"] {
+        for (format, rows) in [("csv", "rows"), ("tsv", "rows"), ("jsonl", "rows.jsonl")] {
+            place.write("mine", "{\"a\": 1}\n");
+            let line = format!("sort --format {format} {rows} -o out {option} mine");
+            let ran = place.run(&line);
+            assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+            assert!(
+                ran.err.contains("so it is not replaced; name another file"),
+                "{}",
+                ran.err
+            );
+            assert_eq!(place.read("mine"), b"{\"a\": 1}\n");
+            assert!(!place.path("out").exists());
+            place.write("mine", "");
+            let aside = if option == "--report" {
+                "--bad-records bad"
+            } else {
+                ""
+            };
+            let line = format!("{line} {aside}");
+            // An empty file is replaced, and then its own one.
+            place.run(&line).succeeded();
+            let first = place.read("mine");
+            assert!(format != "csv" || !first.is_empty());
+            place.run(&line).succeeded();
+            std::fs::remove_file(place.path("out")).unwrap();
+        }
+    }
+}
+
+/// Newlines in quotes count, in the header and in rows, wherever a row is named.
+#[test]
+fn a_row_is_named_by_the_line_where_it_begins() {
+    let place = crate::common::Place::new();
+    place.write("in", "\"a\nb\",n\n\"x\ny\",2\n\"z\n\",no\n");
+    place.write("order", "\"a\nb\",n\n\"x\ny\",2\n\"z\n\",1\n");
+    for (line, told) in [
+        ("sort --format csv --key n:num in", "in, line 5: \"no\""),
+        ("sort -m --format csv --key n:num in", "in, line 5: \"no\""),
+        ("check --format csv --key n:num in", "in, line 5: \"no\""),
+        (
+            "sort -c --format csv --key n:num order",
+            "order:5: disorder",
+        ),
+        (
+            "sort -m --format csv --key n:num order",
+            "order: line 5 is out of order",
+        ),
+        ("explain --format csv --key n:num in", "line 5: \"no\""),
+    ] {
+        let ran = place.run(line);
+        assert!(ran.err.contains(told), "{line}: {}", ran.err);
+        let from_pipe = line.rsplit_once(' ').unwrap();
+        let script = format!("cat {} | \"$GRISTMILL\" {}", from_pipe.1, from_pipe.0);
+        let ran = place.run_shell(&script);
+        let (_, told) = told.split_once(|letter| ",:".contains(letter)).unwrap();
+        assert!(ran.err.contains(told.trim()), "{script}: {}", ran.err);
     }
 }

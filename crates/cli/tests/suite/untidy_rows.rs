@@ -221,7 +221,7 @@ fn rows_are_named_by_their_first_line() {
     let sound = text.replace("w,1\n", "");
     place.write("in", &sound);
     let merged = place.run(&format!("sort -m {csv} in"));
-    let order = "gristmill: in: the row at line 9 is out of order, ";
+    let order = "gristmill: in: line 9 is out of order, ";
     assert!(merged.err.starts_with(order), "{}", merged.err);
     for ran in [
         place.run(&format!("sort -c {csv} in")),

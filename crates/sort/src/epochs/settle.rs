@@ -173,7 +173,7 @@ impl RankSort<'_> {
     /// Rows with mistakes, which are in no output.
     fn set_aside(&self) -> Size {
         let bad_rows = self.unfinished.bad_rows.as_ref();
-        bad_rows.map(BadRows::written).unwrap_or_default()
+        bad_rows.map(BadRows::rows).unwrap_or_default()
     }
 
     /// # Errors

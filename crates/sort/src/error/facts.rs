@@ -107,7 +107,7 @@ pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
 }
 
 /// The place of a row, in words.
-pub(super) fn row_place(line: Option<u64>, offset: u64) -> String {
+pub(crate) fn row_place(line: Option<u64>, offset: u64) -> String {
     match line {
         Some(line) => format!("line {line}"),
         None => format!("the row at byte {offset}"),

@@ -1,36 +1,68 @@
 //! The file of rows that are set aside because they have mistakes.
 //!
-//! Rows come from several blocks at once, so it has them in no order. It gets its name with the
-//! output: a sort that fails leaves none.
+//! Rows come from several blocks at once, so it has them in no order, each with its place and the reason
+//! (`record::rows::RowAside`). It gets its name with the output: a sort that fails leaves none.
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use node::{Buffer, Guarded, Node, Tokens};
 use pipeline::{Failure, Worker};
+use record::rows::{Dialect, RowAside};
 
+use crate::error::row_place;
 use crate::files::output::Output;
 use crate::job::{IoChoice, Target};
+use crate::records::contents::{Aside, Contents};
 use crate::records::size::Size;
+
+/// Bytes that are written at once.
+const WRITTEN_BYTES: usize = 1 << 20;
 
 /// Rows set aside; clones share the file.
 #[derive(Clone)]
 pub(crate) struct BadRows {
     path: PathBuf,
     output: Output,
+    contents: Arc<dyn Contents>,
+    dialect: Dialect,
     /// The one who has the token writes.
     turn: Tokens,
-    written: Arc<Guarded<Size>>,
+    written: Arc<Guarded<Written>>,
+}
+
+#[derive(Clone, Default)]
+struct Written {
+    /// The rows as they were in the input.
+    rows: Size,
+    /// Bytes of the file.
+    bytes: u64,
+    /// The position of the first of them in the input, and its mistake.
+    first: Option<(u64, String)>,
+}
+
+/// The place of a block from which rows are set aside.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockPlace<'a> {
+    pub file: &'a Path,
+    pub position: u64,
+    /// Its offset in the file.
+    pub offset: u64,
+    /// The line where it begins, if that is known.
+    pub line: Option<u64>,
 }
 
 impl BadRows {
-    /// Opens a draft of the file, in one of `places` if it cannot be replaced.
+    /// Opens a draft of the file, for rows of these contents; in one of `places` if it cannot be
+    /// replaced.
     ///
     /// # Errors
     /// When the path leads to a directory, or the disk refuses.
     pub(crate) async fn open(
         node: &Node,
         path: PathBuf,
+        (contents, dialect): (Arc<dyn Contents>, Dialect),
         places: &[PathBuf],
     ) -> Result<BadRows, Failure> {
         let target = Target::Path(path.clone());
@@ -38,44 +70,106 @@ impl BadRows {
         Ok(BadRows {
             path,
             output,
+            contents,
+            dialect,
             turn: Tokens::new(node, "the file of bad rows", vec![0]),
-            written: Arc::new(Guarded::new(node, "bad rows", Size::default())),
+            written: Arc::new(Guarded::new(node, "bad rows", Written::default())),
         })
     }
 
-    /// Writes `records` rows.
+    /// Writes rows of a block.
     ///
     /// # Errors
     /// When the disk refuses.
     pub(crate) async fn add(
         &self,
         worker: &Worker,
-        records: u64,
-        rows: &[u8],
+        place: BlockPlace<'_>,
+        aside: &Aside,
     ) -> Result<(), Failure> {
         let node = &worker.node;
-        let bytes = rows.len();
-        let mut buffer = Buffer::heap(bytes);
-        buffer.bytes_mut()[..bytes].copy_from_slice(rows);
-        buffer.set_len(bytes);
         let token = worker.hold(self.turn.take_any(node, &[0], None)).await?;
-        let offset = self.written.look(|written| written.bytes);
-        let ticket = self.output.file(0).write(node, offset, buffer, 0..bytes);
-        let (_, result) = ticket.wait(node).await;
-        let more = Size {
-            records,
-            bytes: bytes as u64,
-        };
-        self.written.change(node, |written| *written += more).await;
+        let mut written = self.written.look(Written::clone);
+        let result = self.write(node, (place, aside), &mut written).await;
+        self.written.change(node, |all| *all = written).await;
         if let Some(token) = token {
             self.turn.give(node, token).await;
         }
+        result
+    }
+
+    async fn write(
+        &self,
+        node: &Node,
+        (place, aside): (BlockPlace<'_>, &Aside),
+        written: &mut Written,
+    ) -> Result<(), Failure> {
+        let framing = self.contents.framing().records();
+        let (mut text, mut rest) = (Vec::new(), &aside.rows[..]);
+        if written.bytes == 0 {
+            text = self.dialect.header_aside(self.contents.header());
+        }
+        for &(bytes, before) in &aside.stretches {
+            let (stretch, behind) = rest.split_at(bytes);
+            let mut line = place.line.map(|line| line + before);
+            for row in framing.split(stretch) {
+                let bad = self.contents.mistake(row);
+                let reason = bad.map_or(String::new(), |bad| bad.to_string());
+                if (written.first.as_ref()).is_none_or(|(first, _)| place.position < *first) {
+                    let file = place.file.display();
+                    let place_of_row = row_place(line, place.offset);
+                    let first = format!("{file}, {place_of_row}: {reason}");
+                    written.first = Some((place.position, first));
+                }
+                let row_aside = RowAside {
+                    file: place.file.as_os_str().as_bytes(),
+                    line,
+                    reason: &reason,
+                    row: &row[..row.len() - 1],
+                };
+                row_aside.write(self.dialect, &mut text);
+                let newlines = memchr::memchr_iter(b'\n', row).count() as u64;
+                line = line.map(|line| line + newlines);
+                if text.len() >= WRITTEN_BYTES {
+                    self.append(node, &mut text, written).await?;
+                }
+            }
+            rest = behind;
+        }
+        written.rows += Size {
+            records: aside.records,
+            bytes: aside.rows.len() as u64,
+        };
+        self.append(node, &mut text, written).await
+    }
+
+    async fn append(
+        &self,
+        node: &Node,
+        text: &mut Vec<u8>,
+        written: &mut Written,
+    ) -> Result<(), Failure> {
+        let bytes = text.len();
+        let mut buffer = Buffer::heap(bytes);
+        buffer.bytes_mut()[..bytes].copy_from_slice(text);
+        buffer.set_len(bytes);
+        text.clear();
+        let file = self.output.file(0);
+        let ticket = file.write(node, written.bytes, buffer, 0..bytes);
+        let (_, result) = ticket.wait(node).await;
+        written.bytes += bytes as u64;
         Ok(result.map_err(|error| self.output.named(error))?)
     }
 
-    /// The rows set aside so far.
-    pub(crate) fn written(&self) -> Size {
-        self.written.look(|written| *written)
+    /// The rows set aside so far, as they were in the input.
+    pub(crate) fn rows(&self) -> Size {
+        self.written.look(|written| written.rows)
+    }
+
+    /// The place and the mistake of the first row, if there is one.
+    pub(crate) fn first(&self) -> Option<String> {
+        let first = |written: &Written| Some(written.first.as_ref()?.1.clone());
+        self.written.look(first)
     }
 
     pub(crate) fn path(&self) -> &PathBuf {
@@ -87,7 +181,8 @@ impl BadRows {
     /// # Errors
     /// When the disk refuses.
     pub(crate) async fn commit(&self, node: &Node) -> Result<(), Failure> {
-        self.output.finish(node, self.written().bytes).await?;
+        let bytes = self.written.look(|written| written.bytes);
+        self.output.finish(node, bytes).await?;
         self.output.name(node).await.map(drop)
     }
 

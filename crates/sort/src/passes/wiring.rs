@@ -106,11 +106,11 @@ impl<'a> RunContext<'a> {
     /// Checks rows as they are read.
     pub(crate) fn sifter(&self) -> Option<Sifter> {
         let contents = &self.job.contents;
-        contents.is_checked().then(|| Sifter {
-            contents: Arc::clone(contents),
-            skipped: Some(self.skipped.clone()),
-            bad_rows: self.bad_rows.clone(),
-        })
+        let sifter = || {
+            let skipped = Some(self.skipped.clone());
+            Sifter::new(Arc::clone(contents), skipped, self.bad_rows.clone())
+        };
+        contents.is_checked().then(sifter)
     }
 
     /// # Panics

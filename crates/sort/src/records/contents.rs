@@ -40,6 +40,8 @@ pub struct Aside {
     pub records: u64,
     /// The records, one behind the other.
     pub rows: Vec<u8>,
+    /// Those without others between them: their bytes, and the newlines before them in the block.
+    pub stretches: Vec<(usize, u64)>,
     /// Blank lines, which are no rows.
     pub blank: Size,
 }
@@ -136,6 +138,12 @@ pub trait Contents: Send + Sync + 'static {
     /// Keys of rows for which no row that was checked had a value.
     fn unseen_keys(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The mistake in a row, if it has one.
+    fn mistake(&self, row: &[u8]) -> Option<BadRow> {
+        let _ = row;
+        None
     }
 
     /// Whether records may have mistakes that [`Contents::sift`] finds.

@@ -14,6 +14,7 @@
 //! Most files have no such lines, and those that have show it early.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
@@ -178,7 +179,9 @@ async fn with_rows(
     }
     let contents = contents_of(rows, &headers, goes_on, &job.sources)?;
     if let Some(path) = &rows.bad_rows {
-        unfinished.bad_rows = Some(BadRows::open(node, path.clone(), &job.temporary).await?);
+        let kind = (Arc::clone(&contents), rows.dialect);
+        let opened = BadRows::open(node, path.clone(), kind, &job.temporary).await?;
+        unfinished.bad_rows = Some(opened);
     }
     Ok(Job {
         sources: headers.behind,
@@ -199,12 +202,14 @@ fn with_unseen_keys(mut report: Report, node: &Node, job: &Job) -> Report {
 
 /// Warns of the rows that were set aside.
 fn with_bad_rows(mut report: Report, unfinished: &mut Unfinished) -> Report {
-    if let Some(bad_rows) = unfinished.bad_rows.take() {
-        let count = bad_rows.written().records;
-        if count > 0 {
-            let file = bad_rows.path().clone();
-            report.warnings.push(Warning::BadRows { file, count });
-        }
+    if let Some(bad_rows) = unfinished.bad_rows.take()
+        && let Some(first) = bad_rows.first()
+    {
+        report.warnings.push(Warning::BadRows {
+            file: bad_rows.path().clone(),
+            count: bad_rows.rows().records,
+            first,
+        });
     }
     report
 }

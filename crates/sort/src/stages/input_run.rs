@@ -25,7 +25,8 @@ use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::runs::sorted_run::SortedRun;
-use crate::stages::sift::{FilePlace, Sifter, newlines};
+use crate::stages::line_numbers::{lines_of, newlines};
+use crate::stages::sift::{FilePlace, Sifter};
 use crate::stages::{LongRecords, Tally};
 
 use ends::put_before;
@@ -62,12 +63,11 @@ struct InputRun {
     reserved: usize,
     /// Follows chained records.
     scanner: Scanner,
-    /// The last record while others may follow, and the number of all.
+    /// The last record while others may follow.
     last: Vec<u8>,
-    records: u64,
-    /// Newlines of the file before the next record, if it has rows.
-    newlines: u64,
-    /// Bytes of these records.
+    /// The line behind it; records without lines count as one.
+    line: u64,
+    /// Bytes of all records.
     bytes: u64,
     ended: bool,
 }
@@ -104,12 +104,10 @@ pub(crate) struct InputReads<'a> {
 impl<'a> InputReads<'a> {
     pub(crate) fn new(shared: &'a SortedInputs, runs: &[SortedRun]) -> InputReads<'a> {
         let scanner = shared.framing.records().scanner();
+        let line = newlines(shared.contents.header()) + 1;
         let input = |number| {
-            let mut run = InputRun::new(number, &shared.inputs.files[number], scanner.clone());
-            if shared.inputs.files[number].front().0 > 0 {
-                run.newlines = newlines(shared.contents.header());
-            }
-            run
+            let begin = (scanner.clone(), line);
+            InputRun::new(number, &shared.inputs.files[number], begin)
         };
         let run = |run: &SortedRun| run.input().map(input);
         InputReads {
@@ -165,7 +163,7 @@ impl<'a> InputReads<'a> {
 }
 
 impl InputRun {
-    fn new(number: usize, input: &Input, scanner: Scanner) -> InputRun {
+    fn new(number: usize, input: &Input, (scanner, line): (Scanner, u64)) -> InputRun {
         let (skipped, _) = input.front();
         // Reads of files begin with a disk block.
         let aside = match input.is_sequential() {
@@ -179,8 +177,7 @@ impl InputRun {
             reserved: 0,
             scanner,
             last: Vec::new(),
-            records: 0,
-            newlines: 0,
+            line,
             bytes: 0,
             ended: false,
         }
@@ -286,7 +283,6 @@ impl SortedInputs {
             file,
             position: 0,
             offset: skipped,
-            newlines: Some(run.newlines),
         };
         let ordered = self.check_order(run, file, &block);
         if let Some(sifter) = &self.sifter {
@@ -350,28 +346,23 @@ impl SortedInputs {
     fn check_order(&self, run: &mut InputRun, file: &File, block: &Block) -> Result<(), SortError> {
         let records = &block.buffer.bytes()[block.range()];
         let framing = self.framing.records();
-        let has_rows = self.sifter.is_some() && framing.delimiter().is_some();
         let mut before = &run.last[..];
         for record in framing.split(records) {
-            run.records += 1;
-            let line = run.newlines + 1;
-            if has_rows {
-                run.newlines += newlines(record);
-            }
-            if has_rows && self.contents.is_blank(record) {
+            if self.contents.is_blank(record) {
+                run.line += lines_of(record, framing);
                 continue;
             }
             if !before.is_empty() && self.order.compare(before, record).is_gt() {
                 return Err(SortError::Unsorted {
                     file: file.path().to_owned(),
-                    record: if has_rows { line } else { run.records },
+                    record: run.line,
                     noun: match framing.delimiter() {
                         None => "record",
-                        Some(_) if has_rows => "the row at line",
                         Some(_) => "line",
                     },
                 });
             }
+            run.line += lines_of(record, framing);
             before = record;
         }
         let last = if run.ended { &[] } else { before };

@@ -7,7 +7,6 @@
 //!
 //! Pipes are read so, and files of chained records that have no index.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use node::{Buffer, File};
@@ -19,7 +18,7 @@ use crate::files::input::index::unended;
 use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
-use crate::stages::sift::{FilePlace, newlines};
+use crate::stages::sift::FilePlace;
 
 /// A file that is read from front to back.
 pub(super) struct Stream<'a> {
@@ -30,8 +29,6 @@ pub(super) struct Stream<'a> {
     pub first: u64,
     /// Offset of that line in the file.
     pub skipped: u64,
-    /// Newlines before that line.
-    pub newlines: Cell<u64>,
     /// Bytes from there on that were read already.
     pub front: Option<Arc<[u8]>>,
 }
@@ -135,12 +132,7 @@ impl Stream<'_> {
             file: self.file,
             position: self.first,
             offset: self.skipped,
-            newlines: Some(self.newlines.get()),
         };
-        if self.reader.sifter.is_some() {
-            let more = newlines(&block.buffer.bytes()[block.range()]);
-            self.newlines.set(self.newlines.get() + more);
-        }
         self.reader.sift(self.worker, &mut block, place).await?;
         held.hand_on(self.worker, self.reader, block).await
     }

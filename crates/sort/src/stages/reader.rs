@@ -4,7 +4,6 @@
 //! buffers. A pipe has one reader, which also draws the sample: it holds the first blocks back until
 //! the splitters are chosen from them.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use node::{File, Pool, Posted, Queue};
@@ -19,7 +18,7 @@ use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::line_quota::push_in_blocks;
 use crate::stages::pipe_lines::Stream;
-use crate::stages::sift::{FilePlace, Sifter, newlines};
+use crate::stages::sift::{FilePlace, Sifter};
 use crate::stages::unit_read::{Arrived, InFlight, Rest};
 use crate::stages::{Cursor, Tally};
 
@@ -78,14 +77,6 @@ impl Reader {
         }
     }
 
-    /// Newlines in the header of an input, of that many bytes.
-    fn newlines_before(&self, skipped: u64) -> u64 {
-        match &self.sifter {
-            Some(sifter) if skipped > 0 => newlines(sifter.contents.header()),
-            _ => 0,
-        }
-    }
-
     /// Bytes of the next unit, whole records. The dial's maximum is the plan's unit; smaller units
     /// end with a disk block as well, where possible.
     pub(super) fn unit(&self) -> usize {
@@ -131,7 +122,6 @@ async fn hand_on(worker: &Worker, reader: &Reader, read: InFlight) -> Result<(),
         file: &file,
         position: unit.position,
         offset: unit.offset,
-        newlines: None,
     };
     let Arrived { mut block, rest } = read.wait(&worker.node, reader.framing).await?;
     reader.sift(worker, &mut block, place).await?;
@@ -178,7 +168,6 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
                         file: &file,
                         first: position,
                         skipped,
-                        newlines: Cell::new(reader.newlines_before(skipped)),
                         front,
                     };
                     stream.read(&mut held).await?
@@ -193,7 +182,6 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
                 file: &file,
                 position: unit.position,
                 offset: unit.offset,
-                newlines: None,
             };
             let Arrived { mut block, rest } = read.wait(&worker.node, reader.framing).await?;
             reader.sift(worker, &mut block, place).await?;

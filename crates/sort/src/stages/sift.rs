@@ -12,17 +12,16 @@
 
 use std::sync::Arc;
 
-use node::{File, Filled, Mutex, Node};
+use node::{File, Mutex};
 use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
-use crate::files::bad_rows::BadRows;
+use crate::files::bad_rows::{BadRows, BlockPlace};
 use crate::records::block::Block;
 use crate::records::contents::{Contents, Mistake, MistakeCause, Sifting};
 use crate::records::size::Size;
 
-/// Bytes that are read at once to count the lines before a mistake.
-const COUNTED_BYTES: usize = 1 << 20;
+use super::line_numbers::{LineNumbers, newlines};
 
 /// The place of some bytes of the input in a file.
 #[derive(Clone, Copy)]
@@ -31,8 +30,6 @@ pub(super) struct FilePlace<'a> {
     /// The position of a byte in the whole input, and its offset in the file.
     pub position: u64,
     pub offset: u64,
-    /// Newlines before that byte, if the file cannot be read again.
-    pub newlines: Option<u64>,
 }
 
 /// Blank lines that were skipped, over all workers; clones share them.
@@ -48,14 +45,28 @@ impl Skipped {
 /// Checks rows.
 #[derive(Clone)]
 pub(crate) struct Sifter {
-    pub contents: Arc<dyn Contents>,
-    /// The account of blank lines; without it, nothing is removed.
-    pub skipped: Option<Skipped>,
-    /// Where rows with mistakes go; without it, one ends the sort.
-    pub bad_rows: Option<BadRows>,
+    contents: Arc<dyn Contents>,
+    skipped: Option<Skipped>,
+    bad_rows: Option<BadRows>,
+    lines: LineNumbers,
 }
 
 impl Sifter {
+    /// Checks rows of these contents. Blank lines are counted in `skipped`; without it, nothing is
+    /// removed. Rows with mistakes go to `bad_rows`; without it, one ends the sort.
+    pub(crate) fn new(
+        contents: Arc<dyn Contents>,
+        skipped: Option<Skipped>,
+        bad_rows: Option<BadRows>,
+    ) -> Sifter {
+        Sifter {
+            contents,
+            skipped,
+            bad_rows,
+            lines: LineNumbers::default(),
+        }
+    }
+
     /// Checks the rows of a block. Removes blank lines, and rows with mistakes if they are set aside.
     pub(super) async fn sift(
         &self,
@@ -63,6 +74,14 @@ impl Sifter {
         block: &mut Block,
         place: FilePlace<'_>,
     ) -> Result<(), Failure> {
+        let (file, position) = (place.file, block.first);
+        let offset = position - place.position + place.offset;
+        let has_lines = self.contents.framing().records().delimiter().is_some();
+        if has_lines && file.is_sequential() {
+            let bytes = &block.buffer.bytes()[block.range()];
+            self.lines
+                .pass(file, (offset, bytes), self.contents.header());
+        }
         let how = match (&self.skipped, &self.bad_rows) {
             (None, _) => Sifting::Look,
             (Some(_), None) => Sifting::Skip,
@@ -70,38 +89,49 @@ impl Sifter {
         };
         let aside = match self.contents.sift(block, how) {
             Ok(aside) => aside,
-            Err(mistake) => return Err(place.error(worker, block, mistake).await.into()),
+            Err(mistake) => return Err(self.error(worker, block, (mistake, place)).await.into()),
         };
         if let Some(skipped) = self.skipped.as_ref().filter(|_| aside.blank.records > 0) {
             *skipped.0.lock() += aside.blank;
         }
         match &self.bad_rows {
             Some(bad_rows) if aside.records > 0 => {
-                bad_rows.add(worker, aside.records, &aside.rows).await
+                let place = BlockPlace {
+                    file: file.path(),
+                    position,
+                    offset,
+                    line: self.lines.at(&worker.node, file, offset).await,
+                };
+                bad_rows.add(worker, place, &aside).await
             }
             _ => Ok(()),
         }
     }
-}
 
-impl FilePlace<'_> {
-    async fn error(self, worker: &Worker, block: &Block, mistake: Mistake) -> SortError {
-        let offset = mistake.position - self.position + self.offset;
-        let file = self.file.path().to_owned();
+    async fn error(
+        &self,
+        worker: &Worker,
+        block: &Block,
+        (mistake, place): (Mistake, FilePlace<'_>),
+    ) -> SortError {
+        let offset = mistake.position - place.position + place.offset;
+        let file = place.file.path().to_owned();
         match mistake.cause {
-            MistakeCause::Row(bad) => SortError::BadRow {
-                file,
-                line: match self.newlines {
-                    Some(before) => {
-                        let rows = &block.buffer.bytes()[block.range()];
-                        let wrong = (mistake.position - block.first) as usize;
-                        Some(before + newlines(&rows[..wrong]) + 1)
-                    }
-                    None => line_at(&worker.node, self.file, offset).await,
-                },
-                offset,
-                bad,
-            },
+            MistakeCause::Row(bad) => {
+                let before = (mistake.position - block.first) as usize;
+                let begin = self
+                    .lines
+                    .at(&worker.node, place.file, offset - before as u64)
+                    .await;
+                let rows = &block.buffer.bytes()[block.range()];
+                SortError::BadRow {
+                    file,
+                    line: begin.map(|line| line + newlines(&rows[..before])),
+                    offset,
+                    bad: Box::new(bad),
+                    cure: "",
+                }
+            }
             MistakeCause::Short(bytes, needed) => SortError::BadRecord {
                 file,
                 offset,
@@ -109,30 +139,4 @@ impl FilePlace<'_> {
             },
         }
     }
-}
-
-pub(crate) fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-/// The number of the line at an offset, from 1; `None` if the file cannot be read again.
-async fn line_at(node: &Node, file: &File, offset: u64) -> Option<u64> {
-    if file.is_sequential() {
-        return None;
-    }
-    let buffers = node.buffers(1, COUNTED_BYTES, Filled::Often).ok()?;
-    let mut buffer = buffers.into_iter().next()?;
-    let (mut at, mut line) = (0, 1);
-    while at < offset {
-        let (read, result) = file.read(node, at, COUNTED_BYTES, buffer).wait(node).await;
-        result.ok()?;
-        let there = read.len().min((offset - at) as usize);
-        if there == 0 {
-            return None;
-        }
-        line += newlines(&read.bytes()[..there]);
-        at += there as u64;
-        buffer = read;
-    }
-    Some(line)
 }

@@ -19,7 +19,8 @@ use crate::names::{Phase, StageName};
 use crate::records::block::Block;
 use crate::records::contents::{Contents, Sifting};
 use crate::run::resolve;
-use crate::stages::{Cursor, Reader, Sifter, newlines, read};
+use crate::stages::line_numbers::{lines_of, newlines};
+use crate::stages::{Cursor, Reader, Sifter, read};
 use crate::tools::read_buffers::read_buffers;
 
 /// Options of a check.
@@ -59,7 +60,7 @@ pub enum CheckResult {
     Broken {
         /// Its number, from 1.
         number: u64,
-        /// The line on which it begins, if records are lines or rows.
+        /// The line where it begins, from 1: a header and newlines in quotes count.
         line: u64,
         /// Its bytes, with the delimiter of a line.
         record: Vec<u8>,
@@ -106,18 +107,15 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
         pool: pool.clone(),
         out: blocks.clone(),
         sampler: None,
-        sifter: contents.is_checked().then(|| Sifter {
-            contents: Arc::clone(&contents),
-            skipped: None,
-            bad_rows: None,
-        }),
+        sifter: contents
+            .is_checked()
+            .then(|| Sifter::new(Arc::clone(&contents), None, None)),
     };
     pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
-    let joined = Joined {
-        newlines: newlines(contents.header()),
+    let joined = Arc::new(Mutex::new(Joined {
+        lines: newlines(contents.header()),
         ..Joined::default()
-    };
-    let joined = Arc::new(Mutex::new(joined));
+    }));
     let checker = Checker {
         contents,
         blocks,
@@ -182,7 +180,7 @@ struct Verdict {
     bytes: u64,
     records: u64,
     checksum: u64,
-    newlines: u64,
+    lines: u64,
     /// Those before the first record.
     blank_before: u64,
     /// The first and the last record, unless all lines are blank.
@@ -191,10 +189,10 @@ struct Verdict {
     broken: Option<Broken>,
 }
 
-/// A record out of order: records and newlines before it in the block, and itself.
+/// A record out of order: records and lines before it in the block, and itself.
 struct Broken {
     records: u64,
-    newlines: u64,
+    lines: u64,
     record: Vec<u8>,
 }
 
@@ -204,8 +202,7 @@ struct Joined {
     /// Position behind them.
     position: u64,
     records: u64,
-    /// Newlines, with those of the header.
-    newlines: u64,
+    lines: u64,
     checksum: u128,
     last: Option<Vec<u8>>,
     broken: Option<CheckResult>,
@@ -231,8 +228,6 @@ async fn check_blocks(worker: &Worker, checker: &Checker) -> Result<(), Failure>
 impl Checker {
     fn verdict(&self, block: &mut Block) -> Result<Verdict, Failure> {
         let framing = self.contents.framing().records();
-        // Other records are counted.
-        let counts_newlines = framing.delimiter().is_some() && self.contents.is_checked();
         let mut verdict = Verdict {
             bytes: block.size.bytes,
             ..Verdict::default()
@@ -241,10 +236,8 @@ impl Checker {
         let (mut before, mut blank) = (0, 0);
         let mut ends: Option<(&[u8], &[u8])> = None;
         for record in framing.split(all) {
-            let line = verdict.newlines;
-            if counts_newlines {
-                verdict.newlines += newlines(record);
-            }
+            let line = verdict.lines;
+            verdict.lines += lines_of(record, framing);
             if self.contents.is_blank(record) {
                 blank += 1;
                 continue;
@@ -253,7 +246,7 @@ impl Checker {
             if before > 0 && !self.contents.in_order(last, record) {
                 verdict.broken = Some(Broken {
                     records: before,
-                    newlines: line,
+                    lines: line,
                     record: record.to_vec(),
                 });
                 break;
@@ -281,7 +274,7 @@ impl Checker {
             };
             joined.position += next.bytes;
             let Some((first, last)) = next.ends else {
-                joined.newlines += next.newlines;
+                joined.lines += next.lines;
                 continue;
             };
             let follows = |last: &Vec<u8>| self.contents.in_order(last, &first);
@@ -289,17 +282,17 @@ impl Checker {
                 true => next.broken,
                 false => Some(Broken {
                     records: 0,
-                    newlines: next.blank_before,
+                    lines: next.blank_before,
                     record: first,
                 }),
             };
             joined.broken = broken.map(|broken| CheckResult::Broken {
                 number: joined.records + broken.records + 1,
-                line: joined.newlines + broken.newlines + 1,
+                line: joined.lines + broken.lines + 1,
                 record: broken.record,
             });
             joined.records += next.records;
-            joined.newlines += next.newlines;
+            joined.lines += next.lines;
             joined.checksum += u128::from(next.checksum);
             joined.last = Some(last);
         }

@@ -196,25 +196,40 @@ fn rows_with_mistakes_are_set_aside() {
         let (mut table, mut bad) = (b"name,price\n".to_vec(), Vec::new());
         for row in good.order.framing.split(&good.files[0][11..]) {
             if random.below(100) == 0 {
-                let mistake = format!("mistake {},no,{seed}\n", bad.len());
+                let mistake = format!("mistake {},no,{seed}", bad.len());
+                let line = table.iter().filter(|byte| **byte == b'\n').count() + 1;
                 table.extend(mistake.bytes());
-                bad.push(mistake);
+                table.push(b'\n');
+                let reason = "3 columns, the header has 2";
+                bad.push(format!("\"/in0\",\"{line}\",\"{reason}\",\"{mistake}\""));
             }
             table.extend(row);
         }
         let mut sort = sort_like(&good);
         sort.files = vec![table];
+        sort.pipes = vec![seed % 3 == 0];
         sort.job.rows.as_mut().unwrap().bad_rows = Some("/bad".into());
         let driver = sort.driver(seed);
         let report = run(&driver, &sort.job()).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(get(&driver, "/out").unwrap(), expected, "seed {seed}");
         let aside = String::from_utf8(get(&driver, "/bad").unwrap()).unwrap();
-        let mut aside: Vec<&str> = aside.split_inclusive('\n').collect();
+        let (first, aside) = aside.split_once('\n').unwrap_or_default();
+        assert_eq!(
+            first,
+            if bad.is_empty() {
+                ""
+            } else {
+                "file,line,reason,row"
+            }
+        );
+        let mut aside: Vec<&str> = aside.lines().collect();
         aside.sort_by_key(|row| bad.iter().position(|other| other == row));
         assert_eq!(aside, bad, "seed {seed}");
         let count = bad.len() as u64;
         let file = PathBuf::from("/bad");
-        assert_eq!(report.warnings, [Warning::BadRows { file, count }]);
+        let fields: Vec<&str> = bad[0].split('"').collect();
+        let first = format!("/in0, line {}: {}", fields[3], fields[5]);
+        assert_eq!(report.warnings, [Warning::BadRows { file, count, first }]);
         assert_eq!(paths(&driver).len(), 3, "seed {seed}: a file is left");
     }
 }

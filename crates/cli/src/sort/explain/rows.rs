@@ -15,6 +15,8 @@ pub(super) struct Explained {
     pub order: TextOrder,
     check: RowCheck,
     framing: Framing,
+    /// The line where the next row begins.
+    line: u64,
 }
 
 impl Explained {
@@ -33,6 +35,7 @@ impl Explained {
             true => next_row(reader, framing).map_err(failed)?,
             false => None,
         };
+        let line = 1 + header.as_ref().map_or(0, lines_of);
         let header = header.map(|row| Header::parse(rows.dialect, &row.bytes));
         let header = header.transpose().map_err(|problem| usage(&problem))?;
         let order = RowOrder::new(rows.dialect, header.as_ref(), &rows.keys, rows.ties);
@@ -41,12 +44,20 @@ impl Explained {
             order: order.text(),
             check: RowCheck::new(&order, header.as_ref()),
             framing,
+            line,
         })
     }
 
-    /// The next row, without the newline at its end.
-    pub(super) fn next(&self, reader: &mut impl BufRead) -> std::io::Result<Option<Line>> {
-        next_row(reader, self.framing)
+    /// The next row, without the newline at its end, and the line where it begins.
+    pub(super) fn next(
+        &mut self,
+        reader: &mut impl BufRead,
+    ) -> std::io::Result<Option<(u64, Line)>> {
+        let row = next_row(reader, self.framing)?;
+        let more = row.as_ref().map_or(0, lines_of);
+        let begin = self.line;
+        self.line += more;
+        Ok(row.map(|row| (begin, row)))
     }
 
     /// The mistake for which a sort would refuse this row.
@@ -54,6 +65,11 @@ impl Explained {
         let problem = self.check.check(row).err()?;
         Some(format!("{problem}; a sort ends here without --bad-records"))
     }
+}
+
+/// The lines that a row takes.
+fn lines_of(row: &Line) -> u64 {
+    row.bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
 
 /// The next row, without the newline at its end. A longer one than is shown is cut, and the reader is

@@ -67,11 +67,16 @@ impl Job {
         if output != expected {
             return Some(("wrong output", difference(&output, &expected)));
         }
-        self.judge_account(case, kept.len(), &all)
+        self.judge_account((case, format), kept.len(), &all)
     }
 
     /// The records of the report, and rows that were set aside.
-    fn judge_account(&self, case: &Case, kept: usize, all: &[&Record]) -> Broken {
+    fn judge_account(
+        &self,
+        (case, format): (&Case, Format),
+        kept: usize,
+        all: &[&Record],
+    ) -> Broken {
         if self.has("--report") {
             let text = content(&case.own("report")).unwrap_or_default();
             let report: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -85,16 +90,13 @@ impl Job {
                 ));
             }
         }
-        let mut bad: Vec<&[u8]> = all
+        let mut bad: Vec<Vec<u8>> = all
             .iter()
             .filter(|record| record.is_bad)
-            .map(|record| &record.bytes[..])
+            .map(|record| record.bytes.clone())
             .collect();
         let aside = content(&case.own("bad")).unwrap_or_default();
-        let mut found: Vec<&[u8]> = aside
-            .split_inclusive(|&byte| byte == b'\n')
-            .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
-            .collect();
+        let mut found: Vec<Vec<u8>> = rows_aside(format, &aside);
         bad.sort_unstable();
         found.sort_unstable();
         (bad != found).then(|| {
@@ -221,4 +223,22 @@ fn difference(found: &[u8], expected: &[u8]) -> String {
         part(found).escape_ascii(),
         part(expected).escape_ascii()
     )
+}
+
+/// The rows of a file of rows set aside, which have neither separators nor quotes in fields.
+fn rows_aside(format: Format, aside: &[u8]) -> Vec<Vec<u8>> {
+    let mut lines = aside.split(|&byte| byte == b'\n');
+    let row = |line: &[u8]| -> Vec<u8> {
+        let json = serde_json::from_slice::<serde_json::Value>(line);
+        let end = match (format, json) {
+            (Format::Json, Ok(json)) => return json["row"].as_str().unwrap_or("").into(),
+            (Format::Csv { .. }, _) => line.rsplit(|&byte| byte == b'"').nth(1),
+            _ => line.rsplit(|&byte| byte == b'\t').next(),
+        };
+        end.unwrap_or_default().to_vec()
+    };
+    if format != Format::Json {
+        lines.next();
+    }
+    lines.filter(|line| !line.is_empty()).map(row).collect()
 }

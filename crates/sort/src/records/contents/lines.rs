@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
 
-use record::rows::RowCheck;
+use record::rows::{BadRow, RowCheck};
 use record::{Comparison, FieldOrder, LineOrder, Ties};
 
 use crate::error::SortError;
@@ -169,6 +169,13 @@ impl Contents for Lines {
         match self.check.as_deref() {
             Some(Check::Rows(rows)) => rows.unseen(),
             _ => Vec::new(),
+        }
+    }
+
+    fn mistake(&self, row: &[u8]) -> Option<BadRow> {
+        match self.check.as_deref() {
+            Some(Check::Rows(rows)) => rows.check(self.order.body(row)).err(),
+            _ => None,
         }
     }
 

@@ -109,23 +109,29 @@ impl LeftOut {
 fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
     let mut aside = Aside {
         records: left_out.wrong_records,
-        rows: Vec::new(),
         blank: Size {
             records: left_out.blank_records,
             bytes: 0,
         },
+        ..Aside::default()
     };
     let Some((first, _)) = left_out.ranges.first() else {
         return aside;
     };
     let (all, mut kept) = (block.range(), first.start);
     let rows = &mut block.buffer.bytes_mut()[all.clone()];
+    let newlines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
+    let mut before = newlines(&rows[..kept]);
     let begins = left_out.ranges.iter().skip(1).map(|(next, _)| next.start);
     for ((row, is_blank), next) in left_out.ranges.iter().zip(begins.chain([all.len()])) {
         match is_blank {
             true => aside.blank.bytes += row.len() as u64,
-            false => aside.rows.extend_from_slice(&rows[row.clone()]),
+            false => {
+                aside.stretches.push((row.len(), before));
+                aside.rows.extend_from_slice(&rows[row.clone()]);
+            }
         }
+        before += newlines(&rows[row.start..next]);
         rows.copy_within(row.end..next, kept);
         kept += next - row.end;
     }
