@@ -9,6 +9,7 @@ pub mod ending;
 mod files;
 mod gensort;
 mod glance;
+mod help;
 pub mod job;
 mod lab;
 pub mod launcher;
@@ -25,6 +26,7 @@ mod valsort;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::ending::failure::{CliFailure, Exit};
@@ -36,13 +38,15 @@ pub const VERSION: &str = env!("GRISTMILL_VERSION");
 const EXAMPLES: &str = "\
 Examples:
   gristmill sort -t, -k3,3nr sales.csv  # lines, with the options of GNU sort
+  gristmill sort --format csv --no-header --key '#2:num' sales.csv
   gristmill gensort 100000 input.dat    # records to try it with
   gristmill sort --format gensort input.dat -o output.dat
   gristmill check --format gensort output.dat   # is it in order?
   gristmill sim nano-sort --cores 256   # NanoSort on simulated cores
   gristmill doctor                      # what this machine offers a sort";
 
-/// Sorts files of lines or fixed-length records from disk to disk, within a memory limit.
+/// Sorts lines of text, rows of CSV, TSV and JSON Lines, and binary records from disk to disk, within a
+/// memory limit.
 #[derive(Parser)]
 #[command(name = "gristmill", version = VERSION, max_term_width = 100)]
 #[command(before_long_help = EXAMPLES)]
@@ -86,10 +90,9 @@ impl Command {
     }
 }
 
-/// The words of this process's command line; those of commands with the options of sort as getopt
+/// The words of a command line; those of commands with the options of sort as getopt
 /// reads them.
-fn words() -> Vec<OsString> {
-    let words: Vec<OsString> = std::env::args_os().collect();
+fn words(words: Vec<OsString>) -> Vec<OsString> {
     let name = words.get(1).and_then(|word| word.to_str());
     let Some(name) = name.filter(|name| usage::OF_SORT.contains(name)) else {
         return words;
@@ -102,8 +105,14 @@ fn words() -> Vec<OsString> {
 /// Runs the command line of this process, and returns its exit code.
 pub fn main() -> ExitCode {
     node_real::allow_inherited_descriptors_only();
-    match Arguments::try_parse_from(words()) {
+    let (asked, all) = help::asked(std::env::args_os().collect());
+    let words = words(asked);
+    match Arguments::try_parse_from(&words) {
         Ok(arguments) => end(arguments.command.run()),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp && !all => {
+            let short = help::short(Arguments::command()).try_get_matches_from(&words);
+            usage::tell(short.err().unwrap_or(error), &Arguments::command())
+        }
         Err(error) => usage::tell(error, &Arguments::command()),
     }
 }

@@ -61,7 +61,7 @@ fn man_page(command: &Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    page.extend(synopsis(command).into_bytes());
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     if command.get_subcommands().any(|sub| !sub.is_hide_set()) {
@@ -74,6 +74,13 @@ fn man_page(command: &Command) -> io::Result<Vec<u8>> {
         .unwrap_or_default();
     page.extend(section(&examples).into_bytes());
     Ok(page)
+}
+
+/// How the command is called, without a list of its options.
+fn synopsis(command: &Command) -> String {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").replace('-', "\\-");
+    format!(".SH SYNOPSIS\n.nf\n{usage}\n.fi\n")
 }
 
 /// The section of the examples, as they are in the help.

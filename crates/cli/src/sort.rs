@@ -93,6 +93,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         None => job,
     };
     let verify = arguments.verify;
+    screen::say_terminal(!arguments.inputs.is_empty());
     let ended = machine::run(&job.control.clone(), arguments.progress, move |node| {
         let (job, comparison) = (job.clone(), verify.then(|| comparison.clone()));
         async move { sort_and_verify(&node, &job, comparison).await }

@@ -1,6 +1,7 @@
 //! Command lines that cannot be understood.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -63,7 +64,10 @@ pub fn for_rows(option: &str) -> &'static str {
 /// gensort and valsort, else 2.
 pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
     if !error.use_stderr() {
-        let _ = error.print();
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        if let Err(cause) = printed {
+            return say::unwritten(&cause).tell();
+        }
         // Ranks with other command lines would wait for this one; its failure ends them.
         return ExitCode::from(if launcher::is_one_of_several_commands() {
             FAILED

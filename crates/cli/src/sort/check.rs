@@ -11,7 +11,7 @@ use pipeline::Control;
 use record::Framing;
 
 use super::choices::CheckName;
-use super::{Arguments, conflicts, format, resources, sources};
+use super::{Arguments, conflicts, format, resources, screen, sources};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::files::STANDARD_INPUT;
@@ -37,6 +37,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         memory_bytes: resources.memory_bytes,
         control: control.clone(),
     };
+    screen::say_terminal(!arguments.inputs.is_empty());
     let found = machine::run(&control, arguments.progress, move |node| {
         let job = job.clone();
         async move { check(&node, &job).await }

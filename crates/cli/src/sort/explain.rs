@@ -27,7 +27,7 @@ use record::text::{TextOrder, Warning};
 use record::{Comparison, LineOrder};
 
 use super::options::Order;
-use super::{Arguments as SortArguments, conflicts, format, lines};
+use super::{Arguments as SortArguments, conflicts, format, lines, screen};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::size::positive;
@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let asked = format::of(&sort)?;
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
+    screen::say_terminal(input.is_some());
     let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
     if let Some(records) = records::Explained::of(&asked.comparison) {
         return explain_records(&records, arguments, &mut reader);

@@ -33,12 +33,13 @@ const EXAMPLES: &str = "\
 Examples:
   gristmill sort names.txt -o sorted.txt
   gristmill sort -t, -k3,3nr -k1,1 sales.csv   # a number, then a name
+  gristmill sort --format csv --no-header --key '#2:num' sales.csv
   cat *.log | gristmill sort -u -S 64M > all.txt
   gristmill sort --format gensort --verify input.dat -o output.dat
   gristmill sort --format fixed:16 --key 8+8:u64le:desc pairs.bin -o sorted.bin
   mpirun -n 4 gristmill sort --format gensort 'in-{rank}' -o 'out-{rank}'";
 
-/// Sort lines of text, or fixed-length records.
+/// Sort lines of text, rows of CSV, TSV or JSON Lines, or binary records.
 ///
 /// Lines are compared as bytes, as by GNU sort in the C locale, and its options mean the same here.
 ///

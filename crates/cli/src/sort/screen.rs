@@ -5,7 +5,16 @@ use std::io::{self, IsTerminal};
 
 use super::{Arguments, first_input};
 use crate::ending::failure::CliFailure;
+use crate::ending::say;
 use crate::glance::Glance;
+
+/// Says that standard input is a terminal, where no input is named: otherwise it looks as if nothing
+/// happened.
+pub(super) fn say_terminal(names_input: bool) {
+    if !names_input && io::stdin().is_terminal() {
+        say::err("gristmill: reads the terminal; Ctrl-D ends it; help: --help");
+    }
+}
 
 /// Refuses to show binary records, or lines with control bytes, on a terminal. An output that `-o`
 /// names may be any device.

@@ -64,7 +64,7 @@ fn examples(help: &str) -> Vec<&str> {
 fn the_examples_of_each_command_run() {
     let place = place_of_examples();
     for command in COMMANDS {
-        let help = told(place.run(&format!("{command} --help")));
+        let help = told(place.run(&format!("{command} --help=all")));
         // Ranks and a million simulated keys have tests of their own.
         let is_run = |line: &&str| !line.contains("mpirun") && line.trim() != "gristmill demo";
         let run: Vec<&str> = examples(&help).into_iter().filter(is_run).collect();
@@ -77,7 +77,7 @@ fn the_examples_of_each_command_run() {
 #[test]
 fn the_options_of_sort_have_headings() {
     let place = Place::new();
-    let help = told(place.run("sort --help"));
+    let help = told(place.run("sort --help=all"));
     let places = HEADINGS.map(|heading| help.find(heading).expect(heading));
     assert!(places.is_sorted(), "{help}");
     // As with GNU, -h is an order.
@@ -137,7 +137,15 @@ fn each_command_has_a_man_page() {
         let page = fs::read_to_string(place.path(&format!("man/{name}.1"))).unwrap();
         let parts = [".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH EXAMPLES"];
         assert!(parts.iter().all(|part| page.contains(part)), "{page}");
+        let synopsis = page.split(".SH ").find(|part| part.starts_with("SYNOPSIS"));
+        assert!(synopsis.unwrap().lines().count() < 8, "{page}");
     }
+    let page = fs::read_to_string(place.path("man/gristmill-sort.1")).unwrap();
+    assert!(
+        page.contains("gristmill sort [OPTIONS] [INPUT]...\n"),
+        "{page}"
+    );
+    assert!(page.contains("max\\-line"), "all options: {page}");
     assert!(place.path("man/gristmill-sim-nano-sort.1").exists());
     assert!(!place.path("man/gristmill-manual.1").exists());
     let ran = place.run("manual nowhere");
@@ -178,4 +186,118 @@ fn each_command_has_a_page_of_the_site() {
         "{page}"
     );
     assert!(!place.path("site/gristmill-manual.md").exists());
+}
+
+/// The help fits on a screen and names the formats; all of it is behind `--help=all`.
+#[test]
+fn the_short_help_is_one_screen() {
+    let place = Place::new();
+    for command in [
+        "", "sort", "check", "explain", "lab", "lab run", "demo", "sim",
+    ] {
+        let help = told(place.run(&format!("{command} --help")));
+        assert!(help.lines().count() <= 50, "{command}: {help}");
+        assert!(
+            !help.contains("manual") && !help.contains("bench "),
+            "{help}"
+        );
+    }
+    let sort = told(place.run("sort --help"));
+    for named in [
+        "csv",
+        "rdw",
+        "varlen",
+        "kv",
+        "CSV, TSV or JSON Lines",
+        "--help=all",
+        "Usage:",
+    ] {
+        assert!(sort.contains(named), "{named}: {sort}");
+    }
+    assert!(
+        !sort.contains("--max-line") && !sort.contains("--plan"),
+        "{sort}"
+    );
+    assert_eq!(told(place.run("help sort")), sort);
+    let all = told(place.run("sort --help=all"));
+    assert!(
+        all.contains("--max-line") && all.contains("--plan"),
+        "{all}"
+    );
+    assert!(told(place.run("--help")).contains("CSV, TSV and JSON Lines"));
+    let wrong = place.run("sort --help=some");
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let place = Place::new();
+    for command in [
+        "--help",
+        "--version",
+        "sort --help",
+        "sort --help=all",
+        "help sim",
+        "completions bash",
+    ] {
+        let ran = place.run_shell(&format!("\"$GRISTMILL\" {command} > /dev/full"));
+        assert_eq!(ran.code, 2, "{command}: {ran:?}");
+        assert!(
+            ran.err.contains("cannot write to standard output"),
+            "{ran:?}"
+        );
+    }
+}
+
+/// The values of options are completed, and nothing that the help hides.
+#[test]
+fn completions_have_values_and_nothing_hidden() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = told(place.run(&format!("completions {shell}")));
+        for value in [
+            "jsonl",
+            "de-u-co-phonebk",
+            "nanopu-3-layer",
+            "figure-16",
+            "two-pass",
+        ] {
+            assert!(script.contains(value), "{shell}: {value}");
+        }
+        for hidden in [
+            "manual",
+            "compress-program",
+            "gristmill__bench",
+            "'bench:",
+            "-a \"bench\"",
+        ] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_that_is_read_is_told() {
+    let place = Place::new();
+    place.write("in", "b\na\n");
+    if !place.run_shell("script -V").err.is_empty() {
+        return crate::common::skip("the terminal, since there is no `script`");
+    }
+    let told = "reads the terminal; Ctrl-D ends it; help: --help";
+    for (command, is_told) in [
+        ("sort", true),
+        ("check", true),
+        ("sort -c", true),
+        ("explain --lines 1", true),
+        ("sort in", false),
+        ("sort -", false),
+        ("check in", false),
+    ] {
+        let script = format!("printf 'a\\n' | script -qec '\"$GRISTMILL\" {command}' /dev/null");
+        let ran = place.run_shell(&script);
+        let out = String::from_utf8_lossy(&ran.out).into_owned();
+        assert_eq!(out.contains(told), is_told, "{command}: {out}");
+    }
+    let piped = place.run_shell("cat in | \"$GRISTMILL\" sort");
+    assert_eq!((piped.out, piped.err), (b"a\nb\n".to_vec(), String::new()));
 }
