@@ -184,7 +184,6 @@ impl Experiment {
         };
         or(&mut self.name, name);
         or(&mut self.title, name);
-        or(&mut self.source, "no paper");
         let labels: Vec<_> = (0..self.series.len())
             .map(|at| self.default_label(at))
             .collect();
@@ -213,14 +212,21 @@ impl Experiment {
     fn default_label(&self, at: usize) -> String {
         let series = &self.series[at];
         let others = self.series.iter().enumerate();
-        let mut others = others.filter(|(other, it)| *other != at && it.label.is_empty());
-        if others.all(|(_, it)| it.program != series.program) {
+        let others = others.filter(|(other, it)| *other != at && it.label.is_empty());
+        let others: Vec<_> = others
+            .map(|(_, it)| it)
+            .filter(|it| it.program == series.program)
+            .collect();
+        if others.is_empty() {
             return series.program.clone();
         }
+        let varies = others.iter().any(|it| it.vary != series.vary);
+        let varied = varies.then(|| format!("by {}", series.vary));
         let options = series.with.iter();
         let options = options.map(|(name, value)| format!("{name} {value}"));
         let machine = series.machine.iter().cloned();
         let words = machine.chain(options).chain(series.changes.told());
+        let words = words.chain(varied);
         let words: Vec<_> = [series.program.clone()].into_iter().chain(words).collect();
         words.join(", ")
     }

@@ -27,6 +27,10 @@ impl std::fmt::Debug for Parameters {
     }
 }
 
+/// The reason why some distributions of keys give equal figures.
+pub(crate) const SAME_ORDER: &str = "uniform, heavy-tailed and clustered keys are the same draws in the \
+    same order, and programs compare keys, so that their times are the same";
+
 impl Parameters {
     /// The program of that name with these options, and defaults for the others.
     ///
@@ -181,7 +185,17 @@ impl Parameters {
 
     /// A remark on the options, for people.
     pub fn note(&self) -> Option<String> {
-        self.program.note(self.cores)
+        let distribution = self.word("distribution");
+        let is_alike = |name: &String| ["heavy-tailed", "clustered"].contains(&name.as_str());
+        let alike = distribution.filter(is_alike);
+        let alike = alike.map(|name| format!("--distribution {name}: {SAME_ORDER}"));
+        let notes: Vec<String> = self
+            .program
+            .note(self.cores)
+            .into_iter()
+            .chain(alike)
+            .collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     /// The value of an option, if it is a number.

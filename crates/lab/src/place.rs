@@ -43,6 +43,17 @@ pub enum Place {
     Driver,
 }
 
+/// The built-in machine that holds so many cores, in words.
+fn larger(cores: u32) -> String {
+    let built_in = Profile::BUILT_IN.into_iter().map(|(name, _)| name);
+    let mut larger = built_in.filter(|name| {
+        let found = Profile::named(name);
+        found.is_some_and(|profile| profile.most_ranks() >= u64::from(cores))
+    });
+    let told = |name| format!("; for so many: --machine {name}");
+    larger.next().map_or(String::new(), told)
+}
+
 impl Place {
     /// The place of that name, or the machine in that file.
     ///
@@ -146,8 +157,9 @@ impl Place {
         match u64::from(cores) <= most {
             true => Ok(()),
             false => Err(LabError::usage(format!(
-                "--cores {cores}: the machine {} holds at most {most}",
-                self.name()
+                "--cores {cores}: the machine {} holds at most {most}{}",
+                self.name(),
+                larger(cores)
             ))),
         }
     }

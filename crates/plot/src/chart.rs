@@ -28,12 +28,16 @@ const APART: f64 = 0.16;
 /// Most of a step that all series fill.
 const FILLED: f64 = 0.8;
 
-/// The chart as a `figure` element.
-pub(crate) fn chart(chart: &Chart) -> String {
+/// The chart as a `figure` element. It repeats no title that is `above` it.
+pub(crate) fn chart(chart: &Chart, above: &str) -> String {
     let (drawing, left_out, named) = Drawing::of(chart).finish();
+    let caption = match chart.title == above {
+        false => format!("<figcaption>{}</figcaption>\n", escaped(&chart.title)),
+        true => String::new(),
+    };
     [
         "<figure class=\"chart\">\n".to_owned(),
-        format!("<figcaption>{}</figcaption>\n", escaped(&chart.title)),
+        caption,
         paragraph("y-name", &escaped(&chart.y.label)),
         drawing,
         paragraph("x-name", &escaped(&chart.x.label)),

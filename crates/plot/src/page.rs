@@ -41,13 +41,13 @@ pub fn page(figures: &[Figure], about: &About) -> String {
     let _ = anchors.name(CLAIMS);
     let links = figures.iter().map(|figure| anchors.name(&figure.name));
     let links: Vec<_> = links.collect();
-    let sections = figures.iter().zip(&links);
-    let sections: String = sections
-        .map(|(figure, link)| section::section(figure, link))
-        .collect();
-    let (version, command) = (escaped(&about.version), escaped(&about.command));
     // A page of one figure needs no overview.
     let is_overview = about.title.is_none() || figures.len() > 1;
+    let sections = figures.iter().zip(&links);
+    let sections: String = sections
+        .map(|(figure, link)| section::section(figure, link, !is_overview))
+        .collect();
+    let (version, command) = (escaped(&about.version), escaped(&about.command));
     let overview = || {
         format!(
             "<section id=\"{CLAIMS}\">\n<h2>Claims and results</h2>\n{}</section>\n{}",
@@ -88,18 +88,26 @@ fn smaller(figures: &[Figure]) -> String {
     }
 }
 
+/// The paper, its authors and its address.
+const PAPER: &str = "Figures of Theo Jepsen, Stephen Ibanez, Gregory Valiant and Nick McKeown, \
+    \u{201c}From Sand to Flour: The Next Leap in Granular Computing with NanoSort\u{201d} (<a \
+    href=\"https://arxiv.org/abs/2204.12615\">arXiv 2204.12615</a>, 2022)";
+
 /// The introduction of the paper's page.
 const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, NICs and switches. \
     All times are simulated: they follow from the machine\u{2019}s description and the seeds alone, \
     and are the same on every computer. Some costs of the machines were chosen to give a published \
     figure: such a claim is a fit, and shows only that the simulator adds up. Nothing was adjusted to \
-    the others, which are predicted.";
+    the others, which are predicted. The paper leaves some choices open. Three readings of it are run: \
+    \u{201c}the program of 2021\u{201d}, which its authors used before; \u{201c}the text\u{201d}, which \
+    sends each key by itself; and \u{201c}lock-step\u{201d}, in which a core sends one message for each \
+    bucket.";
 
 /// The title and the introduction.
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {
     let version = escaped(&about.version);
     let Some(title) = &about.title else {
-        let lead = format!("Figures of the NanoSort paper, run again by Gristmill {version}: ");
+        let lead = format!("{PAPER}, run again by Gristmill {version}: ");
         return (TITLE.to_owned(), lead + OF_PAPER);
     };
     let is_real = |figure: &Figure| figure.machine == "threads";

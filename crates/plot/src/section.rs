@@ -1,21 +1,26 @@
 //! The section of a figure.
 
-use crate::figure::{Breakdown, Figure, Size};
+use crate::figure::{Breakdown, Chart, Figure, Size};
 use crate::picture::{self, Cells};
 use crate::text::{escaped, paragraph};
 use crate::{chart, claims, grid, path, stages};
 
-/// The section; `link` is its anchor.
-pub(crate) fn section(figure: &Figure, link: &str) -> String {
+/// The section; `link` is its anchor. The title of a figure that `is_alone` is that of the page.
+pub(crate) fn section(figure: &Figure, link: &str, is_alone: bool) -> String {
     let title = escaped(&figure.title);
+    let heading = match is_alone {
+        false => format!("<h2>{title}</h2>\n"),
+        true => String::new(),
+    };
     let says = |says| format!("<b>Claimed:</b> {}", escaped(says));
     let says = figure.says.as_deref().map(says);
     let note = figure.note.as_deref().map(escaped);
     let breakdown = figure.breakdown.as_ref().map(broken_down);
     [
-        format!("<section class=\"figure\" id=\"{link}\">\n<h2>{title}</h2>\n"),
+        format!("<section class=\"figure\" id=\"{link}\">\n{heading}"),
         source(figure),
         says.map_or_else(String::new, |says| paragraph("says", &says)),
+        drawn(figure),
         charts(figure),
         figure.grid.as_ref().map_or_else(String::new, grid::grid),
         breakdown.unwrap_or_default(),
@@ -27,6 +32,9 @@ pub(crate) fn section(figure: &Figure, link: &str) -> String {
 }
 
 fn source(figure: &Figure) -> String {
+    if figure.source.is_empty() && figure.size == Size::Full {
+        return String::new();
+    }
     let small = match figure.size {
         Size::Smoke => " <span class=\"outcome shown\">smoke size</span>",
         Size::Full => "",
@@ -34,10 +42,47 @@ fn source(figure: &Figure) -> String {
     paragraph("soft", &(escaped(&figure.source) + small))
 }
 
+/// What the charts show, in words.
+fn drawn(figure: &Figure) -> String {
+    let [first, ..] = &figure.charts[..] else {
+        return String::new();
+    };
+    let each = |chart: &Chart| {
+        let curves = match chart.series.len() {
+            1 => "one curve".to_owned(),
+            curves => format!("{curves} curves"),
+        };
+        format!("{} by {} ({curves})", chart.y.label, chart.x.label)
+    };
+    let mut all: Vec<String> = Vec::new();
+    for chart in figure.charts.iter().map(each) {
+        if !all.contains(&chart) {
+            all.push(chart);
+        }
+    }
+    let charts = escaped(&all.join("; "));
+    let lower = "A point is the mean of its runs, a bar their standard deviation.";
+    let paper = match figure.charts.iter().any(|chart| !chart.paper.is_empty()) {
+        true => " Hollow signs are the paper\u{2019}s: look how far ours are from them.",
+        false => "",
+    };
+    let stage = match first.x.names.is_empty() {
+        true => "",
+        false => " The places on the lower axis are words, in no scale.",
+    };
+    paragraph(
+        "drawn",
+        &format!("<b>Drawn:</b> {charts}. {lower}{paper}{stage}"),
+    )
+}
+
 /// Charts and claims. With an odd number of charts the claims fill the last place.
 fn charts(figure: &Figure) -> String {
     let claims = claims::of_figure(&figure.claims);
-    let charts: String = figure.charts.iter().map(chart::chart).collect();
+    let charts = figure.charts.iter();
+    let charts: String = charts
+        .map(|chart| chart::chart(chart, &figure.title))
+        .collect();
     let is_odd = figure.charts.len() % 2 == 1;
     match (charts.is_empty(), claims.is_empty()) {
         (true, _) => claims,

@@ -64,7 +64,11 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
     } = figure;
     let (first, runs) = (*seed, *runs);
     say::out(::lab::Seeds { first, runs }.to_string())?;
-    say::out(format!("{title}\n({source}, on {machine})"))?;
+    let of = match source.is_empty() {
+        true => String::new(),
+        false => format!("{source}, "),
+    };
+    say::out(format!("{title}\n({of}on {machine})"))?;
     if !changes.is_empty() {
         say::out(format!("changed: {}", changes.join(", ")))?;
     }

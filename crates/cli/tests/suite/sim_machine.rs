@@ -472,3 +472,25 @@ fn a_machine_over_a_base_and_a_graph_run() {
     );
     assert!(told.contains("\"b  c\": expected two switches"), "{told}");
 }
+
+#[test]
+fn too_many_cores_name_the_machine_that_holds_them() {
+    let place = crate::common::Place::new();
+    let ran = place.run("sim nano-sort --cores 1M");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let told = "nanopu holds at most 65536; for so many: --machine nanopu-3-layer";
+    assert!(ran.complaint().contains(told), "{ran:?}");
+    // None holds these.
+    let ran = place.run("sim nano-sort --cores 4000M");
+    assert!(!ran.complaint().contains("for so many"), "{ran:?}");
+}
+
+#[test]
+fn a_distribution_that_changes_nothing_has_a_note() {
+    let place = crate::common::Place::new();
+    for (name, is_alike) in [("clustered", true), ("sorted", false)] {
+        let ran = place.run(&format!("sim nano-sort --cores 16 --distribution {name}"));
+        let out = String::from_utf8_lossy(&ran.out);
+        assert_eq!(out.contains("the same draws"), is_alike, "{out}");
+    }
+}

@@ -10,6 +10,7 @@ use super::series::Series as SeriesTable;
 use super::terms::drift;
 use super::{Experiment, Results, breakdown};
 use crate::error::LabError;
+use crate::parameters::SAME_ORDER;
 use crate::report::RunReport;
 
 /// The value of one run, for a table of all.
@@ -124,6 +125,17 @@ fn compare(
     Ok(())
 }
 
+/// A remark about distributions of keys with the same figure, which look like a mistake.
+fn equal_distributions(of: &Experiment, series: &[Series]) -> Option<String> {
+    let are_equal = |drawn: &Series| {
+        let means: Vec<f64> = drawn.points.iter().map(|point| point.y.mean).collect();
+        (1..means.len()).any(|at| means[..at].contains(&means[at]))
+    };
+    let mut varied = of.series.iter().zip(series);
+    let found = varied.any(|(table, drawn)| table.vary == "distribution" && are_equal(drawn));
+    found.then(|| format!("Some distributions give the same figure: {SAME_ORDER}."))
+}
+
 /// The figure of an experiment with one reading.
 fn figure(ran: &Ran<'_>) -> Result<Figure, String> {
     let (of, size) = (ran.of, ran.size);
@@ -141,7 +153,7 @@ fn figure(ran: &Ran<'_>) -> Result<Figure, String> {
         title: of.title.clone(),
         source: of.source.clone(),
         says: of.says.clone(),
-        note: of.note.clone(),
+        note: of.note.clone().or_else(|| equal_distributions(of, &series)),
         size,
         smaller: of.smaller(size),
         machine: place.name().to_owned(),

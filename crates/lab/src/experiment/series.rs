@@ -3,7 +3,7 @@
 //! ```text
 //!   [[series]]
 //!   label             name of the curve for people; if left out, the program, with its options
-//!                     where several series have it
+//!                     where several series have it, and what varies where that differs
 //!   id                name for other tables; the label if left out
 //!   chart             chart of the curve; one for what varies if left out
 //!   program, with     what runs, and its options

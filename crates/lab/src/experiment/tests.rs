@@ -416,6 +416,11 @@ fn a_short_file_has_defaults() {
     let labels: Vec<_> = both.series.iter().map(|it| it.label.as_str()).collect();
     assert_eq!(labels, ["merge-min", "merge-min, cores 8"]);
     assert_eq!(both.x.label, "incast");
+    let varied = "[[series]]\nprogram = 'merge-min'\nvary = 'switch-ns'\nover = [100, 200]";
+    let figure = run(&parsed(&format!("{shortest}\n{varied}")), Size::Full);
+    let labels = figure.charts.iter().flat_map(|chart| &chart.series);
+    let labels: Vec<_> = labels.map(|it| it.label.as_str()).collect();
+    assert_eq!(labels, ["merge-min, by incast", "merge-min, by switch-ns"]);
     let axes = format!("{shortest}\nchart = 'log'\n[chart.log]\nx_scale = 'log'");
     let figure = run(&parsed(&axes), Size::Full);
     assert_eq!(figure.charts[0].y.label, "time (us)");
@@ -551,4 +556,19 @@ fn a_grid_keeps_the_figures_of_its_first_reading() {
         panic!("{faults:?}")
     };
     assert!(fault.starts_with("claim 'time': "), "{fault}");
+}
+
+/// Equal figures look like a mistake, so a note says why they are equal.
+#[test]
+fn equal_distributions_have_a_note() {
+    let of = |over: &str| {
+        let text = format!(
+            "[[series]]\nprogram = 'nano-sort'\nwith = {{ cores = 16 }}\nvary = 'distribution'\n\
+             over = [{over}]"
+        );
+        run(&parsed(&text), Size::Full).note
+    };
+    let note = of("'uniform', 'clustered'").expect("a note");
+    assert!(note.contains("the same draws"), "{note}");
+    assert_eq!(of("'uniform', 'sorted'"), None);
 }
