@@ -80,17 +80,19 @@ const HISTORY: [(&str, &str, &str); 9] = [
     ("1989  Baugsto, 100 cores", "disk to disk", "40 s"),
     ("1993  AlphaSort, 3 cores", "disk to disk", "7 s"),
     ("2002  Popovici, 32 servers", "disk to disk", "440 ms"),
-    ("      psort, 16 nodes", "disk to disk", "75 ms"),
+    ("2011  psort, 16 nodes", "disk to disk", "75 ms"),
     ("2021  MilliSort, 2,240 cores", "in memory", "1 ms"),
     ("2022  NanoSort, 65,536 cores", "simulated", "68 us"),
 ];
 
 /// Commands for a user's own data.
 const OWN_DATA: &str = "\
-Your own data, with records of 64 bytes and a number at byte 8, for example:
-  gristmill sort --format fixed:64 --key 8+8:u64le FILE -o SORTED
-  gristmill sort --format fixed:64 --key 8+8:u64le -S 2G -T /tmp --verify FILE -o SORTED
-  gristmill doctor DIR        what DIR and this machine offer a sort";
+Your own data: lines, rows with a header, records of 64 bytes with a number at byte 8:
+  target/release/gristmill sort FILE -o SORTED
+  target/release/gristmill sort --format csv --key COLUMN:num FILE -o SORTED
+  target/release/gristmill sort --format fixed:64 --key 8+8:u64le -S 2G FILE -o SORTED
+  target/release/gristmill doctor DIR   # what DIR and this machine offer a sort
+Next: `make release install PREFIX=$HOME/.local` puts `gristmill` on your path.";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let simulated = million_on(arguments.cores)?;
@@ -230,7 +232,7 @@ fn tell(first: &Report, sound: bool, million: &SimReport) -> Result<(), CliFailu
     say::out(format!("  {who:<28} {:<14} {here:>8}", "disk to disk"))?;
     let cores = u64::from(million.cores);
     let who = match cores {
-        PAPERS_CORES => "      the same in our simulation".to_owned(),
+        PAPERS_CORES => "now   NanoSort by Gristmill".to_owned(),
         _ => format!(
             "      {} keys, {} cores",
             grouped(KEYS_PER_CORE * cores),
