@@ -1,5 +1,5 @@
-//! Help of one screen: the options that most command lines need, and the first examples. All of it is
-//! behind `--help=all`, and in the man pages.
+//! Help of one screen: the options that most command lines need, and the first examples. All of it
+//! is behind `--help=all`, and in the man pages.
 
 use std::ffi::OsString;
 
@@ -52,7 +52,8 @@ const OF_FEW: [&str; 9] = [
     "loss",
 ];
 
-/// The words of a command line, and whether they ask for all of a help. `help sort` is `sort --help`.
+/// The words of a command line, and whether they ask for all of a help. `help sort` is `sort
+/// --help`.
 pub(crate) fn asked(words: Vec<OsString>) -> (Vec<OsString>, bool) {
     let is_all = |word: &OsString| word == ALL;
     let ends = words.iter().position(|word| word == "--");

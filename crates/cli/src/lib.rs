@@ -45,8 +45,8 @@ Examples:
   gristmill sim nano-sort --cores 256   # NanoSort on simulated cores
   gristmill doctor                      # what this machine offers a sort";
 
-/// Sorts lines of text, rows of CSV, TSV and JSON Lines, and binary records from disk to disk, within a
-/// memory limit.
+/// Sorts lines of text, rows of CSV, TSV and JSON Lines, and binary records from disk to disk,
+/// within a memory limit.
 #[derive(Parser)]
 #[command(name = "gristmill", version = VERSION, max_term_width = 100)]
 #[command(before_long_help = EXAMPLES)]

@@ -213,20 +213,18 @@ impl Experiment {
         let series = &self.series[at];
         let others = self.series.iter().enumerate();
         let others = others.filter(|(other, it)| *other != at && it.label.is_empty());
-        let others: Vec<_> = others
-            .map(|(_, it)| it)
-            .filter(|it| it.program == series.program)
-            .collect();
-        if others.is_empty() {
+        let alike = others.filter(|(_, it)| it.program == series.program);
+        let mut alike = alike.peekable();
+        if alike.peek().is_none() {
             return series.program.clone();
         }
-        let varies = others.iter().any(|it| it.vary != series.vary);
-        let varied = varies.then(|| format!("by {}", series.vary));
+        let varied = (alike.any(|(_, it)| it.vary != series.vary)).then_some(&series.vary);
+        let varied = varied.map(|name| format!("by {name}"));
         let options = series.with.iter();
         let options = options.map(|(name, value)| format!("{name} {value}"));
         let machine = series.machine.iter().cloned();
-        let words = machine.chain(options).chain(series.changes.told());
-        let words = words.chain(varied);
+        let changes = series.changes.told().into_iter().chain(varied);
+        let words = machine.chain(options).chain(changes);
         let words: Vec<_> = [series.program.clone()].into_iter().chain(words).collect();
         words.join(", ")
     }

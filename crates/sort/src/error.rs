@@ -234,8 +234,8 @@ pub enum SortError {
     Unsorted {
         /// The input.
         file: PathBuf,
-        /// The line where the first record out of order begins, or the number of one without lines, from
-        /// 1.
+        /// The line where the first record out of order begins, or the number of one without
+        /// lines, from 1.
         record: u64,
         /// The words before that number.
         noun: &'static str,

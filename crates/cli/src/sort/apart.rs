@@ -14,13 +14,16 @@ use super::{Arguments, json};
 use crate::ending::failure::CliFailure;
 use crate::files::{files_listed, keep_apart};
 
+/// Whether a file that begins with these bytes may be replaced.
+type Known = fn(&[u8]) -> bool;
+
 /// The front of a file by which it is known.
 const FRONT_BYTES: u64 = 64 << 10;
 
 /// Refuses to replace a file that is no report, or has no rows set aside: a slip may have named it.
 fn keep_others(arguments: &Arguments) -> Result<(), CliFailure> {
     let (report, bad_rows) = (arguments.report_file(), arguments.bad_records.as_deref());
-    let written: [(_, _, &str, fn(&[u8]) -> bool); 2] = [
+    let written: [(_, _, &str, Known); 2] = [
         ("--report", report, "a report", json::is_report),
         ("--bad-records", bad_rows, "rows set aside", is_aside),
     ];

@@ -8,8 +8,8 @@ use crate::ending::failure::CliFailure;
 use crate::ending::say;
 use crate::glance::Glance;
 
-/// Says that standard input is a terminal, where no input is named: otherwise it looks as if nothing
-/// happened.
+/// Says that standard input is a terminal, where no input is named: otherwise it looks as if
+/// nothing happened.
 pub(super) fn say_terminal(names_input: bool) {
     if !names_input && io::stdin().is_terminal() {
         say::err("gristmill: reads the terminal; Ctrl-D ends it; help: --help");

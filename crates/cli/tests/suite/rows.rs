@@ -326,8 +326,8 @@ fn long_equal_fronts_of_keys_are_told_apart() {
     }
 }
 
-/// Rows of each format, from files, pipes and compressed files: the file of those set aside names their
-/// place, and holds the rows whatever they are.
+/// Rows of each format, from files, pipes and compressed files: the file of those set aside names
+/// their place, and holds the rows whatever they are.
 #[test]
 fn rows_set_aside_can_be_traced_and_read_again() {
     let place = crate::common::Place::new();
@@ -367,7 +367,8 @@ fn rows_set_aside_can_be_traced_and_read_again() {
             given.err
         );
         let out = place.read("out");
-        // The same file is replaced: it has rows set aside. In a pipe lines are counted as they pass.
+        // The same file is replaced: it has rows set aside. In a pipe lines are counted as they
+        // pass.
         let piped = place.run_shell(&format!("cat in | {sort}")).succeeded();
         assert_eq!(piped.out, out);
         let from_pipe = String::from_utf8(place.read("bad")).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! csv     file,line,reason,row              the whole row in one field, in quotes
-//! tsv     file  line  reason  city  price   the row's own fields behind the others: no quotes hold a tab
+//! tsv     file  line  reason  city  price   the row's own fields follow
 //! jsonl   {"file":"a","line":2,"reason":"..","row":"{"}      or "hex", if the row is not UTF-8
 //! ```
 

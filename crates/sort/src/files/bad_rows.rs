@@ -1,7 +1,8 @@
 //! The file of rows that are set aside because they have mistakes.
 //!
-//! Rows come from several blocks at once, so it has them in no order, each with its place and the reason
-//! (`record::rows::RowAside`). It gets its name with the output: a sort that fails leaves none.
+//! Rows come from several blocks at once, so it has them in no order, each with its place and the
+//! reason (`record::rows::RowAside`). It gets its name with the output: a sort that fails leaves
+//! none.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

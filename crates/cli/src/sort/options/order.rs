@@ -10,11 +10,11 @@ use crate::size::positive;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Order")]
 pub(in crate::sort) struct Order {
-    /// Format: lines; csv, tsv or jsonl; fixed:LEN (records of LEN bytes), gensort, rdw, varlen:TYPE or
-    /// kv:TYPE
+    /// Format: lines; csv, tsv or jsonl; fixed:LEN (records of LEN bytes), gensort, rdw,
+    /// varlen:TYPE or kv:TYPE
     ///
-    /// rdw, varlen:u32le and their like have the length of each record in front, kv:u32le the lengths of
-    /// a key and a value.
+    /// rdw, varlen:u32le and their like have the length of each record in front, kv:u32le the
+    /// lengths of a key and a value.
     ///
     /// Rows of csv and tsv begin with a header, which stays on top. gensort has records of 100 bytes
     /// with the key 0+10.
