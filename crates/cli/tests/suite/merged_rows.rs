@@ -100,7 +100,10 @@ fn rows_out_of_order_and_with_mistakes_are_refused() {
     for (rows, told) in [
         ("n,s\n2,\"x\ny\"\n1,b\n", "b.csv: line 4 is out of order"),
         ("n,s\n1,a\n2,b,c\n", "b.csv, line 3"),
-        ("n,s\n1,a\n2,\"b\n", "never closed"),
+        (
+            "n,s\n1,a\n2,\"b\n",
+            "b.csv, line 3: column 3: the quote that begins here does not end",
+        ),
         ("n,s\nx,a\n", "b.csv, line 2"),
     ] {
         place.write("b.csv", rows);

@@ -261,3 +261,79 @@ fn a_blank_line_is_a_row_of_one_column() {
         }
     }
 }
+
+/// The line on which an unclosed quote begins is set aside, and rows go on behind it, also beside rows
+/// over several lines.
+#[test]
+fn the_line_of_an_unclosed_quote_is_set_aside() {
+    let many: String = (0..30_000)
+        .map(|id| format!("{},\"t\n\n\"\n", id % 101))
+        .collect();
+    let rows = "7,\"\"\n3,a\"\"b\n".to_owned();
+    for (before, open, behind) in [
+        ("", "5,\"un\n", "1,y\n"),
+        ("2,x\n", "5,\"un\n", "1,y\n"),
+        ("2,\"x\n,\"\n", "5,\"un\r\n", rows.as_str()),
+        ("2,x\n", "5,\"un", ""),
+        (many.as_str(), "5,\"un\n", "1,y\n"),
+        ("2,x\n", "\"5\n", many.replace("\"t\n\n\"", "t").as_str()),
+    ] {
+        let text = format!("a,b\n{before}{open}{behind}");
+        let line = 2 + before.matches('\n').count();
+        let mut good: Vec<String> = Vec::new();
+        for part in [before, behind] {
+            let mut row = String::new();
+            for piece in part.split_inclusive('\n') {
+                row += piece;
+                if row.matches('"').count() % 2 == 0 {
+                    good.push(std::mem::take(&mut row));
+                }
+            }
+        }
+        let key = |row: &String| row.split(',').next().unwrap().parse::<u32>().unwrap();
+        good.sort_by_key(|row| (key(row), row.clone()));
+        let all = format!("a,b\n{}", good.concat());
+        let place = Place::new();
+        place.write("in", &text);
+        let csv = "--format csv --key a:num --bad-records bad";
+        for options in [
+            "",
+            "--top 1000000",
+            "-m",
+            "-S 32M --plan two-pass",
+            "--plan merge",
+        ] {
+            for piped in [false, true] {
+                let line_of = format!("sort {csv} {options} -o out");
+                let ran = match piped {
+                    true => place.feed(&line_of, text.as_bytes()),
+                    false => place.run(&format!("{line_of} in")),
+                };
+                let shown = format!("{options}, piped {piped}, line {line}: {}", ran.err);
+                assert_eq!(ran.code, 0, "{shown}");
+                assert!(
+                    ran.err.contains(&format!(", line {line}: column ")),
+                    "{shown}"
+                );
+                assert_eq!(
+                    String::from_utf8(place.read("out")).unwrap(),
+                    all,
+                    "{shown}"
+                );
+                let aside = String::from_utf8(place.read("bad")).unwrap();
+                assert_eq!(aside.lines().count(), 2, "{aside}");
+                assert!(aside.contains(&format!("\"{line}\"")), "{aside}");
+            }
+        }
+        // Without a file for them the message names the line and the cure.
+        for ran in [
+            place.run("sort --format csv --key a:num in"),
+            place.feed("sort --format csv --key a:num", text.as_bytes()),
+        ] {
+            assert_eq!(ran.code, 2, "{}", ran.err);
+            let expected = format!(", line {line}: column {}: ", open.find('"').unwrap() + 1);
+            assert!(ran.err.contains(&expected), "{}", ran.err);
+            assert!(ran.err.contains("--bad-records FILE"), "{}", ran.err);
+        }
+    }
+}

@@ -15,7 +15,7 @@ use record::rows::{Dialect, RowAside};
 use crate::error::row_place;
 use crate::files::output::Output;
 use crate::job::{IoChoice, Target};
-use crate::records::contents::{Aside, Contents};
+use crate::records::contents::{Aside, Contents, is_open};
 use crate::records::size::Size;
 
 /// Bytes that are written at once.
@@ -113,7 +113,11 @@ impl BadRows {
         for &(bytes, before) in &aside.stretches {
             let (stretch, behind) = rest.split_at(bytes);
             let mut line = place.line.map(|line| line + before);
-            for row in framing.split(stretch) {
+            let (open, rows) = match is_open(stretch, framing) {
+                true => (Some(stretch), &[][..]),
+                false => (None, stretch),
+            };
+            for row in open.into_iter().chain(framing.split(rows)) {
                 let bad = self.contents.mistake(row);
                 let reason = bad.map_or(String::new(), |bad| bad.to_string());
                 if (written.first.as_ref()).is_none_or(|(first, _)| place.position < *first) {

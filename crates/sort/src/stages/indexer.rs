@@ -5,13 +5,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{DiskTicket, File, Guarded, Node, Pool};
+use node::{DiskTicket, File, Filled, Guarded, Node, Pool};
 use pipeline::{Dial, Failure, Step, Window, Worker};
 
-use crate::error::SortError;
+use crate::error::{SortError, no_memory};
 use crate::files::input::index::{Index, IndexBuilder, NoRecord};
 use crate::files::input::{Files, Input, Inputs};
 use crate::records::block::BLOCK_BYTES;
+use crate::records::contents::Contents;
+use crate::stages::line_numbers::LineNumbers;
 
 /// Requests in flight of each indexer.
 pub(crate) const INDEXER_DEPTH: usize = 2;
@@ -26,6 +28,10 @@ pub(crate) struct Indexer {
     pub step: u64,
     pub pool: Pool,
     pub found: Found,
+    /// How to tell the mistake of a row with an open quote.
+    pub contents: Arc<dyn Contents>,
+    /// Whether the line of such a row is set aside, and rows go on behind it.
+    pub sets_aside: bool,
 }
 
 /// The indexes of all inputs. An indexer that is idle makes that of the next file.
@@ -108,7 +114,7 @@ async fn make(
         at: first,
         end: input.length(),
     };
-    begun.read(worker, &indexer.pool).await
+    begun.make(worker, indexer).await
 }
 
 /// The index of a file that is being read.
@@ -122,7 +128,81 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    async fn read(mut self, worker: &Worker, pool: &Pool) -> Result<Index, Failure> {
+    async fn make(mut self, worker: &Worker, indexer: &Indexer) -> Result<Index, Failure> {
+        self.read(worker, &indexer.pool).await?;
+        if let Some(begin) = self
+            .builder
+            .open_row()
+            .filter(|_| indexer.contents.is_checked())
+        {
+            let line = self.line_at(worker, begin).await?;
+            let end = begin + line.len() as u64;
+            if !indexer.sets_aside {
+                return Err(self
+                    .open_quote(worker, &indexer.contents, (begin, &line))
+                    .await);
+            }
+            self.builder.go_on_behind(end);
+            self.at = end;
+            self.read(worker, &indexer.pool).await?;
+        }
+        let file = self.file.path().to_owned();
+        self.builder.finish().map_err(|bad| no_record(file, bad))
+    }
+
+    /// The line at an offset, with the newline at its end if there is one.
+    async fn line_at(&self, worker: &Worker, begin: u64) -> Result<Vec<u8>, Failure> {
+        let mut at = begin - begin % BLOCK_BYTES;
+        let mut line = Vec::new();
+        while at < self.end {
+            let buffers = worker.node.buffers(1, INDEXER_UNIT_BYTES, Filled::Once);
+            let buffers = buffers.map_err(|cause| no_memory(INDEXER_UNIT_BYTES, &cause))?;
+            let buffer = buffers.into_iter().next().expect("one was asked for");
+            let read = self.file.read(&worker.node, at, INDEXER_UNIT_BYTES, buffer);
+            let (buffer, result) = read.wait(&worker.node).await;
+            result?;
+            let there = buffer.len().min((self.end - at) as usize);
+            let from = begin.saturating_sub(at) as usize;
+            let fresh = buffer.bytes()[..there].get(from..).unwrap_or_default();
+            if let Some(before) = memchr::memchr(b'\n', fresh) {
+                line.extend_from_slice(&fresh[..=before]);
+                break;
+            }
+            line.extend_from_slice(fresh);
+            at += INDEXER_UNIT_BYTES as u64;
+        }
+        Ok(line)
+    }
+
+    async fn open_quote(
+        &self,
+        worker: &Worker,
+        contents: &Arc<dyn Contents>,
+        (offset, line): (u64, &[u8]),
+    ) -> Failure {
+        let file = self.file.path().to_owned();
+        match contents.mistake(&[line, b"\n"].concat()) {
+            Some(bad) => {
+                let numbers = LineNumbers::default();
+                let line = numbers.at(&worker.node, self.file, offset).await;
+                let (bad, cure) = (Box::new(bad), "");
+                SortError::BadRow {
+                    file,
+                    line,
+                    offset,
+                    bad,
+                    cure,
+                }
+                .into()
+            }
+            None => {
+                let what = "a quote in this row is never closed".to_owned();
+                SortError::BadRecord { file, offset, what }.into()
+            }
+        }
+    }
+
+    async fn read(&mut self, worker: &Worker, pool: &Pool) -> Result<(), Failure> {
         let mut reads = Window::new(&Dial::fixed(INDEXER_DEPTH));
         let mut next = self.at - self.at % BLOCK_BYTES;
         while next < self.end {
@@ -143,8 +223,7 @@ impl Making<'_> {
         while let Some(read) = reads.pop_oldest() {
             self.look_at(worker, pool, read).await?;
         }
-        let file = self.file.path().to_owned();
-        self.builder.finish().map_err(|bad| no_record(file, bad))
+        Ok(())
     }
 
     /// Follows the records through a read, the next one in the file's order.

@@ -101,26 +101,26 @@ impl Stream<'_> {
             };
             position += bytes as u64;
             if let Some(before) = open.take() {
-                let (found, mut line) = self.go_on(before, (&mut read, held)).await?;
+                let (found, line) = self.go_on(before, (&mut read, held)).await?;
                 if !found && !ends {
                     reader.pool.give(&worker.node, read.buffer).await;
                     open = Some(line);
                     continue;
                 }
-                if !found {
-                    position += self.complete(&mut line)?;
-                }
-                self.hand_on(line.block(), held).await?;
+                position += match found {
+                    true => self.hand_on(line.block(), held).await.map(|()| 0)?,
+                    false => self.end(line, held).await?,
+                };
             }
             let goes_on = self.find_last(&mut read)?;
             if goes_on && !ends {
                 open = Some(read);
                 continue;
             }
-            if goes_on {
-                position += self.complete(&mut read)?;
-            }
-            self.hand_on(read.block(), held).await?;
+            position += match goes_on {
+                true => self.end(read, held).await?,
+                false => self.hand_on(read.block(), held).await.map(|()| 0)?,
+            };
             if ends {
                 return Ok(position);
             }
@@ -215,15 +215,52 @@ impl Stream<'_> {
         let scanner = open.scanner.clone();
         self.hand_on(open.block(), held).await?;
         let mut moved = Open {
+            scanner,
+            ..self.opened(first).await?
+        };
+        moved.add(&line);
+        Ok(moved)
+    }
+
+    /// Hands on the last lines of the file, of which the last one goes on. Returns the number of bytes
+    /// added.
+    async fn end(&self, mut open: Open, held: &mut Held) -> Result<u64, Failure> {
+        let is_checked = self.reader.sifter.is_some();
+        if !(open.scanner.is_quoted() && is_checked) {
+            let added = self.complete(&mut open)?;
+            self.hand_on(open.block(), held).await?;
+            return Ok(added);
+        }
+        // The line of a quote that is never closed is a block of its own; rows are read anew behind it.
+        let (row, position) = (open.bytes()[open.line..].to_vec(), open.line_position());
+        open.end = open.start + open.line;
+        self.hand_on(open.block(), held).await?;
+        let line = memchr::memchr(b'\n', &row).map_or(row.len(), |before| before + 1);
+        let mut first = self.opened(position).await?;
+        first.add(&row[..line]);
+        let ends = row[..line].ends_with(b"\n");
+        first.add(if ends { b"" } else { b"\n" });
+        self.hand_on(first.block(), held).await?;
+        let mut rest = self.opened(position + line as u64).await?;
+        rest.add(&row[line..]);
+        let added = match self.find_last(&mut rest)? {
+            true => self.complete(&mut rest)?,
+            false => 0,
+        };
+        self.hand_on(rest.block(), held).await?;
+        Ok(added + u64::from(!ends))
+    }
+
+    /// An empty buffer for the lines from a position on.
+    async fn opened(&self, first: u64) -> Result<Open, Failure> {
+        Ok(Open {
             buffer: self.worker.take(&self.reader.pool).await?,
             start: 0,
             end: 0,
             first,
             line: 0,
-            scanner,
-        };
-        moved.add(&line);
-        Ok(moved)
+            scanner: self.reader.framing.records().scanner(),
+        })
     }
 
     /// Ends the last line of the file, which goes on. Returns the number of bytes added.

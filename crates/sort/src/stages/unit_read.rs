@@ -148,6 +148,11 @@ impl ReadUnit {
         framing: record::Framing,
     ) -> Result<Arrived, u64> {
         let read = block.start..block.start + bytes;
+        if self.is_open {
+            let delimiter = framing.delimiter().expect("rows have one");
+            block.size.bytes = complete(&mut block, read, delimiter) as u64;
+            return Ok(Arrived { block, rest: None });
+        }
         let mut scanner = framing.scanner();
         let found = scanner.last_end(&block.buffer.bytes()[read.clone()]);
         let wrong = |before: usize| self.offset + before as u64;
@@ -285,6 +290,7 @@ impl Rest {
             file_bytes: self.file_bytes,
             position: self.position,
             is_whole: true,
+            is_open: false,
         };
         let read = InFlight::submit(node, file.clone(), unit, buffer);
         let mut block = read.wait(node, Framing::fixed(1)).await?.block;
@@ -372,6 +378,7 @@ mod tests {
                         file_bytes: file.len() as u64,
                         position: 100 + offset as u64,
                         is_whole: false,
+                        is_open: false,
                     });
                     let found: Vec<_> = units
                         .flat_map(|unit| lines_of(file, unit, look_ahead))

@@ -172,7 +172,7 @@ fn mistakes_are_named_with_file_and_line() {
     );
     assert_eq!(
         said(b"a,1\n\"b\n,c\n"),
-        "/in0: the record at byte 15: a quote in this row is never closed"
+        "/in0, line 3: column 1: the quote that begins here does not end"
     );
     let other = b"name,cost\n".to_vec();
     let first = b"name,price\na,1\n".to_vec();

@@ -10,6 +10,8 @@
 //! cuts        ^          ^                    ^      ^
 //! ```
 
+use std::ops::Range;
+
 use record::{Framing, Scanner};
 
 /// A larger file has cuts that are farther apart, so that its index takes 2 MiB of memory at most.
@@ -25,6 +27,8 @@ pub(crate) struct Index {
     cuts: Vec<u64>,
     /// The end of the file.
     end: u64,
+    /// A line with a quote that is never closed. It is a unit of its own, and rows begin behind it.
+    open: Option<Range<u64>>,
     /// Number of records.
     pub records: u64,
     /// Bytes of the longest, with its delimiter.
@@ -34,22 +38,30 @@ pub(crate) struct Index {
 impl Index {
     /// The last cut at or before an offset.
     pub(crate) fn at_or_before(&self, offset: u64) -> u64 {
-        match self.cuts.partition_point(|&cut| cut <= offset) {
-            _ if offset >= self.end => self.end,
+        let cut = match self.cuts.partition_point(|&cut| cut <= offset) {
+            _ if offset >= self.end => return self.end,
             0 => self.first,
             before => self.cuts[before - 1],
-        }
+        };
+        let open = self.open.iter().flat_map(|line| [line.start, line.end]);
+        open.filter(|&end| end <= offset).fold(cut, u64::max)
+    }
+
+    /// Whether a line with an open quote begins at an offset.
+    pub(crate) fn is_open_at(&self, offset: u64) -> bool {
+        self.open.as_ref().is_some_and(|line| line.start == offset)
     }
 
     /// The end of a unit of about `most` bytes that begins at the cut `from`: longer only if there
     /// is no cut within it.
     pub(crate) fn end_of_unit(&self, from: u64, most: u64) -> u64 {
-        let end = self.at_or_before(from + most);
-        if end > from {
-            return end;
+        let mut end = self.at_or_before(from + most);
+        if end <= from {
+            let behind = self.cuts.partition_point(|&cut| cut <= from);
+            end = self.cuts.get(behind).copied().unwrap_or(self.end);
         }
-        let behind = self.cuts.partition_point(|&cut| cut <= from);
-        self.cuts.get(behind).copied().unwrap_or(self.end)
+        let open = self.open.iter().flat_map(|line| [line.start, line.end]);
+        open.filter(|&begin| begin > from).fold(end, u64::min)
     }
 
     /// Bytes of all records.
@@ -101,6 +113,7 @@ impl IndexBuilder {
                 first,
                 cuts: Vec::new(),
                 end: first,
+                open: None,
                 records: 0,
                 longest: 0,
             },
@@ -152,6 +165,23 @@ impl IndexBuilder {
             self.index.cuts.push(end);
             self.next = behind(self.index.first, self.step, end);
         }
+    }
+
+    /// Where the last row begins, if a quote in it is never closed.
+    pub(crate) fn open_row(&self) -> Option<u64> {
+        (self.scanner.is_quoted() && self.index.open.is_none()).then_some(self.begins)
+    }
+
+    /// Goes on behind the first line of that row, at offset `end`. Rows there are read anew.
+    pub(crate) fn go_on_behind(&mut self, end: u64) {
+        let begin = self.begins;
+        self.index.open = Some(begin..end);
+        self.index.end = end;
+        self.index.records += 1;
+        self.index.longest = self.index.longest.max(end - begin + 1);
+        self.scanner = self.framing.scanner();
+        self.begins = end;
+        self.next = behind(self.index.first, self.step, end);
     }
 
     /// The index of a file that has ended.

@@ -21,6 +21,8 @@ pub(crate) struct ReadUnit {
     pub position: u64,
     /// Whether it begins and ends with a record.
     pub is_whole: bool,
+    /// Whether it is a line with a quote that is never closed.
+    pub is_open: bool,
 }
 
 impl Inputs {
@@ -79,6 +81,7 @@ impl Inputs {
         ReadUnit {
             bytes: (end.min(input.skipped + input.bytes) - unit.offset) as usize,
             is_whole: true,
+            is_open: index.is_open_at(unit.offset),
             ..unit
         }
     }
@@ -98,6 +101,7 @@ impl Inputs {
             file_bytes: input.seen.length,
             position: self.base + position,
             is_whole: self.framing.is_fixed(),
+            is_open: false,
         }
     }
 }
@@ -121,6 +125,7 @@ impl Input {
             file_bytes,
             position: position + offset,
             is_whole,
+            is_open: false,
         })
     }
 }

@@ -7,6 +7,7 @@ use node::{Buffer, File};
 use super::{InputRun, SortedInputs};
 use crate::error::SortError;
 use crate::files::input::index::unended;
+use crate::stages::line_numbers::newlines;
 
 impl SortedInputs {
     /// The end of the last whole record of `all` bytes. The last record of an input gets its delimiter.
@@ -52,7 +53,18 @@ impl SortedInputs {
         let mut end = behind(found);
         if run.ended && scanner.is_within() {
             if let Some(what) = unended(&scanner, framing) {
-                return Err(self.bad(run, file, run.bytes + end as u64, what.to_owned()));
+                let rows = &buffer.bytes()[..all];
+                let row = [&rows[end..], b"\n"].concat();
+                let Some(bad) = self.contents.mistake(&row) else {
+                    return Err(self.bad(run, file, run.bytes + end as u64, what.to_owned()));
+                };
+                return Err(SortError::BadRow {
+                    file: file.path().to_owned(),
+                    line: Some(run.line + newlines(&rows[..end])),
+                    offset: self.file_of(run).front().0 + run.bytes + end as u64,
+                    bad: Box::new(bad),
+                    cure: "",
+                });
             }
             buffer.bytes_mut()[all] = framing.delimiter().expect("it is missing");
             end = all + 1;

@@ -57,6 +57,17 @@ pub(super) fn sift(
 ) -> Result<Aside, Mistake> {
     let (mut left_out, mut mistake) = (LeftOut::default(), None);
     let rows = &block.buffer.bytes()[block.range()];
+    if is_open(rows, framing) {
+        // A line of its own, behind which rows are read anew.
+        left_out.add(0..rows.len(), false);
+        let bad = check.check(rows, framing).err();
+        mistake = bad.filter(|_| how != Sifting::Aside).map(|bad| (0, bad));
+    }
+    let rows = if left_out.ranges.is_empty() {
+        rows
+    } else {
+        &[]
+    };
     windows(rows, framing, |offset, rows, ends| {
         for (at, row) in each(rows, ends) {
             let begin = offset + at;
@@ -81,6 +92,11 @@ pub(super) fn sift(
         Sifting::Look => Ok(Aside::default()),
         Sifting::Skip | Sifting::Aside => Ok(remove(block, &left_out)),
     }
+}
+
+/// Whether the first row does not end: a quote in it is never closed.
+pub(crate) fn is_open(rows: &[u8], framing: Framing) -> bool {
+    matches!(framing, Framing::Quoted(_)) && !rows.is_empty() && framing.end(rows).is_none()
 }
 
 /// Blank lines, and records with mistakes. Those of a kind behind each other make one range, since all
