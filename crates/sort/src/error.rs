@@ -10,8 +10,7 @@ use record::rows::BadRow;
 use thiserror::Error;
 
 pub use amount::amount;
-pub(crate) use amount::asked;
-pub(crate) use facts::{no_memory, row_place};
+pub(crate) use {amount::asked, facts::no_memory, facts::row_place};
 
 /// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -234,10 +233,9 @@ pub enum SortError {
     Unsorted {
         /// The input.
         file: PathBuf,
-        /// The line where the first record out of order begins, or the number of one without
-        /// lines, from 1.
+        /// The line where it begins, or the number of a record without lines, from 1.
         record: u64,
-        /// The words before that number.
+        /// The word before that number.
         noun: &'static str,
     },
     /// The output was correct in memory, but the disk returned other bytes.

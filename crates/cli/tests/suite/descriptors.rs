@@ -85,7 +85,12 @@ fn every_file_that_is_named_may_be_a_descriptor() {
     assert_eq!(report["records"], 3);
     let bad =
         "$GRISTMILL sort --format csv --key a rows.csv -o out --bad-records /dev/fd/3 2>/dev/null";
-    assert_eq!(between(&place, bad, 3, ">"), b"wrong\n");
+    let aside =
+        "file,line,reason,row\n\"rows.csv\",\"3\",\"1 column, the header has 2\",\"wrong\"\n";
+    assert_eq!(
+        String::from_utf8(between(&place, bad, 3, ">")).unwrap(),
+        aside
+    );
     let packed = "$GRISTMILL sort in --compress-output gzip -o /dev/stdout";
     place.write("packed", between(&place, packed, 1, ">"));
     assert_eq!(place.run("sort packed").succeeded().out, SORTED.as_bytes());

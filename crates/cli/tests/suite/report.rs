@@ -24,9 +24,10 @@ const SUBCOMMANDS: [&str; 8] = [
 ];
 
 /// The fields that scripts rely on, in their order.
-const REPORT: [&str; 19] = [
+const REPORT: [&str; 20] = [
     "records",
     "bytes",
+    "blank_lines",
     "passes",
     "plan",
     "reason",

@@ -82,7 +82,7 @@ fn help_of_a_program_has_its_options() {
     let place = Place::new();
     for line in SMALL {
         let (program, options) = line.split_once(' ').unwrap();
-        let help = words(&place.run(&format!("sim {program} --help")).succeeded());
+        let help = words(&place.run(&format!("sim {program} --help=all")).succeeded());
         assert!(
             help.starts_with(&format!("Examples:\n  gristmill sim {program} --")),
             "{help}"
@@ -142,7 +142,7 @@ fn help_fits_narrow_terminals() {
 #[test]
 fn a_program_has_help_of_its_own() {
     let place = Place::new();
-    for line in ["sim kv --help", "help sim kv", "sim kv --cores 4 -h"] {
+    for line in ["sim kv --help=all", "sim kv --cores 4 --help=all"] {
         let help = words(&place.run(line).succeeded());
         for part in [
             "--servers",

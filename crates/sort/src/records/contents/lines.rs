@@ -98,20 +98,16 @@ impl Lines {
     /// Keeps only the first of the lines with equal keys.
     #[must_use]
     pub fn unique(self) -> Lines {
-        Lines {
-            unique: true,
-            ..self
-        }
+        let unique = true;
+        Lines { unique, ..self }
     }
 
     /// Keeps only the first of the lines with equal keys, behind their number. Lines are no rows here:
     /// each ends with its delimiter, and there is no header.
     #[must_use]
     pub fn counted(self) -> Lines {
-        Lines {
-            counts: true,
-            ..self
-        }
+        let counts = true;
+        Lines { counts, ..self }
     }
 
     fn lines<'a>(&self, block: &'a Block) -> &'a [u8] {
@@ -167,17 +163,17 @@ impl Contents for Lines {
     }
 
     fn unseen_keys(&self) -> Vec<String> {
-        match self.check.as_deref() {
-            Some(Check::Rows(rows)) => rows.unseen(),
-            _ => Vec::new(),
-        }
+        let Some(Check::Rows(rows)) = self.check.as_deref() else {
+            return Vec::new();
+        };
+        rows.unseen()
     }
 
     fn mistake(&self, row: &[u8]) -> Option<BadRow> {
-        match self.check.as_deref() {
-            Some(Check::Rows(rows)) => rows.check(self.order.body(row)).err(),
-            _ => None,
-        }
+        let Some(Check::Rows(rows)) = self.check.as_deref() else {
+            return None;
+        };
+        rows.check(self.order.body(row)).err()
     }
 
     fn is_checked(&self) -> bool {
@@ -185,15 +181,14 @@ impl Contents for Lines {
     }
 
     fn is_blank(&self, record: &[u8]) -> bool {
-        let check = self.check.as_deref();
-        check.is_some_and(|check| check.is_blank(record, self.order.framing))
+        (self.check.as_ref()).is_some_and(|check| check.is_blank(record, self.order.framing))
     }
 
     fn sift(&self, block: &mut Block, how: Sifting) -> Result<Aside, Mistake> {
-        match &self.check {
-            Some(check) => sift(block, check, (self.order.framing, how)),
-            None => Ok(Aside::default()),
-        }
+        let Some(check) = &self.check else {
+            return Ok(Aside::default());
+        };
+        sift(block, check, (self.order.framing, how))
     }
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
