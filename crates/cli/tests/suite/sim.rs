@@ -120,7 +120,7 @@ fn help_of_a_program_has_its_options() {
         ("set-algebra", "ocuments"),
     ];
     for (program, part) in defaults {
-        let help = words(&place.run(&format!("sim {program} --help")).succeeded());
+        let help = words(&place.run(&format!("sim {program} --help=all")).succeeded());
         assert!(help.contains(part), "{part} is not in\n{help}");
     }
 }
