@@ -22,6 +22,9 @@ use crate::stages::Counter;
 
 const MIB: u64 = 1 << 20;
 
+/// No limit does where a refusal names as much: the tuning leaves no plan.
+const NEVER_BYTES: u64 = 1 << 50;
+
 /// Limits that are planned for, before a refusal names one: each is larger than the one before, and the
 /// parts that grow with it are a small share.
 const MOST_CONFIRMATIONS: usize = 32;
@@ -106,7 +109,7 @@ impl Planning<'_> {
         let limit = self.job.resources.memory_bytes;
         let mut named = 0;
         for _ in 0..MOST_CONFIRMATIONS {
-            let Some(needed) = needed_by(&refused) else {
+            let Some(needed) = needed_by(&refused).filter(|&needed| needed < NEVER_BYTES) else {
                 return refused;
             };
             named = asked(needed).max(named + MIB);
