@@ -285,7 +285,7 @@ fn the_line_of_an_unclosed_quote_is_set_aside() {
             let mut row = String::new();
             for piece in part.split_inclusive('\n') {
                 row += piece;
-                if row.matches('"').count() % 2 == 0 {
+                if row.matches('"').count().is_multiple_of(2) {
                     good.push(std::mem::take(&mut row));
                 }
             }
