@@ -20,7 +20,7 @@ const MEMORY_BYTES: u64 = 64 << 20;
 
 /// With that memory: the longest line of a file whose lines are short, and of a pipe.
 const FILE_LIMIT: usize = 64 << 10;
-const PIPE_LIMIT: usize = 256 << 10;
+const PIPE_LIMIT: usize = 1 << 20;
 
 /// A line of `bytes` bytes, with its delimiter.
 fn line(bytes: usize, first: u8) -> Vec<u8> {
@@ -87,7 +87,7 @@ fn a_pipe_with_an_endless_line_ends_with_an_error() {
     for plan in PLANS {
         for seed in 0..30 {
             let mut random = Random::new(seed);
-            let file = around(1_500_000, random.below(300_000) + 1, random.below(2) * 1000);
+            let file = around(17_500_000, random.below(300_000) + 1, random.below(2) * 1000);
             let mut sort = sort_of(vec![file], plan);
             sort.pipes[0] = true;
             sort.job.tuning = crate::common::lines::drawn_tuning(&mut random);
