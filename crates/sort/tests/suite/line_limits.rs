@@ -87,7 +87,11 @@ fn a_pipe_with_an_endless_line_ends_with_an_error() {
     for plan in PLANS {
         for seed in 0..30 {
             let mut random = Random::new(seed);
-            let file = around(17_500_000, random.below(300_000) + 1, random.below(2) * 1000);
+            let file = around(
+                17_500_000,
+                random.below(300_000) + 1,
+                random.below(2) * 1000,
+            );
             let mut sort = sort_of(vec![file], plan);
             sort.pipes[0] = true;
             sort.job.tuning = crate::common::lines::drawn_tuning(&mut random);

@@ -239,6 +239,7 @@ fn a_sort_that_fails_leaves_no_file_of_bad_rows() {
     let table = b"name,price\na,1\nb\n\"c".to_vec();
     let mut sort = sort_of(&[table], "name,price", TextTies::Line);
     sort.job.rows.as_mut().unwrap().bad_rows = Some("/bad".into());
+    sort.job.resources.memory_bytes = 1;
     let driver = sort.driver(1);
     run(&driver, &sort.job()).unwrap_err();
     assert!(get(&driver, "/bad").is_none());
