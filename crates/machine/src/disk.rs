@@ -79,7 +79,7 @@ struct State {
     directories: BTreeSet<PathBuf>,
     /// Files that keep their names, as mount points do.
     fixed: BTreeSet<PathBuf>,
-    /// What people were told.
+    /// The messages to people.
     told: Vec<String>,
     /// Changes that a crash may lose, unless it loses none.
     journal: Option<Journal>,

@@ -42,7 +42,7 @@ fn source(figure: &Figure) -> String {
     paragraph("soft", &(escaped(&figure.source) + small))
 }
 
-/// What the charts show, in words.
+/// The contents of the charts, in words.
 fn drawn(figure: &Figure) -> String {
     let [first, ..] = &figure.charts[..] else {
         return String::new();

@@ -126,7 +126,7 @@ pub enum SortError {
         offset: u64,
         /// The mistake.
         bad: Box<BadRow>,
-        /// What the caller of the sort can do about it, behind a semicolon; may be empty.
+        /// A remedy that the caller of the sort offers, behind a semicolon; may be empty.
         cure: &'static str,
     },
     /// A line is longer than the buffers of this run.

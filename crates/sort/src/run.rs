@@ -125,7 +125,15 @@ fn check_names(job: &Job) -> Result<(), DiskError> {
 /// Looks at all inputs of a job before the first is opened: a named pipe would wait for its writer before
 /// a misspelt name behind it is told.
 async fn look_first(node: &Node, job: &Job) -> Result<(), DiskError> {
-    for path in job.sources.iter().skip(1).filter_map(Source::path) {
+    // A sort that goes on may have read all of them.
+    let is_new = job.resume.is_none();
+    for path in job
+        .sources
+        .iter()
+        .skip(1)
+        .filter(|_| is_new)
+        .filter_map(Source::path)
+    {
         if node.metadata(path).await.is_err() {
             // It says why.
             node.open(path, Open::Read { direct: false }).await?;

@@ -74,7 +74,7 @@ fn a_mounted_file_is_written_in_place() {
     assert_eq!(warnings[0]["kind"], "in_place", "{warnings}");
 }
 
-/// What cannot be written in place is refused, and the old file stays.
+/// A file that cannot be written in place either is refused, and stays as it was.
 #[test]
 fn a_mounted_file_that_cannot_be_written_in_place_is_refused() {
     let place = Place::with_records(100);

@@ -25,7 +25,7 @@ impl MemoryDisks {
         self.shared.lock().fixed.insert(path.to_owned());
     }
 
-    /// What people were told.
+    /// The messages to people.
     pub fn told(&self) -> Vec<String> {
         self.shared.lock().told.clone()
     }

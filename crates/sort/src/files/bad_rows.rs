@@ -15,7 +15,7 @@ use record::rows::{Dialect, RowAside};
 use crate::error::row_place;
 use crate::files::output::Output;
 use crate::job::{IoChoice, Target};
-use crate::records::contents::{Aside, Contents, is_open};
+use crate::records::contents::{Aside, Contents, is_open, newlines};
 use crate::records::size::Size;
 
 /// Bytes that are written at once.
@@ -133,8 +133,7 @@ impl BadRows {
                     row: &row[..row.len() - 1],
                 };
                 row_aside.write(self.dialect, &mut text);
-                let newlines = memchr::memchr_iter(b'\n', row).count() as u64;
-                line = line.map(|line| line + newlines);
+                line = line.map(|line| line + newlines(row));
                 if text.len() >= WRITTEN_BYTES {
                     self.append(node, &mut text, written).await?;
                 }

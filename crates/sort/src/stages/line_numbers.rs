@@ -13,6 +13,7 @@ use node::{File, Filled, Mutex, Node};
 use record::Framing;
 
 use crate::records::block::BLOCK_BYTES;
+pub(crate) use crate::records::contents::newlines;
 
 /// Bytes that are read at once to count the lines before a row.
 const COUNTED_BYTES: usize = 1 << 20;
@@ -21,10 +22,6 @@ const COUNTED_BYTES: usize = 1 << 20;
 /// them.
 #[derive(Clone, Default)]
 pub(super) struct LineNumbers(Arc<Mutex<HashMap<PathBuf, BTreeMap<u64, u64>>>>);
-
-pub(crate) fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
 
 /// The lines that a record takes; one without lines counts as one.
 pub(crate) fn lines_of(record: &[u8], framing: Framing) -> u64 {

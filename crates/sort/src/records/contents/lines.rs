@@ -44,8 +44,8 @@ use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 
 use parts::parts_of;
-pub(crate) use sifting::is_open;
 use sifting::{Check, sift};
+pub(crate) use sifting::{is_open, newlines};
 use windows::{WINDOW_BYTES, each, find_ends, first_end, line_at, windows};
 
 /// Lines in their order.

@@ -94,6 +94,10 @@ pub(super) fn sift(
     }
 }
 
+pub(crate) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
 /// Whether the first row does not end: a quote in it is never closed.
 pub(crate) fn is_open(rows: &[u8], framing: Framing) -> bool {
     matches!(framing, Framing::Quoted(_)) && !rows.is_empty() && framing.end(rows).is_none()
@@ -136,7 +140,6 @@ fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
     };
     let (all, mut kept) = (block.range(), first.start);
     let rows = &mut block.buffer.bytes_mut()[all.clone()];
-    let newlines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
     let mut before = newlines(&rows[..kept]);
     let begins = left_out.ranges.iter().skip(1).map(|(next, _)| next.start);
     for ((row, is_blank), next) in left_out.ranges.iter().zip(begins.chain([all.len()])) {
