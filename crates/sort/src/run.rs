@@ -210,10 +210,11 @@ async fn with_lengths(
     let (means, longest): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
     // A rank without input has seen no lines.
     let mean = means.into_iter().filter(|&mean| mean > 0).min();
-    let mean = mean.unwrap_or(job.contents.framing().mean());
-    let longest = longest.into_iter().max().unwrap_or(1);
-    let contents = job.contents.with_lengths(mean, longest);
-    Ok(contents.map(|contents| Job {
+    let lengths = Lengths {
+        mean: mean.unwrap_or(0),
+        longest: longest.into_iter().max().unwrap_or(1),
+    };
+    Ok(lengths.of(&*job.contents).map(|contents| Job {
         contents,
         ..job.clone()
     }))

@@ -14,6 +14,7 @@ use crate::files::input::index::Index;
 use crate::files::input::{Files, Inputs};
 use crate::job::{Job, LongestLine};
 use crate::records::block::BLOCK_BYTES;
+use crate::records::contents::Contents;
 use crate::records::size::portion;
 use crate::stages::{Arrived, InFlight};
 
@@ -91,6 +92,17 @@ impl Lengths {
         let likely = TIMES_SEEN * seen.longest.max(2 * mean);
         let longest = limit(MEMORY_SHARE, LARGEST_LIMIT).max(likely).max(least);
         Ok(Lengths { mean, longest })
+    }
+}
+
+impl Lengths {
+    /// The contents with these lengths. Without a line there is no mean, and theirs stays.
+    pub(crate) fn of(self, contents: &dyn Contents) -> Option<Arc<dyn Contents>> {
+        let mean = match self.mean {
+            0 => contents.framing().mean(),
+            mean => mean,
+        };
+        contents.with_lengths(mean, self.longest)
     }
 }
 

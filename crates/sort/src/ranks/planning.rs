@@ -157,14 +157,8 @@ impl Planning<'_> {
             ..self.job.clone()
         };
         if !job.contents.framing().is_fixed() && job.resume.is_none() {
-            let Lengths { mean, longest } = Lengths::survey(self.node, &job, inputs).await?;
-            // Without a line there is no mean.
-            let mean = if mean > 0 {
-                mean
-            } else {
-                job.contents.framing().mean()
-            };
-            let contents = job.contents.with_lengths(mean, longest);
+            let lengths = Lengths::survey(self.node, &job, inputs).await?;
+            let contents = lengths.of(&*job.contents);
             job.contents = contents.unwrap_or(job.contents);
         }
         self.choose_within(&job, inputs).await?;

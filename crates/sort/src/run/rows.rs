@@ -59,6 +59,10 @@ pub(super) async fn read_headers(
 ) -> Result<Headers, Failure> {
     let (mut first, mut all): (Option<Front>, _) = (None, Headers::default());
     for source in sources {
+        if !rows.has_header && is_gone(node, source).await {
+            all.behind.push(source.clone());
+            continue;
+        }
         let (fronts, rest) = read_fronts_of(node, source, rows, reading).await?;
         all.behind.push(rest);
         for front in fronts {
@@ -75,6 +79,15 @@ pub(super) async fn read_headers(
     }
     all.header = first.map_or(Vec::new(), |first| first.header);
     Ok(all)
+}
+
+/// Whether a file is not there. A sort that goes on may not need it; any other says so when it opens
+/// it.
+async fn is_gone(node: &Node, source: &Source) -> bool {
+    match source.path() {
+        Some(path) => node.metadata(path).await.is_err(),
+        None => false,
+    }
 }
 
 /// The header of all ranks, which must be the same where ranks have inputs of their own.

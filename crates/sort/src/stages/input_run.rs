@@ -348,7 +348,8 @@ impl SortedInputs {
         let framing = self.framing.records();
         let mut before = &run.last[..];
         for record in framing.split(records) {
-            if self.contents.is_blank(record) {
+            // Only records that are checked may be blank: a look at each of the others costs.
+            if self.sifter.is_some() && self.contents.is_blank(record) {
                 run.line += lines_of(record, framing);
                 continue;
             }

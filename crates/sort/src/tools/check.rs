@@ -233,12 +233,13 @@ impl Checker {
             ..Verdict::default()
         };
         let all = &block.buffer.bytes()[block.range()];
+        let is_checked = self.contents.is_checked();
         let (mut before, mut blank) = (0, 0);
         let mut ends: Option<(&[u8], &[u8])> = None;
         for record in framing.split(all) {
             let line = verdict.lines;
             verdict.lines += lines_of(record, framing);
-            if self.contents.is_blank(record) {
+            if is_checked && self.contents.is_blank(record) {
                 blank += 1;
                 continue;
             }

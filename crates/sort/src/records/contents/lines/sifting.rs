@@ -57,17 +57,16 @@ pub(super) fn sift(
 ) -> Result<Aside, Mistake> {
     let (mut left_out, mut mistake) = (LeftOut::default(), None);
     let rows = &block.buffer.bytes()[block.range()];
-    if is_open(rows, framing) {
-        // A line of its own, behind which rows are read anew.
-        left_out.add(0..rows.len(), false);
-        let bad = check.check(rows, framing).err();
+    // A line of its own, behind which rows are read anew.
+    let (open, rows) = match is_open(rows, framing) {
+        true => rows.split_at(rows.len()),
+        false => rows.split_at(0),
+    };
+    if !open.is_empty() {
+        left_out.add(0..open.len(), false);
+        let bad = check.check(open, framing).err();
         mistake = bad.filter(|_| how != Sifting::Aside).map(|bad| (0, bad));
     }
-    let rows = if left_out.ranges.is_empty() {
-        rows
-    } else {
-        &[]
-    };
     windows(rows, framing, |offset, rows, ends| {
         for (at, row) in each(rows, ends) {
             let begin = offset + at;
