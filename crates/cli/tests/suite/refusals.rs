@@ -1,12 +1,13 @@
 //! A memory limit that is too small is answered with one that does.
 
-use crate::common::{Place, cases};
+use crate::common::{Place, Ran, cases};
 use crate::gnu::draw::Draw;
 
 /// An input: its name, and whether it is fed through a pipe.
 struct Input {
     format: &'static str,
     is_piped: bool,
+    is_packed: bool,
     bytes: Vec<u8>,
 }
 
@@ -58,6 +59,7 @@ fn input(draw: &mut Draw) -> Input {
     Input {
         format,
         is_piped: draw.one_in(2),
+        is_packed: draw.one_in(4),
         bytes,
     }
 }
@@ -111,15 +113,22 @@ fn the_limit_that_a_refusal_names_is_accepted() {
         ][random.below(7)];
         let place = Place::new();
         place.write("in", &input.bytes);
+        let is_packed = input.is_packed && place.run_shell("gzip -c in > packed").code == 0;
+        let name = if is_packed { "packed" } else { "in" };
         let run = |limit: &str| {
-            let line = format!("sort {}{options} -S {limit}", input.format);
+            let line = format!("sort {}{options} {limit}", input.format);
+            let _ = std::fs::remove_file(place.path("out"));
             match input.is_piped {
-                true => place.feed(&line, &input.bytes),
-                false => place.run(&format!("{line} in")),
+                true => place.feed(&line, &place.read(name)),
+                false => place.run(&format!("{line} {name}")),
             }
         };
+        let content = |ran: &Ran| match options.contains("-o out") {
+            true => place.read("out"),
+            false => ran.out.clone(),
+        };
         drawn += 1;
-        let first = run(&format!("{limit}b"));
+        let first = run(&format!("-S {limit}b"));
         let shown = format!(
             "seed {seed}: {} {options}, piped {}",
             input.format, input.is_piped
@@ -129,14 +138,28 @@ fn the_limit_that_a_refusal_names_is_accepted() {
             let is_disorder = first.err.contains("is out of order");
             let sorted = first.code == 0 || is_long || is_disorder;
             assert!(sorted, "{shown}: {}", first.err);
+            if first.code == 0 {
+                let out = content(&first);
+                assert!(
+                    out == content(&run("").succeeded()),
+                    "{shown}: {limit}: another output"
+                );
+            }
             continue;
         };
         refused += 1;
-        let ran = run(second);
+        let ran = run(&format!("-S {second}"));
+        if ran.code == 0 {
+            let sorted = content(&ran);
+            assert!(
+                sorted == content(&run("").succeeded()),
+                "{shown}: {second}: another output"
+            );
+        }
         let is_refused = ran.err.contains("of memory");
         assert!(!is_refused, "{shown}: {limit} and {second}: {}", ran.err);
         let below = second.trim_end_matches('M').parse::<u64>().unwrap() - 1;
-        let less = run(&format!("{below}M"));
+        let less = run(&format!("-S {below}M"));
         let is_least = less.code != 0;
         if !is_least {
             std::fs::write("/tmp/bad.in", &input.bytes).unwrap();

@@ -341,9 +341,19 @@ impl Input {
     }
 
     async fn open(&self, node: &Node) -> Result<File, Failure> {
-        let (None, Some(path)) = (&self.kept, self.source.path()) else {
-            return Ok(self.kept.clone().expect("standard input stays open"));
-        };
+        match &self.kept {
+            Some(kept) => Ok(kept.clone()),
+            None => self.open_again(node).await,
+        }
+    }
+
+    /// Opens it beside the file that stays open. A compressed one is read front to back, once, so that
+    /// a look at all of it takes another.
+    ///
+    /// # Panics
+    /// Panics on standard input.
+    pub(crate) async fn open_again(&self, node: &Node) -> Result<File, Failure> {
+        let path = self.source.path().expect("standard input stays open");
         let file = node.open(path, self.source.how(self.direct)).await?;
         is_unchanged(path, &self.seen, &file.metadata())?;
         match self.is_compressed {

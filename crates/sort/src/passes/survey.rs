@@ -109,13 +109,12 @@ impl Lengths {
 /// The lengths of all records, which are read for that. Mistakes are found when they are read again.
 async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths, Failure> {
     let framing = job.contents.framing().records();
-    let mut files = Files::new(inputs);
     let buffers = node.buffers(1, MEASURED_BYTES, Filled::Often);
     let mut buffers = buffers.map_err(|cause| no_memory(MEASURED_BYTES, &cause))?;
     let mut buffer = buffers.pop().expect("one was asked for");
     let (mut records, mut bytes, mut longest) = (0, 0, 1);
-    for (number, input) in inputs.files.iter().enumerate() {
-        let file = files.of(node, number).await?;
+    for input in &inputs.files {
+        let file = input.open_again(node).await?;
         let (skipped, _) = input.front();
         // Reads of files begin with a disk block.
         let mut aside = match file.is_sequential() {

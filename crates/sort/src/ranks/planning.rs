@@ -156,7 +156,9 @@ impl Planning<'_> {
             longest_line,
             ..self.job.clone()
         };
-        if !job.contents.framing().is_fixed() && job.resume.is_none() {
+        // What was measured is known.
+        let is_known = longest_line == LongestLine::Measured || job.resume.is_some();
+        if !job.contents.framing().is_fixed() && !is_known {
             let lengths = Lengths::survey(self.node, &job, inputs).await?;
             let contents = lengths.of(&*job.contents);
             job.contents = contents.unwrap_or(job.contents);
