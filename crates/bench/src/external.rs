@@ -176,7 +176,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         stable: false,
         outputs: 1,
         temporary: told.temporary.len(),
-        indexed: Default::default(),
+        sources: Default::default(),
         coding: Default::default(),
         pack: Pack::Never,
     };

@@ -221,7 +221,7 @@ impl HeaperMerger {
             stable: false,
             outputs: 1,
             temporary: 1,
-            indexed: Default::default(),
+            sources: Default::default(),
             coding: Default::default(),
             pack: Pack::Never,
         };

@@ -29,13 +29,13 @@ pub enum Source {
     /// Standard input.
     Standard,
     /// Another source without its header.
-    Behind(Behind),
+    Behind(Box<Behind>),
 }
 
 /// A source without its header, the row at its front that names columns.
 #[derive(Clone, Debug)]
 pub struct Behind {
-    pub(crate) source: Box<Source>,
+    pub(crate) source: Source,
     /// Bytes of the header.
     pub(crate) bytes: u64,
     /// A source that can be read only once, and the bytes behind the header that were read.
@@ -56,12 +56,12 @@ impl Source {
     /// This source without the first `bytes` bytes.
     #[must_use]
     pub fn behind(self, bytes: u64) -> Source {
-        Source::Behind(Behind {
-            source: Box::new(self),
+        Source::Behind(Box::new(Behind {
+            source: self,
             bytes,
             begun: None,
             seen: Vec::new(),
-        })
+        }))
     }
 
     /// The path of a file.

@@ -129,34 +129,35 @@ pub struct Shape {
     pub stable: bool,
     /// Directories for spill files.
     pub temporary: usize,
-    /// The indexes of chained records.
-    pub indexed: Indexed,
+    /// What the inputs take and ask for.
+    pub sources: Sources,
     /// Memory for decompression of the input, and for compression of the output.
     pub coding: [CodingMemory; 2],
     /// How chunks of spill files are packed.
     pub pack: Pack,
 }
 
-/// The indexes by which inputs of chained records are cut; without them all is 0.
+/// What the inputs ask of any plan; 0 of a few of them without headers or indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Indexed {
-    /// Bytes of the longest unit that has no cut within it: units of any plan are at least as long.
+pub struct Sources {
+    /// Bytes of the longest unit of chained records that has no cut within it: units of any plan are at
+    /// least as long.
     pub longest_unit: usize,
-    /// Memory that they take.
+    /// Memory of their names and facts, their indexes, and their header.
     pub memory_bytes: u64,
 }
 
 impl Shape {
-    /// The memory of a limit that decompression, compression and the index leave.
+    /// The memory of a limit that decompression, compression and the inputs leave.
     fn rest(&self, limit: u64) -> u64 {
         let taken = self.coding.map(|coding| coding.bytes(limit));
-        let taken = taken.into_iter().chain([self.indexed.memory_bytes]);
+        let taken = taken.into_iter().chain([self.sources.memory_bytes]);
         taken.fold(limit, u64::saturating_sub)
     }
 
     /// Read units of that many bytes, at most.
     fn units(&self, unit: usize) -> u64 {
-        let (unit, longest) = (unit as u64, self.indexed.longest_unit as u64);
+        let (unit, longest) = (unit as u64, self.sources.longest_unit as u64);
         // A unit ends at the last cut within it. Any two units together are longer than one.
         let (each, two) = (unit.saturating_sub(longest).max(1), unit.div_ceil(2));
         let more = self.inputs.saturating_sub(1) as u64;

@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod contents;
 pub(crate) mod framing;
+pub(crate) mod lengths;
 pub(crate) mod open_bucket;
 pub(crate) mod order;
 pub(crate) mod repeats;

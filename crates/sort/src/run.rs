@@ -39,10 +39,11 @@ use crate::files::output::{Output, refuse_fixed};
 use crate::files::temporary::check_name;
 use crate::job::{Job, Source, Target};
 use crate::passes::exchange::Ports;
-use crate::passes::survey::Lengths;
+use crate::passes::survey;
 use crate::ranks::conflicts;
 use crate::ranks::failure_detector::FailureDetector;
 use crate::ranks::fingerprint::{Fingerprint, check_same};
+use crate::records::lengths::Lengths;
 use crate::report::Report;
 
 pub use rows::{Resolved, resolve};
@@ -204,17 +205,12 @@ async fn with_lengths(
     if job.contents.framing().is_fixed() || job.resume.is_some() {
         return Ok(None);
     }
-    let own = Lengths::survey(node, job, &parts.mine[0]).await;
-    let told = own.map(|own| ((), (own.mean, own.longest)));
+    let own = survey::lengths(node, job, &parts.mine[0]).await;
+    let told = own.map(|own| ((), own));
     let all = agreement.agree_and_tell(node, told).await?.1;
-    let (means, longest): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
-    // A rank without input has seen no lines.
-    let mean = means.into_iter().filter(|&mean| mean > 0).min();
-    let lengths = Lengths {
-        mean: mean.unwrap_or(0),
-        longest: longest.into_iter().max().unwrap_or(1),
-    };
-    Ok(lengths.of(&*job.contents).map(|contents| Job {
+    let all = all.into_iter().reduce(Lengths::and).expect("a rank");
+    let contents = survey::with_lengths(&*job.contents, all);
+    Ok(contents.map(|contents| Job {
         contents,
         ..job.clone()
     }))

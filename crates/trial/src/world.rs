@@ -67,7 +67,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         outputs,
         stable: order.ties() == Ties::Position,
         temporary,
-        indexed: Default::default(),
+        sources: Default::default(),
         coding: Default::default(),
         pack: job.pack,
     };

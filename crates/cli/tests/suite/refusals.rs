@@ -95,6 +95,29 @@ fn named(err: &str) -> Option<&str> {
     Some(behind.trim_end())
 }
 
+fn mebibytes(refused: &Ran) -> u64 {
+    let named = named(&refused.err).expect("a refusal");
+    named.trim_end_matches('M').parse().expect("whole MiB")
+}
+
+/// The memory that the reported sort took, in whole MiB.
+fn resident(place: &Place) -> u64 {
+    let report: serde_json::Value = serde_json::from_slice(&place.read("report")).unwrap();
+    report["peak_rss_bytes"].as_u64().unwrap().div_ceil(1 << 20)
+}
+
+fn one_record(format: &str) -> &'static [u8] {
+    match format {
+        "" => b"1\n",
+        "-z" => b"1\0",
+        _ if format.contains("csv") => b"a,b\n1,2\n",
+        _ if format.contains("jsonl") => b"{\"a\":1}\n",
+        _ if format.contains("rdw") => &[0, 5, 0, 0, 1],
+        _ if format.contains("fixed") => &[0; 16],
+        _ => &[0; 100],
+    }
+}
+
 #[test]
 fn the_limit_that_a_refusal_names_is_accepted() {
     let (mut refused, mut drawn) = (0, 0);
@@ -158,13 +181,22 @@ fn the_limit_that_a_refusal_names_is_accepted() {
         }
         let is_refused = ran.err.contains("of memory");
         assert!(!is_refused, "{shown}: {limit} and {second}: {}", ran.err);
-        let below = second.trim_end_matches('M').parse::<u64>().unwrap() - 1;
+        let below = mebibytes(&first) - 1;
         let less = run(&format!("-S {below}M"));
-        let is_least = less.code != 0;
-        if !is_least {
-            std::fs::write("/tmp/bad.in", &input.bytes).unwrap();
+        assert!(less.code != 0, "{shown}: {second} is not the least");
+        let whole = run("--report report");
+        if whole.code == 0 {
+            let resident = resident(&place);
+            place.write("in", one_record(input.format));
+            place.run_shell("gzip -c in > packed").succeeded();
+            let least = mebibytes(&run("-S 1024b"));
+            let most = least.max(resident * 5 / 4);
+            let is_near = below < most;
+            assert!(
+                is_near,
+                "{shown}: {second}, {resident}M resident, {least}M at least"
+            );
         }
-        assert!(is_least, "{shown}: {second} is not the least");
         // A pipe tells its long lines when they come.
         let told = ran.code == 0 || input.is_piped || options.contains("-m");
         assert!(told, "{shown}: {second}: {}", ran.err);

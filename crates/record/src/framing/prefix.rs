@@ -103,12 +103,6 @@ impl Prefix {
         self.kind == Kind::Pair
     }
 
-    /// Whether it is the record descriptor word of mainframes.
-    #[must_use]
-    pub fn is_descriptor(self) -> bool {
-        self.kind == Kind::Descriptor
-    }
-
     #[inline]
     fn number(self, bytes: &[u8]) -> u64 {
         let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);

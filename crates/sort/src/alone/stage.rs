@@ -112,7 +112,7 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
         outputs: 1,
         stable: false,
         temporary: 1,
-        indexed: Default::default(),
+        sources: Default::default(),
         coding: Default::default(),
         pack: Pack::Never,
     };

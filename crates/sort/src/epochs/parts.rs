@@ -145,7 +145,7 @@ impl Opener<'_> {
             true => None,
             false => Some(Fingerprint::new(job, whole.bytes)?),
         };
-        let inputs = self.cut(&inputs, rank, node.nodes());
+        let inputs = self.cut(inputs, rank, node.nodes());
         let seen = Seen {
             part: Part {
                 bytes: inputs.bytes.unwrap_or(0),
@@ -248,7 +248,7 @@ impl Opener<'_> {
             }
             let inputs = self.with_cuts(opened.inputs).await?;
             for part in parts {
-                let inputs = self.cut(&inputs, part, all.len() as u32);
+                let inputs = self.cut(inputs.clone(), part, all.len() as u32);
                 if inputs.bytes != Some(all[part as usize].bytes) {
                     let what = "its records end elsewhere".to_owned();
                     return Err(SortError::PartGone { part, what }.into());
@@ -341,10 +341,10 @@ impl Opener<'_> {
     }
 
     /// A part of an input that all ranks name; otherwise all of it.
-    fn cut(&self, inputs: &Inputs, part: u32, parts: u32) -> Inputs {
+    fn cut(&self, inputs: Inputs, part: u32, parts: u32) -> Inputs {
         match self.job.shared && !self.job.is_alone(self.node) {
             true => inputs.part(part, parts),
-            false => inputs.clone(),
+            false => inputs,
         }
     }
 }

@@ -41,6 +41,9 @@ pub(crate) use units::ReadUnit;
 /// any number of inputs needs few descriptors.
 const KEPT_OPEN: usize = 8;
 
+/// Memory of an input: its name a few times, its facts, and what a list of them has spare.
+const INPUT_BYTES: u64 = 1 << 10;
+
 /// One input of a sort, checked when it was opened.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -155,12 +158,12 @@ impl Inputs {
         }
         let paths = manifest.paths(directory).into_iter();
         for (number, (path, listed)) in paths.zip(&manifest.files).enumerate() {
-            let source = Source::Behind(Behind {
-                source: Box::new(Source::Listed(path)),
+            let source = Source::Behind(Box::new(Behind {
+                source: Source::Listed(path),
                 bytes: header_bytes,
                 begun: None,
                 seen: seen.get(number).copied().into_iter().collect(),
-            });
+            }));
             let opened = open(node, &source, reading).await?;
             let name = opened.file.path().display().to_string();
             let is_open = opened.ends_open(framing);
@@ -263,6 +266,12 @@ impl Inputs {
         self
     }
 
+    /// Memory of the inputs and of their indexes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let indexes = self.indexes().map(Index::memory_bytes);
+        self.files.len() as u64 * INPUT_BYTES + indexes.sum::<u64>()
+    }
+
     /// The indexes of chained records, as far as they were made.
     pub(crate) fn indexes(&self) -> impl Iterator<Item = &Index> {
         self.files.iter().filter_map(|input| input.index.as_deref())
@@ -330,14 +339,11 @@ impl Input {
     /// Bytes before the first record, and those behind it that were read already from a source
     /// that can be read only once.
     pub(crate) fn front(&self) -> (u64, Option<Arc<[u8]>>) {
-        match &self.source {
-            Source::Behind(Behind {
-                begun: Some((_, front)),
-                bytes,
-                ..
-            }) => (*bytes, Some(Arc::clone(front))),
-            source => (source.header_bytes(), None),
-        }
+        let front = match &self.source {
+            Source::Behind(behind) => behind.begun.as_ref().map(|(_, front)| Arc::clone(front)),
+            _ => None,
+        };
+        (self.source.header_bytes(), front)
     }
 
     async fn open(&self, node: &Node) -> Result<File, Failure> {

@@ -15,6 +15,7 @@ use crate::files::input::{Files, Inputs};
 use crate::job::{Job, LongestLine};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
+use crate::records::lengths::{LengthCounter, Lengths};
 use crate::records::size::portion;
 use crate::stages::{Arrived, InFlight};
 
@@ -50,60 +51,63 @@ const LARGEST_LIMIT: u64 = 64 << 10;
 const LARGEST_PIPE_LIMIT: u64 = 16 << 20;
 const LARGEST_SMALL_PIPE_LIMIT: u64 = 1 << 20;
 
-/// The lengths of the lines of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lengths {
-    /// About.
-    pub mean: usize,
-    /// At most.
-    pub longest: usize,
+/// The lengths that the plan counts on.
+pub(crate) async fn lengths(
+    node: &Node,
+    job: &Job,
+    inputs: &Arc<Inputs>,
+) -> Result<Lengths, Failure> {
+    let framing = job.contents.framing();
+    let memory = job.resources.memory_bytes;
+    let least = match job.longest_line {
+        LongestLine::Seen => 0,
+        LongestLine::AtLeast(bytes) => bytes,
+        LongestLine::Measured => return measure(node, job, inputs).await,
+    };
+    let Some(total) = inputs.bytes else {
+        let longest = match memory < SMALL_PIPE_MEMORY || job.top.is_some() {
+            true => portion_of(memory, SMALL_PIPE_MEMORY_SHARE, LARGEST_SMALL_PIPE_LIMIT),
+            false => portion_of(memory, PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT),
+        };
+        return Ok(Lengths::about(framing.mean(), longest.max(least)));
+    };
+    if let Some(counted) = counted(inputs) {
+        return Ok(counted);
+    }
+    let seen = look(node, job, inputs, total).await?;
+    let mean = seen.mean();
+    let likely = TIMES_SEEN * seen.longest.max(2 * mean);
+    let longest = portion_of(memory, MEMORY_SHARE, LARGEST_LIMIT);
+    Ok(Lengths::about(mean, longest.max(likely).max(least)))
 }
 
-impl Lengths {
-    /// The lengths that the plan counts on.
-    pub(crate) async fn survey(
-        node: &Node,
-        job: &Job,
-        inputs: &Arc<Inputs>,
-    ) -> Result<Lengths, Failure> {
-        let framing = job.contents.framing();
-        let memory = job.resources.memory_bytes;
-        let least = match job.longest_line {
-            LongestLine::Seen => 0,
-            LongestLine::AtLeast(bytes) => bytes,
-            LongestLine::Measured => return measure(node, job, inputs).await,
-        };
-        let limit = |share: u64, largest| (memory / share).clamp(SMALLEST_LIMIT, largest) as usize;
-        let Some(total) = inputs.bytes else {
-            let longest = match memory < SMALL_PIPE_MEMORY || job.top.is_some() {
-                true => limit(SMALL_PIPE_MEMORY_SHARE, LARGEST_SMALL_PIPE_LIMIT),
-                false => limit(PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT),
-            };
-            return Ok(Lengths {
-                mean: framing.mean(),
-                longest: longest.max(least),
-            });
-        };
-        if let Some(counted) = counted(inputs) {
-            return Ok(counted);
-        }
-        let seen = look(node, job, inputs, total).await?;
-        let mean = seen.mean();
-        let likely = TIMES_SEEN * seen.longest.max(2 * mean);
-        let longest = limit(MEMORY_SHARE, LARGEST_LIMIT).max(likely).max(least);
-        Ok(Lengths { mean, longest })
-    }
+/// The length of a line that may be one of so many parts of memory, and is at most `largest`.
+fn portion_of(memory: u64, share: u64, largest: u64) -> usize {
+    (memory / share).clamp(SMALLEST_LIMIT, largest) as usize
 }
 
-impl Lengths {
-    /// The contents with these lengths. Without a line there is no mean, and theirs stays.
-    pub(crate) fn of(self, contents: &dyn Contents) -> Option<Arc<dyn Contents>> {
-        let mean = match self.mean {
-            0 => contents.framing().mean(),
-            mean => mean,
-        };
-        contents.with_lengths(mean, self.longest)
+/// The job with a larger limit of memory, with which lines may be longer.
+pub(crate) fn with_limit(job: &Job, memory_bytes: u64) -> Job {
+    let mut larger = job.clone();
+    larger.resources.memory_bytes = memory_bytes;
+    let framing = job.contents.framing();
+    let likely = portion_of(memory_bytes, MEMORY_SHARE, LARGEST_LIMIT);
+    if memory_bytes > job.resources.memory_bytes && likely > framing.longest() {
+        let lengths = Lengths::about(framing.mean(), likely);
+        larger.contents = with_lengths(&*job.contents, lengths).unwrap_or(larger.contents);
     }
+    larger
+}
+
+/// The contents with these lengths. Without a line there is no mean, and theirs stays.
+pub(crate) fn with_lengths(
+    contents: &dyn Contents,
+    mut lengths: Lengths,
+) -> Option<Arc<dyn Contents>> {
+    if lengths.mean == 0 {
+        lengths.mean = contents.framing().mean();
+    }
+    contents.with_lengths(lengths)
 }
 
 /// The lengths of all records, which are read for that. Mistakes are found when they are read again.
@@ -112,7 +116,7 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
     let buffers = node.buffers(1, MEASURED_BYTES, Filled::Often);
     let mut buffers = buffers.map_err(|cause| no_memory(MEASURED_BYTES, &cause))?;
     let mut buffer = buffers.pop().expect("one was asked for");
-    let (mut records, mut bytes, mut longest) = (0, 0, 1);
+    let (mut all, mut bytes) = (LengthCounter::default(), 0);
     for input in &inputs.files {
         let file = input.open_again(node).await?;
         let (skipped, _) = input.front();
@@ -132,8 +136,8 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
                 let Ok(Some(end)) = scanner.end(&fresh[begin..]) else {
                     break;
                 };
-                longest = longest.max(seen + end as u64);
-                (records, begin) = (records + 1, begin + end);
+                all.add(seen + end as u64);
+                begin += end;
             }
             let ends = read.len() < MEASURED_BYTES;
             (at, bytes, aside) = (at + read.len() as u64, bytes + fresh.len() as u64, 0);
@@ -142,25 +146,19 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
                 break;
             }
         }
-        longest = longest.max(scanner.seen() + 1);
-        records += u64::from(scanner.is_within());
+        if scanner.is_within() {
+            all.add(scanner.seen() + 1);
+        }
     }
-    Ok(Lengths {
-        mean: bytes.checked_div(records).unwrap_or(0) as usize,
-        longest: longest as usize,
-    })
+    Ok(all.lengths(bytes))
 }
 
 /// The lengths of records that an index has counted.
 fn counted(inputs: &Inputs) -> Option<Lengths> {
-    let longest = inputs.indexes().map(|index| index.longest).max()?;
     // A rank reads a part of a file, but its index is of the whole.
-    let bytes: u64 = inputs.indexes().map(Index::bytes).sum();
-    let records = inputs.indexes().map(|index| index.records).sum();
-    Some(Lengths {
-        mean: bytes.checked_div(records).unwrap_or(0) as usize,
-        longest: longest as usize,
-    })
+    let each = inputs.indexes().map(|index| index.lengths);
+    let all = each.reduce(|some, more| some + more)?;
+    Some(all.lengths(inputs.indexes().map(Index::bytes).sum()))
 }
 
 /// The lines that begin in the places looked at.

@@ -129,7 +129,7 @@ impl Plan {
     fn with_chunks(&self, wanted: u64, given: &Given) -> Option<Plan> {
         let (shape, tuning, limit) = (given.shape, &given.tuning, given.memory_bytes);
         let mut plan = self.clone();
-        let (bytes, most) = plan.merge_chunk(wanted, shape.indexed.longest_unit);
+        let (bytes, most) = plan.merge_chunk(wanted, shape.sources.longest_unit);
         plan.chunk_bytes = bytes as usize;
         let is_asked = tuning.unit_records.is_some() || tuning.unit_bytes.is_some();
         let asked = is_asked.then(|| given.read_bytes());

@@ -25,6 +25,7 @@ use crate::job::Start;
 use crate::plan::{LARGEST_OF_MEAN, MIB, Plan, Spilling};
 use crate::records::block::{BLOCK_BYTES, Mark};
 use crate::records::contents::Workspace;
+use crate::records::lengths::USUAL_BYTES;
 
 /// The worst start reads in units of this size.
 pub(crate) const WORST_UNIT_BYTES: usize = 64 << 10;
@@ -132,12 +133,15 @@ impl Plan {
         if let Some(merging) = &self.merging {
             return self.merging_needs(merging);
         }
-        let (chunk, framing) = (self.chunk_bytes as u64, self.framing);
-        let records = self.touched(self.chunks) * chunk;
+        let framing = self.framing;
+        let records = self.records_bytes();
         // If the sample takes more than the chunks, the sum of both is the same with fewer chunks.
         let beyond = self.sample_bytes().saturating_sub(records);
-        let each = if beyond == 0 { chunk } else { 0 };
-        let fixed = if beyond == 0 { 0 } else { records };
+        // The bytes of records rise ever less with the number of chunks, so they are above their chord.
+        let (fixed, each) = match beyond {
+            0 => (0, records),
+            _ => (records, 0),
+        };
         let splitters = match self.samples {
             0 => 0,
             _ => framing.room_for_sampled(2 * self.buckets as u64),
@@ -149,8 +153,8 @@ impl Plan {
         let edges = framing.room_for(self.edges() as u64);
         let lists = self.chunks as u64 * CHUNK_LIST_BYTES;
         vec![
-            Need::new("records", records).along(fixed, each, 1, 0),
-            Need::new("units", (self.buffers() * self.buffer_bytes()) as u64),
+            Need::new("records", records).along(fixed, each, self.chunks, 0),
+            Need::new("units", self.units_bytes()),
             Need::new("seams", self.seam_buffers() as u64 * BLOCK_BYTES),
             self.sorting(),
             Need::new("distributing", self.distributing()),
@@ -170,11 +174,32 @@ impl Plan {
         self.needs().iter().map(|need| need.bytes).sum()
     }
 
+    /// Bytes of the chunks that take memory. Where none is read back, these are as many as the records
+    /// have, and a part of a page of each chunk.
+    fn records_bytes(&self) -> u64 {
+        let chunks = self.touched(self.chunks);
+        let all = chunks * self.chunk_bytes as u64;
+        let input = self.input_bytes.filter(|_| self.spilling.is_none());
+        input.map_or(all, |input| all.min(input + chunks * BLOCK_BYTES))
+    }
+
+    /// Bytes of the buffers of units that take memory. Where records are read once and written once, one
+    /// that is long takes the rest of its bytes in a buffer each time.
+    fn units_bytes(&self) -> u64 {
+        let all = (self.buffers() * self.buffer_bytes()) as u64;
+        let twice = match self.spilling {
+            Some(_) => return all,
+            None => self.framing.beyond().saturating_mul(2),
+        };
+        let usual = self.unit_bytes + USUAL_BYTES + 2 * BLOCK_BYTES as usize;
+        all.min(twice.saturating_add((self.buffers() * usual) as u64))
+    }
+
     /// Entries of the buckets being sorted.
     fn sorting(&self) -> Need {
         let (framing, sorters) = (self.framing, self.sorters as u64);
         // In addition to its entries a sorter keeps an edge of each end and the record it carries.
-        let fixed = sorters * (KERNEL_BYTES + framing.room_for(3));
+        let fixed = sorters * KERNEL_BYTES + framing.room_for(3 * sorters);
         let need =
             |records, workers| Need::new("sorting", fixed + workers * Workspace::bytes(records));
         match (self.spilling, self.input_bytes) {
@@ -191,7 +216,8 @@ impl Plan {
             }
             (None, Some(input)) => {
                 let mean = framing.most_in(input / self.buckets.max(1) as u64);
-                need(LARGEST_OF_MEAN * mean.max(1), sorters)
+                let largest = LARGEST_OF_MEAN * mean.max(1);
+                need(largest.min(framing.all_in(input)), sorters)
             }
             // A pipe's splitters come from its beginning, so one bucket may get all the rest.
             (None, None) => {

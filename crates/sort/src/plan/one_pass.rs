@@ -142,7 +142,7 @@ impl Plan {
             let most = self.framing.whole_or_one(unit) as usize;
             self.read_bytes = self
                 .read_bytes
-                .min(most.max(given.shape.indexed.longest_unit));
+                .min(most.max(given.shape.sources.longest_unit));
         }
         self.units = given.shape.units(self.read_bytes);
         self.unit_bytes = self.read_bytes.next_multiple_of(BLOCK_BYTES as usize);
@@ -177,7 +177,7 @@ impl Given<'_> {
             (None, Some(records)) => framing.room_for(records as u64) as usize,
             (None, None) => unit(self.shape.bytes, framing),
         };
-        unit.max(self.shape.indexed.longest_unit)
+        unit.max(self.shape.sources.longest_unit)
     }
 
     pub(super) fn distributors(&self, units: u64) -> usize {

@@ -247,8 +247,8 @@ impl Plan {
             return usize::MAX;
         };
         let mean = input.div_ceil(u64::from(self.chunk_shape().room) * self.buckets as u64);
-        // Small partitions differ by more.
-        let least = BUCKET_BYTES / self.chunk_bytes as u64;
+        // Small partitions differ by more, but none has more than a few times the expected input.
+        let least = BUCKET_BYTES.min(LARGEST_OF_MEAN * input) / self.chunk_bytes as u64;
         usize::try_from((LARGEST_OF_MEAN * mean).max(least)).unwrap_or(usize::MAX)
     }
 

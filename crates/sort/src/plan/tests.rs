@@ -1,4 +1,5 @@
 use super::*;
+use crate::records::lengths::LengthCounter;
 
 fn resources(memory_bytes: u64) -> Resources {
     Resources {
@@ -18,7 +19,7 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
         outputs: 1,
         stable: true,
         temporary: 1,
-        indexed: Default::default(),
+        sources: Default::default(),
         coding: Default::default(),
         pack: Pack::Never,
     }
@@ -164,6 +165,43 @@ fn more_memory_never_makes_a_sort_spill_more_often() {
 }
 
 /// The least memory that the refusal of a plan for few large records names.
+#[test]
+fn an_input_twice_as_long_as_expected_still_stays_in_memory() {
+    for records in [1_000, 1_000_000] {
+        let shape = shape(Some(records), 100);
+        let plan = Plan::two_pass(&shape, &resources(1 << 36), &Tuning::default()).unwrap();
+        let held = plan.spilling.unwrap().held * plan.chunk_shape().room as usize;
+        assert!(
+            held as u64 >= 2 * records * 100,
+            "{held} for {records} records"
+        );
+    }
+}
+
+#[test]
+fn a_long_line_takes_its_length_in_few_buffers() {
+    let lines = |count: u64, longest: u64| {
+        let mut lengths = LengthCounter::default();
+        (0..count).for_each(|_| lengths.add(50));
+        lengths.add(longest);
+        let bytes = 50 * count + longest;
+        let framing = Framing::ending(record::Framing::Delimited(b'\n'));
+        let framing = framing.with_lengths(lengths.lengths(bytes));
+        let shape = Shape {
+            framing,
+            bytes: Some(bytes),
+            ..shape(None, 1)
+        };
+        let refused = Plan::new(&shape, &resources(0), &Tuning::default()).unwrap_err();
+        refused.needed_memory().unwrap()
+    };
+    for count in [2, 1_000, 100_000] {
+        let (usual, long) = (lines(count, 50), lines(count, 10_000_000));
+        let more = long - usual;
+        assert!(more < 55_000_000, "{count}: {more} bytes more");
+    }
+}
+
 fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>) -> u64 {
     let with = |memory_bytes| plan(shape, &resources(memory_bytes), &Tuning::default());
     let refused = with(MIB).unwrap_err();

@@ -15,12 +15,15 @@ use crate::files::output::Output;
 use crate::job::{Job, LongestLine, Resources, Tuning};
 use crate::passes::choice::choose;
 use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
-use crate::passes::survey::Lengths;
-use crate::plan::{Exchanging, Indexed, Plan, Shape};
+use crate::passes::survey;
+use crate::plan::{Exchanging, Plan, Shape, Sources};
 use crate::ranks::division::Division;
 use crate::stages::Counter;
 
 const MIB: u64 = 1 << 20;
+
+/// Copies of the header in memory: as it was read, its names, that of the order, and that of the output.
+const HEADER_COPIES: u64 = 4;
 
 /// No limit does where a refusal names as much: the tuning leaves no plan.
 const NEVER_BYTES: u64 = 1 << 50;
@@ -29,7 +32,11 @@ const NEVER_BYTES: u64 = 1 << 50;
 /// parts that grow with it are a small share.
 const MOST_CONFIRMATIONS: usize = 32;
 
+/// The plan and the exchange that a rank proposes, and what it tells the others.
+type Proposal = (Option<(Plan, Exchanging)>, Result<(u64, u64), u64>);
+
 /// Everything that a plan depends on, except the size of the input.
+#[derive(Clone)]
 pub(crate) struct Planning<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
@@ -46,14 +53,16 @@ impl Planning<'_> {
         let compressing = self.output.map(Output::coding_memory).unwrap_or_default();
         let indexes = || self.parts.iter().flat_map(|part| part.indexes());
         let longest_unit = indexes().map(Index::longest_unit).max();
-        let indexed = Indexed {
+        let header = self.job.contents.header().len() as u64;
+        let inputs = self.parts.iter().map(|part| part.memory_bytes());
+        let sources = Sources {
             longest_unit: longest_unit.unwrap_or(0) as usize,
-            memory_bytes: indexes().map(Index::memory_bytes).sum(),
+            memory_bytes: inputs.sum::<u64>() + HEADER_COPIES * header,
         };
         Shape {
             coding: [decompressing, compressing],
             inputs: self.parts.iter().map(|part| part.files.len()).sum(),
-            indexed,
+            sources,
             bytes,
             framing: self.job.contents.framing(),
             sequential_output: self.output.is_some_and(Output::is_sequential),
@@ -159,8 +168,8 @@ impl Planning<'_> {
         // What was measured is known.
         let is_known = longest_line == LongestLine::Measured || job.resume.is_some();
         if !job.contents.framing().is_fixed() && !is_known {
-            let lengths = Lengths::survey(self.node, &job, inputs).await?;
-            let contents = lengths.of(&*job.contents);
+            let lengths = survey::lengths(self.node, &job, inputs).await?;
+            let contents = survey::with_lengths(&*job.contents, lengths);
             job.contents = contents.unwrap_or(job.contents);
         }
         self.choose_within(&job, inputs).await?;
@@ -218,6 +227,9 @@ impl Planning<'_> {
     /// Plans the exchange of `ranges` ranges with about `even` bytes each. All ranks propose a
     /// chunk size and the smallest wins, so that chunks fit everywhere. Also returns
     /// the number of places that all ranks sample together.
+    ///
+    /// # Errors
+    /// `TooLittleMemory` on all ranks alike, with the least limit that all of them can do with.
     pub(crate) async fn exchanging(
         &self,
         agreement: &mut Agreement,
@@ -225,19 +237,55 @@ impl Planning<'_> {
         ranges: u32,
     ) -> Result<(Exchanging, u64), Failure> {
         let (node, limit) = (self.node, self.job.resources.memory_bytes);
-        let proposed = self.plan(even, None).map(|plan| {
+        let mut named = limit;
+        for _ in 0..=MOST_CONFIRMATIONS {
+            let told = self.proposal(even, ranges, named).map_err(Failure::from);
+            let (own, all) = agreement.agree_and_tell(node, told).await?;
+            if let Some(&needed) = all.iter().filter_map(|told| told.as_ref().err()).max() {
+                named = asked(needed).max(named + MIB);
+                continue;
+            }
+            let (plan, exchanging) =
+                own.filter(|_| named == limit)
+                    .ok_or(SortError::TooLittleMemory {
+                        bytes: Some(even),
+                        needed: named,
+                        limit,
+                        passes: "several passes",
+                    })?;
+            let (samples, chunks): (Vec<u64>, Vec<u64>) = all.into_iter().flatten().unzip();
+            let chunk = chunks.into_iter().min().unwrap_or(0);
+            let least = Division::places(self.job.contents.framing());
+            let samples = samples.into_iter().max().unwrap_or(0).max(least);
+            let places = u64::from(node.nodes()) * samples;
+            return Ok((exchanging.with_chunks(&plan, ranges, chunk), places));
+        }
+        unreachable!("each limit is larger than the one before, and some limit does")
+    }
+
+    /// This rank's plan for a range and its exchange with another limit, if that is enough; and what it
+    /// tells the others: places to sample and bytes of a chunk, or the memory that it needs.
+    fn proposal(&self, even: u64, ranges: u32, limit: u64) -> Result<Proposal, SortError> {
+        let job = survey::with_limit(self.job, limit);
+        let planning = Planning {
+            job: &job,
+            ..self.clone()
+        };
+        let planned = planning.plan(even, None).and_then(|plan| {
             let exchanging = Exchanging::new(&plan, ranges, limit);
-            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
-            ((plan, exchanging), proposal)
+            exchanging.fits(limit)?;
+            Ok((plan, exchanging))
         });
-        let ((plan, exchanging), all) = agreement
-            .agree_and_tell(node, proposed.map_err(Failure::from))
-            .await?;
-        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
-        let samples = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
-        let least = Division::places(self.job.contents.framing());
-        let places = u64::from(node.nodes()) * samples.max(least);
-        Ok((exchanging.with_chunks(&plan, ranges, chunk), places))
+        match planned {
+            Ok((plan, exchanging)) => {
+                let told = (plan.samples as u64, exchanging.chunk_bytes as u64);
+                Ok((Some((plan, exchanging)), Ok(told)))
+            }
+            Err(refused) => match refused.needed_memory() {
+                Some(needed) if needed < NEVER_BYTES => Ok((None, Err(needed))),
+                _ => Err(refused),
+            },
+        }
     }
 
     /// The plan for a range of `bytes` bytes, once its disk space is reserved.

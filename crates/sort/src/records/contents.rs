@@ -28,6 +28,7 @@ use record::rows::BadRow;
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
 use crate::records::framing::Framing;
+use crate::records::lengths::Lengths;
 use crate::records::open_bucket::OpenBucket;
 use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
@@ -107,9 +108,9 @@ pub trait Contents: Send + Sync + 'static {
         None
     }
 
-    /// The same records with these lengths, a mean and a limit; `None` if they have one length.
-    fn with_lengths(&self, mean: usize, longest: usize) -> Option<Arc<dyn Contents>> {
-        let _ = (mean, longest);
+    /// The same records with these lengths; `None` if they have one length.
+    fn with_lengths(&self, lengths: Lengths) -> Option<Arc<dyn Contents>> {
+        let _ = lengths;
         None
     }
 

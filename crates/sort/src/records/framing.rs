@@ -6,15 +6,14 @@
 //! begins follows from all before, so that an index says where their files may be cut.
 
 use crate::records::block::BLOCK_BYTES;
+use crate::records::lengths::{Lengths, USUAL_BYTES};
 use crate::records::size::Size;
 
 /// Divides a sequence of bytes into records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
     records: record::Framing,
-    /// Mean length.
-    mean: usize,
-    longest: usize,
+    lengths: Lengths,
 }
 
 /// Records of the sort benchmark, 100 bytes each.
@@ -23,9 +22,6 @@ pub(crate) const GENSORT: Framing = Framing::fixed(record::RECORD_BYTES);
 /// The mean length of lines that are not seen yet. A shorter estimate costs memory for the order of
 /// records, a longer one chunks that are closed before they are full.
 const MEAN_LINE_BYTES: usize = 32;
-
-/// The longest line of an input that is not seen yet. Every buffer has room for one.
-pub(crate) const LONGEST_LINE_BYTES: usize = 64 << 10;
 
 /// The longest line of programs that sort nothing, whose buffers take memory only for the bytes that
 /// come. The words of a line have numbers of 32 bits.
@@ -47,34 +43,29 @@ impl Framing {
         assert!(record_bytes > 0, "a record has a byte");
         Framing {
             records: record::Framing::Fixed(record_bytes),
-            mean: record_bytes,
-            longest: record_bytes,
+            lengths: Lengths::about(record_bytes, record_bytes),
         }
     }
 
-    /// Records that end as `records` says, of lengths that are not known.
+    /// Records that end as `records` says, of lengths that are not known: none is unusual.
     pub(crate) const fn ending(records: record::Framing) -> Framing {
         match records {
             record::Framing::Fixed(length) => Framing::fixed(length),
             records => Framing {
                 records,
-                mean: MEAN_LINE_BYTES,
-                longest: LONGEST_LINE_BYTES,
+                lengths: Lengths::about(MEAN_LINE_BYTES, USUAL_BYTES),
             },
         }
     }
 
-    /// Lines of about `mean` bytes, of at most `longest`. Records of one length keep it.
-    pub(crate) fn with_lengths(self, mean: usize, longest: usize) -> Framing {
+    /// Lines of these lengths. Records of one length keep it.
+    pub(crate) fn with_lengths(self, mut lengths: Lengths) -> Framing {
         if self.is_fixed() {
             return self;
         }
-        let mean = mean.max(self.shortest());
-        Framing {
-            mean,
-            longest: longest.max(mean),
-            ..self
-        }
+        lengths.mean = lengths.mean.max(self.shortest());
+        lengths.longest = lengths.longest.max(lengths.mean);
+        Framing { lengths, ..self }
     }
 
     /// Where a record ends.
@@ -93,19 +84,24 @@ impl Framing {
 
     /// Mean length; of lines an estimate.
     pub(crate) fn mean(self) -> usize {
-        self.mean
+        self.lengths.mean
     }
 
     /// Bytes of the longest record: a buffer with that much room takes any record.
     pub fn longest(self) -> usize {
-        self.longest
+        self.lengths.longest
+    }
+
+    /// Bytes of all records behind the first [`USUAL_BYTES`] of each, at most.
+    pub(crate) fn beyond(self) -> u64 {
+        self.lengths.beyond
     }
 
     /// Bytes of the longest record in a sample.
     pub(crate) fn longest_sampled(self) -> usize {
         match self.is_fixed() {
-            true => self.longest,
-            false => self.longest.min(SAMPLED_LINE_BYTES),
+            true => self.longest(),
+            false => self.longest().min(SAMPLED_LINE_BYTES),
         }
     }
 
@@ -115,14 +111,14 @@ impl Framing {
         let block = BLOCK_BYTES as usize;
         match self.is_fixed() {
             true => 2 * block,
-            false => self.longest.next_multiple_of(block) + 2 * block,
+            false => self.longest().next_multiple_of(block) + 2 * block,
         }
     }
 
     /// Bytes of a place that a sample reads.
     pub(crate) fn sampled_place(self) -> u64 {
         match self.is_fixed() {
-            true => self.whole(BLOCK_BYTES).max(self.longest as u64),
+            true => self.whole(BLOCK_BYTES).max(self.longest() as u64),
             false => BLOCK_BYTES,
         }
     }
@@ -162,9 +158,9 @@ impl Framing {
     /// them the memory that sorting takes.
     pub(crate) fn least_room(self) -> usize {
         match self.is_fixed() {
-            true => self.longest,
+            true => self.longest(),
             // Lines may be a quarter shorter than the mean before a chunk is closed early.
-            false => (self.mean - self.mean / 4).clamp(self.shortest(), MOST_LEAST_ROOM),
+            false => (self.mean() - self.mean() / 4).clamp(self.shortest(), MOST_LEAST_ROOM),
         }
     }
 
@@ -173,10 +169,18 @@ impl Framing {
         bytes / self.least_room() as u64
     }
 
+    /// The records of an input of `bytes` bytes, at most, if all of them were seen.
+    pub(crate) fn all_in(self, bytes: u64) -> u64 {
+        match self.is_fixed() || self.beyond() < u64::MAX {
+            true => (bytes / self.mean() as u64).saturating_add(1),
+            false => u64::MAX,
+        }
+    }
+
     /// The size of `records` records of one length.
     pub(crate) fn of(self, records: u64) -> Size {
         debug_assert!(self.is_fixed());
-        let bytes = records * self.longest as u64;
+        let bytes = records * self.longest() as u64;
         Size { records, bytes }
     }
 
@@ -192,7 +196,9 @@ impl Framing {
 
     /// Room for any `records` records, in bytes.
     pub(crate) fn room_for(self, records: u64) -> u64 {
-        records.saturating_mul(self.longest as u64)
+        let usual = records.saturating_mul(USUAL_BYTES as u64);
+        let all_are_longest = records.saturating_mul(self.longest() as u64);
+        all_are_longest.min(usual.saturating_add(self.beyond()))
     }
 
     /// Room for any `records` records of a sample, in bytes.
@@ -202,36 +208,36 @@ impl Framing {
 
     /// Bytes of an input of about that many records.
     pub(crate) fn about(self, records: u64) -> u64 {
-        records.saturating_mul(self.mean as u64)
+        records.saturating_mul(self.mean() as u64)
     }
 
     /// The end of the last record that ends within `bytes` bytes, counted from the beginning of a
     /// record. Lines may end anywhere.
     pub(crate) fn whole(self, bytes: u64) -> u64 {
         match self.is_fixed() {
-            true => bytes - bytes % self.longest as u64,
+            true => bytes - bytes % self.longest() as u64,
             false => bytes,
         }
     }
 
     /// As [`Framing::whole`], but at least one record.
     pub(crate) fn whole_or_one(self, bytes: u64) -> u64 {
-        self.whole(bytes).max(self.longest as u64)
+        self.whole(bytes).max(self.longest() as u64)
     }
 
     /// The end of the first record that ends at or behind `bytes` bytes, counted from the beginning
     /// of a record of one length.
     pub(crate) fn covering(self, bytes: u64) -> u64 {
-        bytes.next_multiple_of(self.longest as u64)
+        bytes.next_multiple_of(self.longest() as u64)
     }
 
     /// Whether these bytes can be one record, or the front of one in a sample.
     pub(crate) fn is_record(self, bytes: &[u8]) -> bool {
-        bytes.len() <= self.longest && self.records.is_front(bytes)
+        bytes.len() <= self.longest() && self.records.is_front(bytes)
     }
 
     pub(crate) fn is_whole(self, bytes: u64) -> bool {
-        !self.is_fixed() || bytes.is_multiple_of(self.longest as u64)
+        !self.is_fixed() || bytes.is_multiple_of(self.longest() as u64)
     }
 
     /// Bytes after which both a record and a disk block end. Readers cut lines at disk blocks.

@@ -18,6 +18,7 @@ use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
 use crate::records::contents::{Contents, Sifting};
+use crate::records::lengths::Lengths;
 use crate::run::resolve;
 use crate::stages::line_numbers::{lines_of, newlines};
 use crate::stages::{Cursor, Reader, Sifter, read};
@@ -93,7 +94,7 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let readers = if inputs.is_seekable() { READERS } else { 1 };
     let unit = framing.unit(UNIT_BYTES.min(inputs.bytes.unwrap_or(u64::MAX)));
     let (framing, buffers) = read_buffers(node, (count, unit), framing, longest)?;
-    let longer = (job.contents).with_lengths(framing.mean(), framing.longest());
+    let longer = (job.contents).with_lengths(Lengths::about(framing.mean(), framing.longest()));
     let contents = longer.unwrap_or_else(|| Arc::clone(&job.contents));
     let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
     let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));

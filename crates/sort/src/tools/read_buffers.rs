@@ -9,6 +9,7 @@ use pipeline::Failure;
 use crate::error::no_memory;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::{Framing, LONGEST_READ_BYTES};
+use crate::records::lengths::Lengths;
 
 /// The room for long records shrinks by this until the system has addresses for it.
 const TIMES_LESS: usize = 8;
@@ -22,14 +23,15 @@ pub(super) fn read_buffers(
     longest: u64,
 ) -> Result<(Framing, Vec<Buffer>), Failure> {
     let longest = longest.min(LONGEST_READ_BYTES as u64) as usize;
-    let mut framing = framing.with_lengths(framing.mean(), longest);
+    let mut framing = framing.with_lengths(Lengths::about(framing.mean(), longest));
     loop {
         let bytes = unit.next_multiple_of(BLOCK_BYTES as usize) + framing.around();
         let longest = framing.longest();
         match node.buffers(count, bytes, Filled::Often) {
             Ok(buffers) => return Ok((framing, buffers)),
             Err(_) if !framing.is_fixed() && longest > unit => {
-                framing = framing.with_lengths(framing.mean(), longest / TIMES_LESS);
+                framing =
+                    framing.with_lengths(Lengths::about(framing.mean(), longest / TIMES_LESS));
             }
             Err(cause) => return Err(no_memory(count * bytes, &cause).into()),
         }

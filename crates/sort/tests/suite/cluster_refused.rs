@@ -2,17 +2,19 @@
 //! refused.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::common::cluster::{KINDS, outputs, put, run};
+use crate::common::lines::text_order;
 use crate::common::{job, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::{Address, Buffer, Port, Rank};
-use pipeline::Control;
+use pipeline::{Control, Failure};
 use record::rows::Dialect;
 use record::text::TextTies;
-use record::{Format, Order, Ties};
-use sort::{Job, Resume, Rows, Source, Target};
+use record::{Format, LineOrder, Order, Ties};
+use sort::{Job, Lines, Report, Resume, Rows, Source, Target};
 
 /// One rank cannot begin: all end with its reason, and without output.
 #[test]
@@ -37,6 +39,48 @@ fn if_one_rank_refuses_all_refuse() {
     assert!(said[2].contains("inside a record"), "{said:?}");
     for rank in 0..3 {
         assert!(driver.disks(rank).get(&PathBuf::from("/out")).is_none());
+    }
+}
+
+/// The MiB that a refusal asks for, of this rank or of another.
+fn named(end: Result<Report, Failure>) -> u64 {
+    let said = end.unwrap_err().to_string();
+    let named = said
+        .split("give at least -S ")
+        .nth(1)
+        .and_then(|named| named.split_once('M'));
+    let (mebibytes, _) = named.unwrap_or_else(|| panic!("{said}"));
+    mebibytes.parse().unwrap()
+}
+
+/// All ranks name the same limit, which is the least whole number of MiB that does.
+#[test]
+fn the_limit_that_all_ranks_name_is_accepted() {
+    let order = LineOrder {
+        text: text_order(false, TextTies::Line),
+        framing: record::Framing::Delimited(b'\n'),
+        keys: record::LineKeys::Text,
+    };
+    for (ranks, lines) in [(1, 1), (1, 3000), (2, 3000), (4, 1)] {
+        let with = |memory_bytes: u64| {
+            let driver = Driver::new(1, ranks);
+            (0..ranks).for_each(|rank| put(&driver, rank, &b"some line\n".repeat(lines)));
+            let mut job = job(&["/in"], "/out", &Order::gensort(Ties::Record));
+            job.contents = Arc::new(Lines::new(order.clone()));
+            job.resources.memory_bytes = memory_bytes;
+            job.may_begin_again = true;
+            run(&driver, &job)
+        };
+        let named: Vec<u64> = with(1 << 10).into_iter().map(named).collect();
+        assert!(named.iter().all(|each| *each == named[0]), "{named:?}");
+        let least = named[0] << 20;
+        assert!(least < 24 << 20, "{least} bytes for {lines} lines");
+        for end in with(least) {
+            end.unwrap_or_else(|failure| panic!("{ranks}, {lines}: {failure}"));
+        }
+        for end in with(least - (1 << 20)) {
+            assert_eq!(self::named(end), named[0], "{ranks}, {lines}");
+        }
     }
 }
 

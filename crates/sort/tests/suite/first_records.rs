@@ -105,3 +105,18 @@ fn few_records_are_sorted_and_none_is_spilled_in_any_order() {
         }
     }
 }
+
+/// With much memory, too, records are dropped as they come, and not when memory is full.
+#[test]
+fn memory_that_is_there_is_not_taken() {
+    let order = record::Order::gensort(record::Ties::Record);
+    let driver = Driver::new(1, 1);
+    let records = kernel::patterns::draw(kernel::patterns::Pattern::Uniform, 1, 500_000, 100);
+    put(&driver, "/in", &records);
+    let mut job = job(&["/in"], "/out", &order);
+    job.resources.memory_bytes = 8 << 30;
+    job.top = Some(3);
+    let report = run(&driver, &job).unwrap();
+    let (read, left) = work(&report);
+    assert!(left < read / 2, "{left} of {read} bytes were sorted");
+}

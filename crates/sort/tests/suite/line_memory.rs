@@ -51,6 +51,7 @@ fn sort_as_wished() {
         keys: record::LineKeys::Text,
     }));
     job.plan = PLANS[plan];
+    job.may_begin_again = true;
     job.resources.memory_bytes = memory_mib << 20;
     let ends = Cluster::new(1, 1).run(move |node| {
         let job = job.clone();
@@ -105,6 +106,13 @@ fn of_lines(bytes: usize, mut length: impl FnMut(usize, &mut Random) -> usize) -
 /// Sorts under this plan, or under every plan in `make test-long`, and checks the resident set and
 /// the output.
 fn check(file: &[u8], memory_mib: u64, usual: Choice) {
+    match seeds(0, 1) {
+        0 => check_plans(file, memory_mib, &[usual]),
+        _ => check_plans(file, memory_mib, &PLANS),
+    }
+}
+
+fn check_plans(file: &[u8], memory_mib: u64, wanted: &[Choice]) {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("in"), file).unwrap();
     let sorted = |is_stable| {
@@ -113,8 +121,8 @@ fn check(file: &[u8], memory_mib: u64, usual: Choice) {
         lines.sort_by(|a, b| order.compare(&a[..a.len() - 1], &b[..b.len() - 1]));
         lines.concat()
     };
-    let is_wanted = |plan: &Choice| *plan == usual || seeds(0, 1) == 1;
-    for (number, plan) in PLANS.iter().enumerate().filter(|(_, plan)| is_wanted(plan)) {
+    let wanted = |(_, plan): &(usize, &Choice)| wanted.contains(plan);
+    for (number, plan) in PLANS.iter().enumerate().filter(wanted) {
         let is_stable = number == 1;
         let wish = wish(place.path(), memory_mib, number, is_stable);
         let (peak, said) = resident(&wish);
@@ -152,6 +160,15 @@ fn lines_that_mislead_the_survey_keep_the_limit() {
         false => random.below(3),
     };
     check(&of_lines(INPUT_BYTES, length), 24, Choice::Merge);
+}
+
+/// Not every buffer has room for the longest line.
+#[test]
+fn one_long_line_keeps_the_limit() {
+    let mut file = of_lines(100 << 10, |_, random| random.below(99));
+    file.extend([vec![b'm'; 10_000_000], b"\n".to_vec()].concat());
+    file.extend(of_lines(100 << 10, |_, random| random.below(99)));
+    check_plans(&file, 64, &[Choice::Auto]);
 }
 
 /// Lines become longer and longer.

@@ -94,12 +94,12 @@ async fn read_front(
     let found = front_of(read);
     let seen = (!is_pipe).then(|| file.metadata()).into_iter().collect();
     let behind = Behind {
-        source: Box::new(source.clone()),
+        source: source.clone(),
         bytes: bytes as u64,
         begun: is_pipe.then(|| (file, Arc::from(front))),
         seen,
     };
-    Ok((found, Source::Behind(behind)))
+    Ok((found, Source::Behind(Box::new(behind))))
 }
 
 /// The fronts of a source, and the source behind their headers. A set of files has one in each.
@@ -137,17 +137,17 @@ pub(crate) async fn read_fronts_of(
             return Err(refused(&format!("{what}, and that of {name} has {has}")).into());
         }
         fronts.push(front);
-        if let Source::Behind(Behind { seen, .. }) = behind {
-            all_seen.extend(seen);
+        if let Source::Behind(behind) = behind {
+            all_seen.extend(behind.seen);
         }
     }
     let behind = Behind {
-        source: Box::new(source.clone()),
+        source: source.clone(),
         bytes: manifest.header_bytes,
         begun: None,
         seen: all_seen,
     };
-    Ok((fronts, Source::Behind(behind)))
+    Ok((fronts, Source::Behind(Box::new(behind))))
 }
 
 /// A header without its mark and the bytes that end it.

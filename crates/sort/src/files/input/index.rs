@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use crate::records::lengths::LengthCounter;
 use record::{Framing, Scanner};
 
 /// A larger file has cuts that are farther apart, so that its index takes 2 MiB of memory at most.
@@ -29,10 +30,8 @@ pub(crate) struct Index {
     end: u64,
     /// A line with a quote that is never closed. It is a unit of its own, and rows begin behind it.
     open: Option<Range<u64>>,
-    /// Number of records.
-    pub records: u64,
-    /// Bytes of the longest, with its delimiter.
-    pub longest: u64,
+    /// Of all records, with their delimiters.
+    pub lengths: LengthCounter,
 }
 
 impl Index {
@@ -114,8 +113,7 @@ impl IndexBuilder {
                 cuts: Vec::new(),
                 end: first,
                 open: None,
-                records: 0,
-                longest: 0,
+                lengths: LengthCounter::default(),
             },
             step,
             most: MOST_CUTS,
@@ -142,8 +140,7 @@ impl IndexBuilder {
     }
 
     fn record_ends(&mut self, end: u64) {
-        self.index.records += 1;
-        self.index.longest = self.index.longest.max(end - self.begins);
+        self.index.lengths.add(end - self.begins);
         self.begins = end;
         if end < self.next {
             return;
@@ -177,8 +174,7 @@ impl IndexBuilder {
         let begin = self.begins;
         self.index.open = Some(begin..end);
         self.index.end = end;
-        self.index.records += 1;
-        self.index.longest = self.index.longest.max(end - begin + 1);
+        self.index.lengths.add(end - begin + 1);
         self.scanner = self.framing.scanner();
         self.begins = end;
         self.next = behind(self.index.first, self.step, end);
@@ -193,9 +189,7 @@ impl IndexBuilder {
                     what: what.to_owned(),
                 });
             }
-            self.index.records += 1;
-            let with_delimiter = self.index.end + 1 - self.begins;
-            self.index.longest = self.index.longest.max(with_delimiter);
+            self.index.lengths.add(self.index.end + 1 - self.begins);
         }
         if self.index.cuts.last() == Some(&self.index.end) {
             self.index.cuts.pop();
@@ -246,7 +240,7 @@ mod tests {
             .collect();
         for step in 1..30 {
             let found = index(CSV, rows, step, 1 + step as usize % 5).unwrap();
-            assert_eq!((found.records, found.longest), (6, 11));
+            assert_eq!((found.lengths.records, found.lengths.longest), (6, 11));
             let mut expected: Vec<u64> = (1..30)
                 .filter_map(|number| begins.iter().find(|&&at| at >= 4 + number * step))
                 .copied()
@@ -283,16 +277,23 @@ mod tests {
             found.cuts,
             [512, 1024, 1536, 2048, 2560, 3072, 3584].map(|cut| cut + 4)
         );
-        assert_eq!((found.records, found.longest_unit()), (1000, 512));
+        assert_eq!((found.lengths.records, found.longest_unit()), (1000, 512));
     }
 
     #[test]
     fn a_last_row_may_lack_its_delimiter() {
         let found = index(CSV, b"ab\ncdef", 1, 2).unwrap();
-        assert_eq!((found.records, found.longest, found.end), (2, 5, 11));
+        assert_eq!(
+            (found.lengths.records, found.lengths.longest, found.end),
+            (2, 5, 11)
+        );
         let none = index(CSV, b"", 8, 1).unwrap();
         assert_eq!(
-            (none.records, none.longest_unit(), none.at_or_before(4)),
+            (
+                none.lengths.records,
+                none.longest_unit(),
+                none.at_or_before(4)
+            ),
             (0, 0, 4)
         );
     }

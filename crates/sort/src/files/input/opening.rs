@@ -7,7 +7,7 @@ use pipeline::Failure;
 
 use crate::error::{SortError, no_memory};
 use crate::files::manifest::Manifest;
-use crate::job::{Behind, IoChoice, Reading, Source};
+use crate::job::{IoChoice, Reading, Source};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
@@ -18,7 +18,7 @@ pub(super) async fn set_of<'a>(
 ) -> Result<Option<(&'a Path, Manifest)>, Failure> {
     let path = match source {
         Source::Path(path) => path,
-        Source::Behind(Behind { source, .. }) => match &**source {
+        Source::Behind(behind) => match &behind.source {
             Source::Path(path) => path,
             _ => return Ok(None),
         },
@@ -67,10 +67,8 @@ pub(super) async fn open(
     source: &Source,
     reading: Reading,
 ) -> Result<Opened, Failure> {
-    if let Source::Behind(Behind {
-        begun: Some((file, _)),
-        ..
-    }) = source
+    if let Source::Behind(behind) = source
+        && let Some((file, _)) = &behind.begun
     {
         return Ok(Opened::pipe(file.clone()));
     }
@@ -108,8 +106,8 @@ pub(super) async fn open(
         true => reading.contents(node, file).await?,
         false => file,
     };
-    if let Source::Behind(Behind { seen, .. }) = source
-        && let [seen] = &seen[..]
+    if let Source::Behind(behind) = source
+        && let [seen] = &behind.seen[..]
     {
         is_unchanged(path, seen, &file.metadata())?;
     }

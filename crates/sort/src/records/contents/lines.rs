@@ -37,6 +37,7 @@ use crate::records::contents::{
     Workspace,
 };
 use crate::records::framing::Framing;
+use crate::records::lengths::Lengths;
 use crate::records::open_bucket::OpenBucket;
 use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
@@ -145,8 +146,8 @@ impl Contents for Lines {
         Some(Comparison::Lines(self.order.clone()))
     }
 
-    fn with_lengths(&self, mean: usize, longest: usize) -> Option<Arc<dyn Contents>> {
-        let framing = self.framing.with_lengths(mean, longest);
+    fn with_lengths(&self, lengths: Lengths) -> Option<Arc<dyn Contents>> {
+        let framing = self.framing.with_lengths(lengths);
         Some(Arc::new(Lines {
             order: self.order.clone(),
             framing,
