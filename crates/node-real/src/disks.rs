@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::access;
 use crate::descriptor::open_descriptor;
+use crate::facts::spare_descriptors;
 use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
 use crate::names;
@@ -200,6 +201,10 @@ impl Disks for RealDisks {
     fn is_lasting(&self, path: &Path) -> io::Result<bool> {
         let kind = retried(|| rustix::fs::statfs(path))?.f_type;
         Ok(!IN_MEMORY.contains(&(kind as u32)))
+    }
+
+    fn spare(&self) -> usize {
+        spare_descriptors()
     }
 
     fn tell(&self, text: &str) {

@@ -80,6 +80,19 @@ pub fn open_file_limit() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
+/// Descriptors that this process may open beside those that are open. One above a limit that was lowered
+/// later takes no place below it.
+pub(crate) fn spare_descriptors() -> usize {
+    let limit = usize::try_from(open_file_limit()).unwrap_or(usize::MAX);
+    let is_below = |entry: &fs::DirEntry| {
+        let number = entry.file_name().to_str().map(str::parse::<usize>);
+        number.is_some_and(|number| number.is_ok_and(|number| number < limit))
+    };
+    let open =
+        fs::read_dir("/proc/self/fd").map_or(0, |open| open.flatten().filter(is_below).count());
+    limit.saturating_sub(open)
+}
+
 /// A figure that the kernel gives in KiB, in bytes; 0 if it is missing.
 fn kernel_bytes(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -234,6 +247,15 @@ mod tests {
         let limit = lines.find_map(|line| line.strip_prefix("Max open files"));
         let soft = limit.unwrap().split_whitespace().next().unwrap();
         assert_eq!(open_file_limit(), soft.parse().unwrap_or(u64::MAX));
+    }
+
+    /// Other tests open files meanwhile, but not that many.
+    #[test]
+    fn open_files_are_not_spare() {
+        let before = spare_descriptors();
+        let held: Vec<_> = (0..200).map(|_| fs::File::open("/dev/null")).collect();
+        assert!(held.iter().all(Result::is_ok));
+        assert!(spare_descriptors() < before - 100);
     }
 
     #[test]

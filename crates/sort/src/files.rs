@@ -10,6 +10,15 @@ pub(crate) mod spill;
 pub(crate) mod temporary;
 pub(crate) mod text_file;
 
+/// Files that a sort opens beside its inputs and a set of outputs: an output, its directory, rows set
+/// aside, two spill files, a journal, and what is open for a moment.
+const BESIDE: usize = 8;
+
+/// Files that may be opened for inputs or a set of outputs.
+pub(crate) fn spare(node: &node::Node) -> usize {
+    node.spare_files().saturating_sub(BESIDE)
+}
+
 /// Runs a program on a node of this machine.
 #[cfg(test)]
 pub(crate) fn run_here<T, Task>(program: impl Fn(node::Node) -> Task + Clone + Send + 'static) -> T

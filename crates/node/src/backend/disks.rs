@@ -75,6 +75,10 @@ pub trait Disks: Send + Sync + 'static {
     /// # Errors
     /// When the path leads to nothing.
     fn is_lasting(&self, path: &Path) -> io::Result<bool>;
+    /// Files that may be opened beside those that are open now.
+    fn spare(&self) -> usize {
+        usize::MAX
+    }
     /// Tells people something before the next step, in which the process may die.
     fn tell(&self, text: &str);
 }

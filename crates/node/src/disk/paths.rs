@@ -139,6 +139,11 @@ impl Node {
         self.disks().temporary()
     }
 
+    /// Files that may be opened beside those that are open now, by the limits of the system.
+    pub fn spare_files(&self) -> usize {
+        self.disks().spare()
+    }
+
     /// Whether files below `path` survive a power failure: those in memory do not.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
+use crate::files::spare;
 use crate::job::{Behind, IoChoice, Reading, Source};
 use crate::records::framing::Framing;
 pub(crate) use facts::Stamp;
@@ -37,8 +38,8 @@ use listed::Listed;
 use opening::{Opened, is_unchanged, open, replaced, set_of};
 pub(crate) use units::ReadUnit;
 
-/// Inputs that stay open while they are not read. The others are opened again for each use, so that
-/// any number of inputs needs few descriptors.
+/// Inputs that stay open while they are not read, if the process may have so many. The others are opened
+/// again for each use, so that any number of inputs needs few descriptors.
 const KEPT_OPEN: usize = 8;
 
 /// Memory of an input: its name a few times, its facts, and what a list of them has spare.
@@ -85,6 +86,10 @@ pub(crate) struct Inputs {
     /// Memory for decompression. Inputs that are read front to back are read one by one, so it is
     /// that of the largest.
     pub coding: CodingMemory,
+    /// Files that may be opened again at the same time.
+    at_once: usize,
+    /// Inputs that stay open at most, pipes apart.
+    kept_open: usize,
     reading: Reading,
 }
 
@@ -104,6 +109,7 @@ impl Inputs {
         };
         let reading = Reading { io, ..reading };
         inputs.reading = reading;
+        inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
@@ -131,6 +137,7 @@ impl Inputs {
             inputs.add_set(node, (directory, &manifest), behind).await?;
         }
         inputs.listed = listed.filter(|_| !sources.is_empty());
+        inputs.at_once = spare(node);
         Ok(inputs)
     }
 
@@ -190,6 +197,8 @@ impl Inputs {
             base: 0,
             listed: None,
             coding: CodingMemory::default(),
+            at_once: 0,
+            kept_open: 0,
             reading: Reading::default(),
         }
     }
@@ -230,7 +239,7 @@ impl Inputs {
         let direct = file.is_direct();
         // The header of a compressed file is skipped each time that the file is opened.
         let skips = is_compressed && source.header_bytes() > 0;
-        let kept = (is_pipe || self.files.len() < KEPT_OPEN && !skips).then_some(file);
+        let kept = (is_pipe || self.files.len() < self.kept_open && !skips).then_some(file);
         let (source, skipped, reading) = (source.clone(), source.header_bytes(), self.reading);
         self.files.push(Input {
             kept,

@@ -69,6 +69,9 @@ impl Found {
 }
 
 pub(crate) async fn index(worker: &Worker, indexer: &Indexer) -> Result<(), Failure> {
+    if indexer.inputs.reads_of(worker) == 0 {
+        return Ok(());
+    }
     let mut files = Files::new(&indexer.inputs);
     let shared = &indexer.found.shared;
     loop {

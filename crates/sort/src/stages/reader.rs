@@ -91,6 +91,10 @@ impl Reader {
 async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     let mut files = Files::new(&reader.inputs);
     let mut reads = Window::new(&reader.depth);
+    let most = reader.inputs.reads_of(worker);
+    if most == 0 {
+        return Ok(());
+    }
     loop {
         if !worker.is_called() {
             while let Some(read) = reads.pop_oldest() {
@@ -100,6 +104,11 @@ async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
         }
         let next = reader.cursor.next(worker, &reader.inputs, reader.unit());
         let Some(unit) = next.await else { break };
+        while reads.len() >= most
+            && let Some(read) = reads.pop_oldest()
+        {
+            hand_on(worker, reader, read).await?;
+        }
         let buffer = loop {
             match reads.take(worker, &reader.pool).await? {
                 Step::Begin(buffer) => break buffer,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use node::{Buffer, ChainTicket, Mutex, Node, Queue, Work};
-use pipeline::{Failure, Step, Window, Worker};
+use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::records::block::Chunk;
 use crate::records::contents::{RecordsAt, Room, Sorted};
@@ -144,13 +144,15 @@ impl<'a> Reads<'a> {
     fn new(worker: &'a Worker, reader: &'a RunReader) -> Reads<'a> {
         let runs = reader.runs.take(worker);
         let inputs = reader.inputs.as_ref();
+        let most = inputs.map_or(usize::MAX, |shared| shared.inputs.reads_of(worker).max(1));
+        let depth = reader.spilled.depth.get().min(most);
         Reads {
             worker,
             reader,
             cursors: vec![Cursor::default(); runs.len()],
             came: vec![Size::default(); runs.len()],
             inputs: inputs.map(|shared| InputReads::new(shared, &runs)),
-            window: Window::new(&reader.spilled.depth),
+            window: Window::new(&Dial::fixed(depth)),
             runs,
         }
     }

@@ -80,7 +80,8 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let samples = (places.count as u64).min(framing.most_in(total));
     // A stretch of records may begin anywhere in a disk block, and lines are looked at ahead.
     let room = (each.next_multiple_of(BLOCK_BYTES) + 3 * BLOCK_BYTES) as usize;
-    let depth = SAMPLES_IN_FLIGHT.min(samples as usize);
+    let most = inputs.reads_of(worker).clamp(1, SAMPLES_IN_FLIGHT);
+    let depth = most.min(samples as usize);
     let mut idle = places
         .contents
         .buffers(&worker.node, depth, room, Filled::Often)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use node::{File, Node};
-use pipeline::Failure;
+use pipeline::{Failure, Worker};
 
 use crate::files::input::Inputs;
 
@@ -25,10 +25,24 @@ impl Files {
         match &self.last {
             Some((last, file)) if *last == number => Ok(file.clone()),
             _ => {
+                // Closed before the next one takes its place.
+                self.last = None;
                 let file = self.inputs.files[number].open(node).await?;
                 self.last = Some((number, file.clone()));
                 Ok(file)
             }
         }
+    }
+}
+
+impl Inputs {
+    /// Reads that a worker may have in flight, each of another file that is open for it alone. Half of the
+    /// files that may be open are for those who draw samples meanwhile. Of many workers some get none.
+    pub(crate) fn reads_of(&self, worker: &Worker) -> usize {
+        if self.files.iter().all(|input| input.kept.is_some()) {
+            return usize::MAX;
+        }
+        let (all, workers) = ((self.at_once / 2).max(1), worker.siblings());
+        all / workers + usize::from(worker.index < all % workers)
     }
 }

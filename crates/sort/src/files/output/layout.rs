@@ -27,7 +27,7 @@ const FILE_BYTES: u64 = 1 << 30;
 
 /// Most files, if there are not more directories. All are open until the set is complete, and a
 /// process usually may have 1,024 open.
-const MOST_FILES: usize = 256;
+pub(super) const MOST_FILES: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Disk {
@@ -147,10 +147,10 @@ impl Layout {
     }
 }
 
-/// Cuts buckets of these sizes in bytes into files.
-pub(super) fn divide(sizes: &[u64], disks: &[Disk]) -> Vec<Cut> {
+/// Cuts buckets of these sizes in bytes into at most so many files, if there are not more directories.
+pub(super) fn divide(sizes: &[u64], disks: &[Disk], most: usize) -> Vec<Cut> {
     let shares = shares(sizes.iter().sum(), disks);
-    let (directories, stripes) = (shares.len(), stripes(&shares));
+    let (directories, stripes) = (shares.len(), stripes(&shares, most));
     let has_share = |cell: usize| shares[cell % directories] > 0;
     let last = (0..stripes * directories)
         .rfind(|&cell| has_share(cell))
@@ -212,10 +212,10 @@ fn shares(total: u64, disks: &[Disk]) -> Vec<u64> {
 }
 
 /// The number of stripes that makes files about [`FILE_BYTES`] long.
-fn stripes(shares: &[u64]) -> usize {
+fn stripes(shares: &[u64], most: usize) -> usize {
     let largest = shares.iter().max().expect("there is a directory");
     let wanted = usize::try_from(largest.div_ceil(FILE_BYTES)).unwrap_or(usize::MAX);
-    wanted.clamp(1, (MOST_FILES / shares.len()).max(1))
+    wanted.clamp(1, (most / shares.len()).max(1))
 }
 
 /// The bytes of the first `count` of `all` equal parts.

@@ -25,8 +25,9 @@ use crate::error::SortError;
 use crate::files::manifest::{ListedFile, Manifest, Placed, part_name};
 use crate::files::output::draft::{Draft, no_room, shown_as};
 use crate::files::output::in_place::refuse_fixed;
-use crate::files::output::layout::{Cut, Disk, Layout, divide};
+use crate::files::output::layout::{Cut, Disk, Layout, MOST_FILES, divide};
 use crate::files::output::old_set::SetAccess;
+use crate::files::spare;
 use crate::files::temporary::{Temporary, sweep};
 use crate::job::IoChoice;
 use crate::records::contents::Contents;
@@ -164,7 +165,9 @@ impl Set {
         let rates = self.rates(node, measured).await;
         let disks = rates.into_iter().zip(room);
         let disks: Vec<Disk> = disks.map(|(rate, room)| Disk { rate, room }).collect();
-        let mut cuts = divide(&bytes, &disks);
+        // A directory has a file already.
+        let most = spare(node).saturating_add(disks.len()).min(MOST_FILES);
+        let mut cuts = divide(&bytes, &disks, most);
         if cuts.is_empty() && header > 0 {
             // The header is not lost.
             cuts.push(Cut {

@@ -43,7 +43,7 @@ fn directories_get_shares_in_proportion_to_their_rates() {
         &[1, 0, 1],
         &[3, 1, 1, 1, 1],
     ] {
-        let files = divide(&sizes, &disks(rates));
+        let files = divide(&sizes, &disks(rates), MOST_FILES);
         let all: u64 = rates.iter().map(|&rate| rate.max(1)).sum();
         for (directory, &rate) in rates.iter().enumerate() {
             let fair = 10_000 * MIB * rate.max(1) / all;
@@ -57,24 +57,26 @@ fn directories_get_shares_in_proportion_to_their_rates() {
 #[test]
 fn files_are_about_a_gigabyte_and_not_too_many() {
     let length = |file: &Cut| file.buckets.len() as u64 * 10 * MIB;
-    let files = divide(&vec![10 * MIB; 2000], &disks(&[1, 1]));
+    let files = divide(&vec![10 * MIB; 2000], &disks(&[1, 1]), MOST_FILES);
     assert_eq!(files.len(), 20);
     assert!(
         files
             .iter()
             .all(|file| length(file).abs_diff(FILE_BYTES) < 50 * MIB)
     );
-    let files = divide(&vec![1 << 40; 300], &disks(&[2, 1, 1]));
+    let files = divide(&vec![1 << 40; 300], &disks(&[2, 1, 1]), MOST_FILES);
     assert!(
         files.len() <= MOST_FILES && files.len() > MOST_FILES / 2,
         "{}",
         files.len()
     );
+    let few = divide(&vec![1 << 40; 300], &disks(&[2, 1, 1]), 10);
+    assert!((6..=10).contains(&few.len()), "{}", few.len());
     // A small output has one file in each directory, and none without a record.
-    assert_eq!(divide(&[5; 90], &disks(&[1, 1, 1])).len(), 3);
-    assert_eq!(divide(&[0, 5, 0], &disks(&[1, 1, 1])).len(), 1);
-    assert_eq!(divide(&[0, 0], &disks(&[1, 1, 1])), []);
-    assert_eq!(divide(&[], &disks(&[1])), []);
+    assert_eq!(divide(&[5; 90], &disks(&[1, 1, 1]), MOST_FILES).len(), 3);
+    assert_eq!(divide(&[0, 5, 0], &disks(&[1, 1, 1]), MOST_FILES).len(), 1);
+    assert_eq!(divide(&[0, 0], &disks(&[1, 1, 1]), MOST_FILES), []);
+    assert_eq!(divide(&[], &disks(&[1]), MOST_FILES), []);
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn every_bucket_has_its_place() {
         let disks: Vec<Disk> = (0..1 + random.below(6))
             .map(|_| disk(&mut random))
             .collect();
-        let files = divide(&sizes, &disks);
+        let files = divide(&sizes, &disks, MOST_FILES);
         let layout = Layout::of_files(&of_a_byte(&sizes), &files);
         let full: Vec<usize> = (0..buckets).filter(|&bucket| sizes[bucket] > 0).collect();
         let mut ordered = layout.order.clone();
@@ -161,7 +163,7 @@ fn every_bucket_has_its_place() {
 #[test]
 fn directories_are_written_side_by_side() {
     let sizes = [10; 12];
-    let files = divide(&sizes, &disks(&[2, 1]));
+    let files = divide(&sizes, &disks(&[2, 1]), MOST_FILES);
     let layout = Layout::of_files(&of_a_byte(&sizes), &files);
     assert_eq!(layout.order, [0, 8, 1, 2, 9, 3, 4, 10, 5, 6, 11, 7]);
     let one = Layout::of_one_file(&[3, 0, 4].map(of_ten_bytes));
@@ -199,14 +201,14 @@ fn buckets_of_a_rank_lie_behind_those_of_others() {
 
 #[test]
 fn stripes_are_of_a_gigabyte_of_the_largest_share() {
-    assert_eq!(stripes(&[0]), 1);
+    assert_eq!(stripes(&[0], MOST_FILES), 1);
     assert_eq!(
-        [FILE_BYTES, FILE_BYTES + 1].map(|share| stripes(&[5, share])),
+        [FILE_BYTES, FILE_BYTES + 1].map(|share| stripes(&[5, share], MOST_FILES)),
         [1, 2]
     );
-    assert_eq!(stripes(&[u64::MAX]), MOST_FILES);
-    assert_eq!(stripes(&[u64::MAX; 3]), 85);
-    assert_eq!(stripes(&[u64::MAX; 1000]), 1);
+    assert_eq!(stripes(&[u64::MAX], MOST_FILES), MOST_FILES);
+    assert_eq!(stripes(&[u64::MAX; 3], MOST_FILES), 85);
+    assert_eq!(stripes(&[u64::MAX; 1000], MOST_FILES), 1);
 }
 
 #[test]
