@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
+use clap::Command;
+use clap::builder::ValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::codes::FAILED;
@@ -62,7 +65,7 @@ pub fn for_rows(option: &str) -> &'static str {
 
 /// Reports the mistake in a command line of `program`. The exit code is that of the reference: 1 for
 /// gensort and valsort, else 2.
-pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
+pub fn tell(mut error: clap::Error, program: &Command) -> ExitCode {
     if !error.use_stderr() {
         let printed = error.print().and_then(|()| std::io::stdout().flush());
         if let Err(cause) = printed {
@@ -85,7 +88,9 @@ pub fn tell(mut error: clap::Error, program: &clap::Command) -> ExitCode {
         say::err(as_reference(&error));
         return ExitCode::from(1);
     }
-    let message = ambiguous(&error, program).unwrap_or_else(|| in_one_line(&error, program));
+    let message = ambiguous(&error, program)
+        .or_else(|| not_utf8(&error, program))
+        .unwrap_or_else(|| in_one_line(&error, program));
     let told = match error.kind() {
         // Asked for nothing, a command shows what it has.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.render().to_string(),
@@ -125,7 +130,7 @@ fn unknown_option(error: &clap::Error) -> Option<&str> {
 }
 
 /// The message about the beginning of several options.
-fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
+fn ambiguous(error: &clap::Error, program: &Command) -> Option<String> {
     let given = unknown_option(error)?.strip_prefix("--")?;
     let found = program.find_subcommand(command().to_str().filter(is_of_sort)?)?;
     let begins = |name: &&str| name.starts_with(given);
@@ -144,8 +149,40 @@ fn ambiguous(error: &clap::Error, program: &clap::Command) -> Option<String> {
     })
 }
 
+/// The message about a value that is not UTF-8. Names of files and single bytes may be anything.
+fn not_utf8(error: &clap::Error, program: &Command) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidUtf8 {
+        return None;
+    }
+    let others = [ValueParser::path_buf(), ValueParser::os_string()].map(|any| any.type_id());
+    let words: Vec<OsString> = std::env::args_os().collect();
+    words
+        .windows(2)
+        .filter(|pair| pair[1].to_str().is_none())
+        .find_map(|pair| {
+            let [before, word] = [&pair[0], &pair[1]].map(|word| word.to_string_lossy());
+            let option = match word.split_once('=') {
+                Some((option, _)) if word.starts_with("--") => option,
+                _ if word.starts_with('-') => word.get(..2)?,
+                _ => &before,
+            };
+            let mut known = called(program).1.get_arguments();
+            let arg = known.find(|arg| match option.strip_prefix("--") {
+                Some(name) => arg.get_long().is_some_and(|long| long.starts_with(name)),
+                None => option.starts_with('-') && arg.get_short() == option.chars().last(),
+            })?;
+            let instead = match arg.get_id().as_str() {
+                _ if others.contains(&arg.get_value_parser().type_id()) => return None,
+                "keys" => "a column may be named by its number, as in --key '#1'",
+                _ => "write it in UTF-8",
+            };
+            let given = pair[1].as_bytes().escape_ascii();
+            Some(format!("{option}: \"{given}\" is not UTF-8; {instead}"))
+        })
+}
+
 /// An error in one line: what is wrong, and what to do.
-fn in_one_line(error: &clap::Error, program: &clap::Command) -> String {
+fn in_one_line(error: &clap::Error, program: &Command) -> String {
     use ContextKind::{
         InvalidArg, InvalidValue, SuggestedArg, SuggestedSubcommand, SuggestedValue,
     };
@@ -172,12 +209,12 @@ fn in_one_line(error: &clap::Error, program: &clap::Command) -> String {
     let mut meant = [SuggestedArg, SuggestedSubcommand, SuggestedValue].into_iter();
     match meant.find_map(told) {
         Some(meant) => format!("{said}; did you mean {meant}?"),
-        None => format!("{said}; {} --help shows what there is", called(program)),
+        None => format!("{said}; {} --help shows what there is", called(program).0),
     }
 }
 
-/// The command that this process was called for, as far as there is one.
-fn called(program: &clap::Command) -> String {
+/// The command that this process was called for, as far as there is one, and its name.
+fn called(program: &Command) -> (String, &Command) {
     let mut called = program.get_name().to_owned();
     let mut found = program;
     for word in std::env::args_os().skip(1) {
@@ -187,7 +224,7 @@ fn called(program: &clap::Command) -> String {
         called = format!("{called} {}", command.get_name());
         found = command;
     }
-    called
+    (called, found)
 }
 
 /// The error as the reference's tools show it, with their usage.

@@ -159,6 +159,64 @@ fn values_are_refused_in_the_style_of_all_messages() {
     assert!(ran.err.contains("must be a whole number from 0"), "{ran:?}");
 }
 
+/// Names of files may be any bytes. Other values are text.
+#[test]
+fn values_that_are_not_utf8_are_named() {
+    let place = Place::new();
+    let name = "\"$(printf 'n\\351')\"";
+    let by_number = "a column may be named by its number, as in --key '#1'";
+    for (line, parts) in [
+        (
+            "sort --format csv --key NAME NAME",
+            ["--key: \"n\\xe9\"", by_number],
+        ),
+        (
+            "sort --format csv --key=NAME:num a",
+            ["\"--key=n\\xe9:num\"", by_number],
+        ),
+        (
+            "check --format csv -kNAME a",
+            ["-k: \"-kn\\xe9\"", by_number],
+        ),
+        (
+            "explain --format csv -rk NAME a",
+            ["-rk: \"n\\xe9\"", by_number],
+        ),
+        (
+            "sort -o NAME --locale NAME NAME",
+            ["--locale: \"n\\xe9\"", "write it in UTF-8"],
+        ),
+        (
+            "sort -T NAME -S NAME",
+            ["-S: \"n\\xe9\"", "write it in UTF-8"],
+        ),
+        (
+            "explain --lines NAME a",
+            ["--lines: \"n\\xe9\"", "write it in UTF-8"],
+        ),
+        (
+            "sort --format NAME a",
+            ["--format: \"n\\xe9\"", "write it in UTF-8"],
+        ),
+        (
+            "sim nano-sort --cores NAME",
+            ["--cores: \"n\\xe9\"", "write it in UTF-8"],
+        ),
+    ] {
+        let line = line.replace("NAME", name);
+        says(
+            &place.run_shell(&format!("exec \"$GRISTMILL\" {line}")),
+            &parts,
+        );
+    }
+    let script = format!(
+        "printf 'n\\351,b\\n2,x\\n1,y\\n' > {name}
+        exec \"$GRISTMILL\" sort --format csv --key '#1:num' {name}"
+    );
+    let out = place.run_shell(&script).succeeded().out;
+    assert_eq!(out, b"n\xe9,b\n1,y\n2,x\n");
+}
+
 /// A name may hold anything; a message is one line, and a terminal does not obey it.
 #[test]
 fn names_in_messages_are_harmless() {
