@@ -16,7 +16,7 @@ use plot::{Figure, Size, page};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
 use crate::files::keep_apart;
-use crate::size::{count, grouped, whole};
+use crate::size::{count, counted, whole};
 use crate::{machine, progress, sim, text};
 
 const EXAMPLES: &str = "\
@@ -99,10 +99,8 @@ fn list() -> Result<Exit, CliFailure> {
 /// Runs and cores of an experiment at each of its sizes.
 fn costs(experiment: &Experiment) -> Result<String, LabError> {
     let told = |Cost { runs, most_cores }| {
-        let plural = |count: u64| if count == 1 { "" } else { "s" };
-        let (of_runs, of_cores) = (plural(runs), plural(most_cores.into()));
-        let [runs, cores] = [runs, most_cores.into()].map(grouped);
-        format!("{runs} run{of_runs} of up to {cores} core{of_cores}")
+        let (runs, cores) = (counted(runs, "run"), counted(most_cores.into(), "core"));
+        format!("{runs} of up to {cores}")
     };
     let full = told(experiment.cost(Size::Full)?);
     match experiment.size(Size::Smoke) {

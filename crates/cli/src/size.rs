@@ -106,7 +106,7 @@ pub fn readable(bytes: u64) -> String {
     ];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
         Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
-        None => format!("{bytes} bytes"),
+        None => counted(bytes, "byte"),
     }
 }
 
@@ -117,6 +117,12 @@ pub fn binary(bytes: u64) -> String {
         1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
         _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
     }
+}
+
+/// A number of things: "1 file", "2,000 files".
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
 }
 
 /// A number with its thousands separated by commas.

@@ -65,10 +65,11 @@ impl Program for LocalSort {
             expected.sort();
             (answer.keys != expected).then(|| format!("core {rank} has other keys than it got"))
         };
-        let keys = grouped(self.keys.into());
+        let plural = if self.keys == 1 { "" } else { "s" };
+        let keys = format!("{} key{plural}", grouped(self.keys.into()));
         let result = match answers.len() {
-            1 => format!("{keys} keys sorted on one core"),
-            many => format!("{keys} keys sorted on each of {}", cores(many)),
+            1 => format!("{keys} sorted on one core"),
+            many => format!("{keys} sorted on each of {}", cores(many)),
         };
         let verdict = Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|answer| answer.keys.len() as u64))

@@ -113,6 +113,8 @@ pub enum KeyProblem {
          followed by le or be, such as u64le, or packed, zoned, zoned-ascii, as-ebcdic, as-ascii"
     )]
     UnknownType(String),
+    #[error("{name} is a type of mainframe tools; write {instead}")]
+    OfMainframe { name: String, instead: &'static str },
     #[error("the byte order of {0} is missing; write {0}le or {0}be")]
     NoEndian(String),
     #[error("{0} is a single byte and has no byte order; write {0}")]
@@ -217,6 +219,15 @@ const DECIMALS: [(&str, Decimal); 3] = [
     ("zoned-ascii", Decimal::ZonedAscii),
 ];
 
+/// Types as DFSORT names them, and what they are here.
+const OF_MAINFRAME: [(&str, &str); 5] = [
+    ("PD", "packed"),
+    ("ZD", "zoned"),
+    ("BI", "bytes"),
+    ("CH", "bytes"),
+    ("FI", "i8, i16be, i32be or i64be"),
+];
+
 /// The types that do not say their length, with their names.
 fn of_any_length() -> impl Iterator<Item = (&'static str, Kind)> {
     let decimals = DECIMALS.map(|(name, decimal)| (name, Kind::Decimal(decimal)));
@@ -230,6 +241,11 @@ fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
     if let Some((_, kind)) = of_any_length().find(|(known, _)| *known == name) {
         let fits = kind.fits(key.bytes).then_some(kind);
         return fits.ok_or(KeyProblem::DecimalLength(key.bytes));
+    }
+    let is_meant = |(other, _): &&(&str, _)| other.eq_ignore_ascii_case(name);
+    if let Some(&(_, instead)) = OF_MAINFRAME.iter().find(is_meant) {
+        let name = name.to_owned();
+        return Err(KeyProblem::OfMainframe { name, instead });
     }
     let (base, endian) = match (name.strip_suffix("le"), name.strip_suffix("be")) {
         (Some(base), _) => (base, Some(Endian::Little)),

@@ -59,6 +59,7 @@ pub fn for_rows(option: &str) -> &'static str {
         "-r" => "give the direction with the key, as in --key price:num:desc",
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
+        "-d" => "the byte between fields is given with -t, as in -t ';'",
         _ => "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural or date",
     }
 }
@@ -204,6 +205,9 @@ fn in_one_line(error: &clap::Error, program: &Command) -> String {
     if let (ErrorKind::InvalidValue, Some("")) = (error.kind(), told(InvalidValue)) {
         let option = told(InvalidArg).unwrap_or_default();
         return format!("{option} has an empty value, or none; write a value behind it");
+    }
+    if let Some(given @ ("--delimiter" | "--separator")) = unknown_option(error) {
+        return format!("{given}: the byte between fields is given with -t, as in -t ';'");
     }
     let said = wrong.collect::<Vec<_>>().join(" ");
     let mut meant = [SuggestedArg, SuggestedSubcommand, SuggestedValue].into_iter();

@@ -6,7 +6,7 @@ use lab::{Job, RunReport, SimReport, Simulated, StageReport};
 
 use crate::ending::failure::CliFailure;
 use crate::ending::say;
-use crate::size::grouped;
+use crate::size::{self, grouped};
 use crate::text::{self, figure, labelled, with_commas};
 
 /// Prints what is about to run: the seed first, since it decides everything.
@@ -101,10 +101,13 @@ fn times(report: &SimReport, first: &RunReport) -> String {
 
 fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
     let counts = simulated.counts;
-    let [messages, packets, bytes] =
-        [counts.messages, counts.packets, counts.wire_bytes].map(grouped);
+    let (messages, packets) = (
+        grouped(counts.messages),
+        size::counted(counts.packets, "packet"),
+    );
+    let bytes = size::counted(counts.wire_bytes, "byte");
     say::out(format!(
-        "messages  {messages} in {packets} packets, {bytes} bytes on wires"
+        "messages  {messages} in {packets}, {bytes} on wires"
     ))?;
     let counted = [
         ("trimmed", counts.trimmed),
@@ -194,8 +197,7 @@ fn took(report: &SimReport) -> String {
         .collect();
     if !simulated.is_empty() {
         let events = report.events.unwrap_or(0);
-        let plural = if events == 1 { "" } else { "s" };
-        line += &format!(": {} event{plural}", grouped(events));
+        line += &format!(": {}", size::counted(events, "event"));
     }
     let messages: u64 = simulated
         .iter()

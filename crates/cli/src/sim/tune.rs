@@ -8,7 +8,7 @@ use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
 use crate::ending::failure::{CliFailure, Exit, TOLD};
 use crate::ending::say;
-use crate::size::grouped;
+use crate::size::{counted, grouped};
 use crate::text::{self, figure, labelled};
 
 /// Searches from the options of the command line on.
@@ -95,13 +95,12 @@ fn print(report: &TuneReport, note: Option<&str>) -> Result<(), CliFailure> {
         .map(|figures| figures.time_us.mean)
         .fold(0.0, f64::max);
     let unit = text::unit_of_table(most);
-    let count = grouped(report.tried.len() as u64);
-    let plural = if report.tried.len() == 1 { "" } else { "s" };
+    let count = counted(report.tried.len() as u64, "reading");
     let seeds = match report.seeds.runs {
         1 => String::new(),
         runs => format!(", each the mean of {} seeds", grouped(runs)),
     };
-    say::out(format!("\n{count} reading{plural} in {}{seeds}", unit.0))?;
+    say::out(format!("\n{count} in {}{seeds}", unit.0))?;
     for line in text::table(&rows(report, unit)) {
         say::out(format!("  {}", line.trim_end()))?;
     }

@@ -9,7 +9,7 @@ pub(super) mod ranks;
 use pipeline::StageReport;
 use sort::Report;
 
-use crate::size::{grouped, readable};
+use crate::size::{counted, grouped, readable};
 use crate::text::{COLUMNS, figure, labelled, wrapped};
 
 /// The table, in lines of at most [`COLUMNS`] columns.
@@ -78,8 +78,8 @@ fn done(report: &Report) -> String {
 fn done_by(who: &str, passes: u32, report: &Report) -> String {
     let rate = report.bytes as f64 / 1e6 / report.seconds;
     format!(
-        "{who}: {} records ({}) in {passes} {}, {:.3} s{}",
-        grouped(report.records),
+        "{who}: {} ({}) in {passes} {}, {:.3} s{}",
+        counted(report.records, "record"),
         readable(report.bytes),
         if passes == 1 { "pass" } else { "passes" },
         report.seconds,

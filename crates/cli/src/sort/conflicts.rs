@@ -10,7 +10,11 @@ use crate::ending::usage::{for_records, for_rows};
 use crate::progress::Mode;
 
 /// Formats of text, as people may call them.
-const TEXT: [(&str, &str); 5] = [
+const TEXT: [(&str, &str); 9] = [
+    ("csv", "csv"),
+    ("tsv", "tsv"),
+    ("jsonl", "jsonl"),
+    ("lines", "lines"),
     ("json", "jsonl"),
     ("ndjson", "jsonl"),
     ("text", "lines"),
@@ -57,9 +61,16 @@ impl Arguments {
 fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
     let format = order.format.as_str();
-    if let Some((_, instead)) = TEXT.iter().find(|(name, _)| *name == format) {
+    let is_meant =
+        |(name, instead): &&(&str, &str)| name.eq_ignore_ascii_case(format) && format != *instead;
+    if let Some((_, instead)) = TEXT.iter().find(is_meant) {
         return Err(CliFailure::usage(format!(
             "--format {format}: use --format {instead}"
+        )));
+    }
+    if format.len() > 3 && (format.starts_with("csv") || format.starts_with("tsv")) {
+        return Err(CliFailure::usage(format!(
+            "--format {format}: use --format csv, and -t for the byte between fields, as in -t ';'"
         )));
     }
     check_rows(arguments)?;

@@ -30,7 +30,7 @@ use super::options::Order;
 use super::{Arguments as SortArguments, conflicts, format, lines, screen};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::say;
-use crate::size::positive;
+use crate::size::{counted, positive};
 
 pub(super) use records::Explained;
 pub(super) use rows::summary as summary_of_rows;
@@ -148,7 +148,8 @@ fn explain_records(
         let (offset, left) = (bytes.len() - rest.len(), rest.len());
         say::warn(match (bytes.len() as u64) < MOST_RECORD_BYTES {
             true => {
-                format!("{left} bytes from offset {offset} on are no whole record; check --format")
+                let left = counted(left as u64, "byte");
+                format!("{left} from offset {offset} on: no whole record; check --format")
             }
             false => format!(
                 "the record at offset {offset} is not shown: it ends behind the first megabyte, or \

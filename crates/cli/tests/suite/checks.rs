@@ -164,8 +164,7 @@ record 2: 4 bytes
 ";
     assert_eq!(String::from_utf8_lossy(&ran.out), expected, "{ran:?}");
     assert!(
-        ran.err
-            .contains("1 bytes from offset 8 on are no whole record"),
+        ran.err.contains("1 byte from offset 8 on: no whole record"),
         "{ran:?}"
     );
     place.write("lengths", b"\x04\x12\x3dab\x01a");

@@ -217,6 +217,93 @@ fn values_that_are_not_utf8_are_named() {
     assert_eq!(out, b"n\xe9,b\n1,y\n2,x\n");
 }
 
+/// Keys and formats as other tools have them.
+#[test]
+fn ways_of_other_tools_are_answered_with_those_of_this_one() {
+    let place = Place::with_records(2);
+    place.write("a.csv", "n,b\n2,x\n");
+    place.write("one.csv", "n\n2\n");
+    place.write("s.csv", "n;b\n2;x\n");
+    for (line, part) in [
+        (
+            "csv -k2,2nr a.csv",
+            "for column 2 write b:num:desc or #2:num:desc",
+        ),
+        (
+            "csv -k2V a.csv",
+            "for column 2 write b:natural or #2:natural",
+        ),
+        ("csv -k 1 a.csv", "for column 1 write n or #1"),
+        (
+            "csv -k4n one.csv",
+            "there is \"n\"; the header has 1 column",
+        ),
+        ("csv --key #4 one.csv", "the header has 1 column"),
+        ("csv --key #4 a.csv", "the header has 2 columns"),
+        (
+            "csv --no-header -k2,2n a.csv",
+            "such as #3, or #3:num for numbers",
+        ),
+        ("csv --key n,b a.csv", "each column has a key of its own"),
+        (
+            "csv --key n s.csv",
+            "separated by ';', say so, as with -t $';'",
+        ),
+        (
+            "csv; s.csv",
+            "use --format csv, and -t for the byte between fields",
+        ),
+        ("CSV s.csv", "use --format csv"),
+        ("csv -d a.csv", "is given with -t, as in -t ';'"),
+        (
+            "csv --delimiter a.csv",
+            "--delimiter: the byte between fields is given with -t",
+        ),
+        (
+            "csv --separator=x a.csv",
+            "--separator: the byte between fields is given with -t",
+        ),
+        (
+            "gensort --key 0+4:PD in",
+            "PD is a type of mainframe tools; write packed",
+        ),
+        ("gensort --key 0+4:fi in", "write i8, i16be, i32be or i64be"),
+    ] {
+        says(&place.run(&format!("sort --format {line}")), &[part]);
+    }
+    let out = place
+        .run("sort --format csv -t ; --key n s.csv")
+        .succeeded()
+        .out;
+    assert_eq!(out, place.read("s.csv"));
+}
+
+#[test]
+fn one_thing_is_not_many() {
+    let place = Place::with_records(1);
+    place.write("line", "\n");
+    place.write("byte", "x");
+    let told = |line: &str| {
+        let ran = place.run(line).succeeded();
+        format!("{}{}", String::from_utf8_lossy(&ran.out), ran.err)
+    };
+    for (line, part) in [
+        (
+            "sort --format gensort in -o out --report r",
+            "1 record (100 bytes) in 1 pass",
+        ),
+        ("sort line -o out --report r", "1 record (1 byte) in 1 pass"),
+        ("explain --format fixed:1 byte", "record 1: 1 byte\n"),
+        (
+            "sim local-sort --cores 1 --keys-per-core 1",
+            "1 key sorted on one core",
+        ),
+    ] {
+        let told = told(line);
+        assert!(told.contains(part), "{line}: {told}");
+    }
+}
+
 /// A name may hold anything; a message is one line, and a terminal does not obey it.
 #[test]
 fn names_in_messages_are_harmless() {

@@ -6,6 +6,8 @@ use thiserror::Error;
 
 use super::bad_row::BadRow;
 use super::dialect::Dialect;
+use super::key::of_lines;
+use super::order::RowOrderProblem;
 use crate::text::row::{Column, count_fields};
 
 /// The mark that some programs put before UTF-8.
@@ -44,13 +46,13 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HeaderError {
     /// No column has this name.
-    #[error("there is no column \"{name}\"; there are {names}{hint}")]
+    #[error("there is no column \"{name}\"; there {names}{hint}")]
     Unknown {
         /// The given name.
         name: String,
         /// The names that there are, the nearest first.
         names: Names,
-        /// The types of keys, if one may be meant; often empty.
+        /// How to write what may be meant; often empty.
         hint: String,
     },
     /// Several columns have this name.
@@ -67,7 +69,7 @@ pub enum HeaderError {
     },
 }
 
-/// Some of the names of a header, and the number of the others. Displays as a list.
+/// Some of the names of a header, and the number of the others. Displays as a list with its verb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The names, the nearest first.
@@ -78,6 +80,7 @@ pub struct Names {
 
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["are ", "is "][usize::from(self.nearest.len() == 1)])?;
         for (place, name) in self.nearest.iter().enumerate() {
             let comma = if place > 0 { ", " } else { "" };
             write!(f, "{comma}{name:?}")?;
@@ -181,10 +184,30 @@ impl Header {
         Names { nearest, others }
     }
 
-    /// Names the types if the first part of the name is a column.
+    /// How to write the key of which this is the name: one that `sort -k` would take, several columns in
+    /// one, or a column and what is no type. Or how to divide rows that have one column.
     fn hint(&self, name: &str) -> String {
+        if let Some((number, words)) = of_lines(name) {
+            let columns = RowOrderProblem::NumberTooLarge(self.columns());
+            return match self.name(number - 1) {
+                Some(column) => {
+                    format!("; for column {number} write {column}{words} or #{number}{words}")
+                }
+                None => format!("; {columns}"),
+            };
+        }
+        let is_column = |part: &str| self.names().any(|other| other == part);
+        if name.contains([',', ';']) && name.split([',', ';']).all(is_column) {
+            return "; each column has a key of its own".to_owned();
+        }
+        if let [only] = &self.names[..]
+            && let Some(byte) = b";|\t,".iter().find(|byte| only.contains(byte))
+        {
+            let byte = byte.escape_ascii();
+            return format!("; if fields are separated by '{byte}', say so, as with -t $'{byte}'");
+        }
         let parts = name.match_indices(':').map(|(place, _)| &name[..place]);
-        let mut columns = parts.filter(|part| self.names().any(|other| other == **part));
+        let mut columns = parts.filter(|part| is_column(part));
         let hint = |column| {
             format!(
                 "; behind {column:?} comes a type, str, num, natural or date, \

@@ -13,6 +13,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::text::TextKey;
 use crate::text::row::ValueKind;
 
 /// A key of rows: `NAME[:TYPE][:asc|:desc]`.
@@ -55,6 +56,20 @@ impl RowKey {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| digits.parse().unwrap_or(usize::MAX))
     }
+}
+
+/// The number of the column and the words of a key as `sort -k` has it: `2,2nr` is column 2 with
+/// `:num:desc`.
+pub(super) fn of_lines(given: &str) -> Option<(usize, String)> {
+    let key: TextKey = given.parse().ok()?;
+    let options = key.options;
+    let kind = match () {
+        () if options.numeric || options.general || options.human => ":num",
+        () if options.version => ":natural",
+        () => "",
+    };
+    let direction = if options.reverse { ":desc" } else { "" };
+    Some((key.start_fields + 1, format!("{kind}{direction}")))
 }
 
 /// The text before a last colon and this word.

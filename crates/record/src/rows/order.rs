@@ -55,13 +55,15 @@ pub enum RowOrderProblem {
     #[error(transparent)]
     Header(#[from] HeaderError),
     /// A name, and no header.
-    #[error("the rows have no header; write the number of a column, such as #3")]
+    #[error(
+        "the rows have no header; write the number of a column, such as #3, or #3:num for numbers"
+    )]
     NoHeader,
     /// `#0`.
     #[error("columns are counted from 1; write #1 for the first")]
     NumberZero,
     /// A number behind the last column.
-    #[error("the header has {0} columns")]
+    #[error("the header has {0} column{s}", s = if *.0 == 1 { "" } else { "s" })]
     NumberTooLarge(usize),
     /// `#3` of JSON.
     #[error(

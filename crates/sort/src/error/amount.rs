@@ -11,7 +11,7 @@ pub fn amount(bytes: u64) -> String {
         (number, unit) = (number / 1000.0, Some(next));
     }
     unit.map_or_else(
-        || format!("{bytes} bytes"),
+        || format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" }),
         |unit| format!("{number:.1} {unit}"),
     )
 }
@@ -29,6 +29,7 @@ mod tests {
     fn amounts_are_written_as_people_do() {
         let cases = [
             (0, "0 bytes"),
+            (1, "1 byte"),
             (999, "999 bytes"),
             (1000, "1.0 KB"),
             (999_949, "999.9 KB"),

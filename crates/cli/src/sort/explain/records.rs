@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 
 use record::{Comparison, Framing, Key, KeyValue, LineKeys};
 
+use crate::size::counted;
+
 /// The records' keys, and where records end.
 pub(in crate::sort) struct Explained<'a> {
     keys: &'a [Key],
@@ -44,7 +46,7 @@ impl Explained<'_> {
             Framing::Prefixed(prefix) => &record[prefix.header_bytes()..],
             _ => record,
         };
-        let first = format!("record {number}: {} bytes", body.len());
+        let first = format!("record {number}: {}", counted(body.len() as u64, "byte"));
         let keys = self.keys.iter().zip(1..);
         let keys = keys.map(|(key, number)| format!("  key {number}, {key}: {}", shown(key, body)));
         let whole = match self.framing {
