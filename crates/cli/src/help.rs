@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, Id};
 
 /// Asks for the long help.
 const ALL: &str = "--help=all";
@@ -39,18 +39,11 @@ const OF_SORT: [&str; 18] = [
     "quiet",
 ];
 
-/// Options of machines that few simulations change.
-const OF_FEW: [&str; 9] = [
-    "multicast",
-    "link_ns",
-    "queue_bytes",
-    "miss_ns",
-    "l2_line_ns",
-    "cores_per_nic",
-    "tail_ns",
-    "tail_fraction",
-    "loss",
-];
+/// What the short help of a simulation or of a search shows beside the first options of the program.
+const OF_SIM: [&str; 5] = ["machine", "seed", "trace", "json", "dials"];
+
+/// The most options of a program in its short help.
+const MOST_OF_PROGRAM: usize = 3;
 
 /// The words of a command line, and whether they ask for all of a help. `help sort` is `sort
 /// --help`.
@@ -70,17 +63,35 @@ pub(crate) fn asked(words: Vec<OsString>) -> (Vec<OsString>, bool) {
 
 /// The command with the short help of each of its commands.
 pub(crate) fn short(command: Command) -> Command {
+    shortened(command, false)
+}
+
+/// The command with its short help. Of a simulation that has one heading.
+fn shortened(command: Command, simulates: bool) -> Command {
     let name = command.get_name().to_owned();
     let shown = SHOWN.iter().find(|(command, _)| *command == name);
+    // The options of a program are before those of all.
+    let first = command.get_arguments().take(MOST_OF_PROGRAM);
+    let first: Vec<Id> = first.map(|arg| arg.get_id().clone()).collect();
     let is_rare = |arg: &Arg| {
         let id = arg.get_id().as_str();
-        let is_positional = arg.is_positional();
-        let is_shown = |(_, all): &(&str, &[&str])| is_positional || all.contains(&id);
-        id != HELP && (!shown.is_none_or(is_shown) || OF_FEW.contains(&id))
+        !match shown {
+            _ if simulates => first.contains(arg.get_id()) || OF_SIM.contains(&id),
+            Some((_, all)) => arg.is_positional() || all.contains(&id),
+            None => true,
+        }
     };
+    let mut place = 0;
     let mut command = command.mut_args(|arg| match arg.get_id() == HELP {
         true => arg.action(ArgAction::HelpShort),
         false if is_rare(&arg) => arg.hide(true),
+        false if simulates => {
+            let is_machine = arg.get_id() == "machine";
+            place += 1;
+            arg.help_heading(None)
+                .display_order(place)
+                .hide_possible_values(is_machine)
+        }
         false => arg,
     });
     if let Some(examples) = command.get_before_long_help().map(ToString::to_string) {
@@ -88,7 +99,11 @@ pub(crate) fn short(command: Command) -> Command {
         command = command.before_help(first.join("\n"));
     }
     if command.get_arguments().all(|arg| arg.get_id() != HELP) {
-        let help = Arg::new(HELP).short('h').long("help").help("Print help");
+        let help = Arg::new(HELP)
+            .short('h')
+            .long("help")
+            .help("Print help")
+            .help_heading(None);
         command = command
             .disable_help_flag(true)
             .arg(help.action(ArgAction::HelpShort));
@@ -103,9 +118,10 @@ pub(crate) fn short(command: Command) -> Command {
         .map(|sub| sub.get_name().to_owned())
         .collect();
     let command = command.after_help(more);
+    let below = |sub| shortened(sub, simulates || name == "sim");
     names
         .into_iter()
-        .fold(command, |command, name| command.mut_subcommand(name, short))
+        .fold(command, |command, name| command.mut_subcommand(name, below))
 }
 
 const HELP: &str = "help";

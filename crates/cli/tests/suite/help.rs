@@ -229,6 +229,56 @@ fn the_short_help_is_one_screen() {
     assert_eq!(wrong.code, 2, "{wrong:?}");
 }
 
+/// The screen of a terminal without a window has 24 lines; one more leads to all of the help.
+#[test]
+fn the_short_help_of_each_simulation_is_a_small_screen() {
+    let place = Place::new();
+    let listed = told(place.run("sim --help"));
+    let programs = listed.split("Programs:\n").nth(1).unwrap().lines();
+    let programs = programs.take_while(|line| !line.is_empty());
+    let names = programs.map(|line| line.split_whitespace().next().unwrap());
+    let names: Vec<&str> = names
+        .filter(|name| !["machine", "tune"].contains(name))
+        .collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        for command in [format!("sim {name}"), format!("sim tune {name}")] {
+            let help = told(place.run(&format!("{command} --help")));
+            let (shown, pointer) = help.trim_end().rsplit_once("\n\n").unwrap();
+            assert!(shown.lines().count() <= 24, "{command}: {help}");
+            assert!(pointer.starts_with("`--help=all`"), "{help}");
+            assert!(
+                help.contains("--seed") && !help.contains("--anyway"),
+                "{help}"
+            );
+            let all = told(place.run(&format!("{command} --help=all")));
+            assert!(all.contains("--anyway"), "{all}");
+        }
+    }
+    let short = told(place.run("sim nano-sort --help"));
+    for shown in [
+        "--cores",
+        "--keys-per-core",
+        "--buckets",
+        "--machine",
+        "--json",
+    ] {
+        assert!(short.contains(shown), "{short}");
+    }
+    assert_eq!(told(place.run("help sim nano-sort")), short);
+    let all = told(place.run("sim nano-sort --help=all"));
+    fs::create_dir(place.path("man")).unwrap();
+    place.run("manual man").succeeded();
+    let page = fs::read_to_string(place.path("man/gristmill-sim-nano-sort.1")).unwrap();
+    for hidden in ["walked-bytes", "link-ns", "critical-path"] {
+        assert!(!short.contains(hidden), "{short}");
+        assert!(all.contains(hidden), "{all}");
+        assert!(page.contains(&hidden.replace('-', "\\-")), "{page}");
+    }
+    // It has the name of another command.
+    assert!(told(place.run("sim sort --help")).contains("--faults"));
+}
+
 #[test]
 fn help_that_cannot_be_written_is_an_error() {
     let place = Place::new();
