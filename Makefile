@@ -198,6 +198,9 @@ install: built
 	@$(MAKE) --no-print-directory install-command install-library
 	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
 	"$(BINARY)-bench" manual "$(MANUAL)"
+	"$(BINARY)-bench" completions bash > "$(BASH)/gristmill-bench"
+	"$(BINARY)-bench" completions zsh > "$(ZSH)/_gristmill-bench"
+	"$(BINARY)-bench" completions fish > "$(FISH)/gristmill-bench.fish"
 	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
 
 # Files may be older than the sources, so cargo looks at them. It does not where they are of another
@@ -231,7 +234,8 @@ install-library:
 
 uninstall:
 	rm -f "$(INSTALLED)/bin/gristmill" "$(INSTALLED)/bin/gristmill-bench" \
-		"$(BASH)/gristmill" "$(ZSH)/_gristmill" "$(FISH)/gristmill.fish"
+		"$(BASH)/gristmill" "$(ZSH)/_gristmill" "$(FISH)/gristmill.fish" \
+		"$(BASH)/gristmill-bench" "$(ZSH)/_gristmill-bench" "$(FISH)/gristmill-bench.fish"
 	rm -f "$(MANUAL)/gristmill.1" "$(MANUAL)/gristmill-"*.1
 	rm -rf "$(INSTALLED)/lib/gristmill"
 	rm -f "$(INSTALLED)/include/gristmill.h" "$(INSTALLED)/lib/libgristmill.a" \

@@ -19,7 +19,8 @@ check() {
     for file in bin/gristmill bin/gristmill-bench share/man/man1/gristmill.1 \
         share/man/man1/gristmill-sort.1 share/man/man1/gristmill-bench.1 \
         share/bash-completion/completions/gristmill share/zsh/site-functions/_gristmill \
-        share/fish/vendor_completions.d/gristmill.fish include/gristmill.h lib/libgristmill.so \
+        share/fish/vendor_completions.d/gristmill.fish share/bash-completion/completions/gristmill-bench \
+        share/zsh/site-functions/_gristmill-bench share/fish/vendor_completions.d/gristmill-bench.fish include/gristmill.h lib/libgristmill.so \
         lib/libgristmill.a lib/pkgconfig/gristmill.pc; do
         [ -s "$root/$file" ] || fail "$file is missing"
     done

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use cli::ending::failure::{CliFailure, Exit};
 use cli::ending::usage;
-use cli::manual;
+use cli::{completions, manual};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +47,10 @@ Examples:
 
 The measured command is the `gristmill` in the directory of this program, or else the one on PATH;
 the variable GRISTMILL names another. --smoke tries everything in seconds.";
+
+const COMPLETED: &str = "\
+Examples:
+  gristmill-bench completions bash > gristmill-bench.bash   # then: . ./gristmill-bench.bash";
 
 /// Measures sorts, kernels, stages, disks and the exchange between ranks, each with its floor.
 #[derive(Parser)]
@@ -72,6 +76,8 @@ enum Bench {
     Kernel(kernel::Arguments),
     Stage(stage::Arguments),
     HeaperMerger(heaper_merger::Arguments),
+    #[command(before_long_help = COMPLETED)]
+    Completions(completions::Arguments),
     Manual(manual::Arguments),
 }
 
@@ -109,6 +115,7 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
         // Every rank of a job measures, and one of them reports.
         Bench::Exchange(arguments) => return exchange::run(arguments),
         Bench::Pushed(arguments) => return arguments.run().map(|()| Exit::Done),
+        Bench::Completions(arguments) => return completions::run(arguments, Arguments::command()),
         Bench::Manual(arguments) => return arguments.run(Arguments::command()),
         Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
         Bench::Library(arguments) => (arguments.common.json, library::run(arguments)),

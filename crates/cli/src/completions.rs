@@ -17,7 +17,7 @@ Examples:
 /// Print a completion script for a shell.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// Shell to complete for
     shell: Shell,
 }
@@ -90,10 +90,15 @@ fn with_values(command: &Command) -> Command {
     shown.fold(with, |with, sub| with.subcommand(with_values(sub)))
 }
 
-pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<Exit, CliFailure> {
+/// Prints the script of `command`.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn run(arguments: &Arguments, command: Command) -> Result<Exit, CliFailure> {
+    let name = command.get_name().to_owned();
     let mut command = with_values(&command);
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command, "gristmill", &mut script);
+    clap_complete::generate(arguments.shell, &mut command, name, &mut script);
     say::out(String::from_utf8_lossy(&script).trim_end())?;
     Ok(Exit::Done)
 }

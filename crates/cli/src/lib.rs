@@ -2,7 +2,7 @@
 //!
 //! It is a library so that `gristmill-bench` fails, speaks and cleans up as the command does.
 
-mod completions;
+pub mod completions;
 mod demo;
 mod doctor;
 pub mod ending;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{assert_empty, names, place, report, smoke};
+use super::{assert_empty, command, names, place, report, said, smoke};
 
 fn bench(arguments: &[&str]) -> Value {
     report(&smoke(&[arguments, &["--runs", "2"]].concat()))
@@ -259,6 +259,22 @@ fn a_directory_that_is_not_there_is_told() {
             .unwrap()
             .contains("--directory")
     );
+}
+
+#[test]
+fn completions_are_of_this_command_and_have_nothing_hidden() {
+    for shell in ["bash", "zsh", "fish"] {
+        let ended = command(&["completions", shell]).output().unwrap();
+        let script = String::from_utf8_lossy(&ended.stdout);
+        for word in ["gristmill-bench", "heaper-merger", "smoke"] {
+            assert!(
+                script.contains(word),
+                "{shell}: no {word}: {}",
+                said(&ended)
+            );
+        }
+        assert!(!script.contains("manual"), "{shell}");
+    }
 }
 
 #[test]
