@@ -14,7 +14,7 @@ pub(crate) struct Encoder {
     make_key: Option<MakeKey>,
     /// Records so far.
     pub number: u64,
-    /// Bytes of a record that comes in pieces, at most: no sort takes a longer one.
+    /// Bytes of a record and its key, at most: the sort takes no longer one.
     most: usize,
     /// The front of the record: lengths and key.
     front: Vec<u8>,
@@ -45,9 +45,14 @@ impl Encoder {
         match bytes <= self.most {
             true => Ok(()),
             false => Err(Error::Memory(format!(
-                "record {} is longer than {}; set `longest` to the bytes of the longest one, or give \
+                "record {}{} is longer than {}; set `longest` to the bytes of the longest one, or give \
                  more memory",
                 self.number + 1,
+                if self.makes_keys() {
+                    ", with the key that a function makes of it,"
+                } else {
+                    ""
+                },
                 amount(self.most as u64)
             ))),
         }
@@ -86,6 +91,7 @@ impl Encoder {
             };
             self.front.extend_from_slice(&[0; 8]);
             make_key(body, &mut self.front);
+            self.check_length(self.front.len() + record.len())?;
             let lengths = [self.front.len() - 8, record.len() + end.len()];
             for (length, place) in lengths.into_iter().zip(self.front.chunks_exact_mut(4)) {
                 let Ok(length) = u32::try_from(length) else {

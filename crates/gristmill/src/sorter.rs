@@ -298,7 +298,7 @@ impl Sorter {
     pub fn start(mut self) -> Result<Feed, Error> {
         let framing = self.format.framing()?;
         let front = self.front()?;
-        let most = self.longest.unwrap_or(self.limit() as usize);
+        let most = self.longest_pushed(framing);
         let encoder = Encoder::new(framing, self.make_key.take(), most);
         Ok(Feed::new(encoder, front))
     }

@@ -53,6 +53,7 @@ pub use job::{
     Rows, Source, Start, Target, Tune, Tuning,
 };
 pub use names::{Phase, StageName};
+pub use passes::survey::longest_of_pipe;
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
 pub use ranks::barriers::{parting, roll_call};
 pub use records::block::{Block, Bucket, Chunk, Destination, Mark, Piece};

@@ -6,9 +6,10 @@ use std::thread::available_parallelism;
 
 use node::{Compression, Decompress};
 use node_real::facts_of_memory;
+use record::Framing;
 use sort::{
     Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Resources, Source, Target, Tuning,
-    amount,
+    amount, longest_of_pipe,
 };
 
 use super::Sorter;
@@ -48,6 +49,23 @@ impl Sorter {
                 amount(self.limit())
             ))),
             _ => Ok(()),
+        }
+    }
+
+    /// Bytes of the longest record that the sort takes from a program, with its key.
+    pub(super) fn longest_pushed(&self, framing: Framing) -> usize {
+        let asked = self.longest_line().at_least().unwrap_or(0);
+        match framing.is_fixed() && self.make_key.is_none() {
+            true => usize::MAX,
+            false => asked.max(longest_of_pipe(self.limit(), self.top)),
+        }
+    }
+
+    fn longest_line(&self) -> LongestLine {
+        match (self.longest, &self.make_key) {
+            (None, _) => LongestLine::Seen,
+            (Some(longest), None) => LongestLine::AtLeast(longest),
+            (Some(longest), Some(_)) => LongestLine::AtLeast(longest + MOST_KEY_BYTES),
         }
     }
 
@@ -107,11 +125,7 @@ impl Sorter {
             contents: built.contents,
             top: self.top,
             rows: built.rows,
-            longest_line: match (self.longest, &self.make_key) {
-                (None, _) => LongestLine::Seen,
-                (Some(longest), None) => LongestLine::AtLeast(longest),
-                (Some(longest), Some(_)) => LongestLine::AtLeast(longest + MOST_KEY_BYTES),
-            },
+            longest_line: self.longest_line(),
             may_begin_again: true,
             resources: Resources {
                 cores,

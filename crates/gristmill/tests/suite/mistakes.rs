@@ -155,3 +155,24 @@ fn messages_name_no_option_of_the_command() {
         }
     }
 }
+
+/// A record or a key that no sort of that memory takes is refused before it is copied.
+#[test]
+fn a_record_beyond_the_memory_is_refused_at_once() {
+    let long = vec![b'a'; 300_000];
+    let lines = || Sorter::new(Format::lines()).memory(16 << 20);
+    let mut feed = lines().start().unwrap();
+    let refused = feed.push(&long).unwrap_err().to_string();
+    assert!(refused.starts_with("record 1 is longer than 65.5 KB"), "{refused}");
+    let refused = feed.push_reader(&long[..]).unwrap_err().to_string();
+    assert!(refused.starts_with("record 1 is longer than 65.5 KB"), "{refused}");
+    feed.push(b"b").unwrap();
+    assert_eq!(feed.finish().unwrap().read_to_vec().unwrap(), b"b\n");
+    let mut feed = lines().by_key(move |_| "k".repeat(100_000)).start().unwrap();
+    let refused = feed.push(b"a").unwrap_err().to_string();
+    let begins = "record 1, with the key that a function makes of it, is longer than 65.5 KB";
+    assert!(refused.starts_with(begins), "{refused}");
+    let mut feed = lines().longest(400_000).start().unwrap();
+    feed.push(&long).unwrap();
+    assert_eq!(feed.finish().unwrap().read_to_vec().unwrap().len(), 300_001);
+}

@@ -65,11 +65,8 @@ pub(crate) async fn lengths(
         LongestLine::Measured => return measure(node, job, inputs).await,
     };
     let Some(total) = inputs.bytes else {
-        let longest = match memory < SMALL_PIPE_MEMORY || job.top.is_some() {
-            true => portion_of(memory, SMALL_PIPE_MEMORY_SHARE, LARGEST_SMALL_PIPE_LIMIT),
-            false => portion_of(memory, PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT),
-        };
-        return Ok(Lengths::about(framing.mean(), longest.max(least)));
+        let longest = longest_of_pipe(memory, job.top).max(least);
+        return Ok(Lengths::about(framing.mean(), longest));
     };
     if let Some(counted) = counted(inputs) {
         return Ok(counted);
@@ -79,6 +76,20 @@ pub(crate) async fn lengths(
     let likely = TIMES_SEEN * seen.longest.max(2 * mean);
     let longest = portion_of(memory, MEMORY_SHARE, LARGEST_LIMIT);
     Ok(Lengths::about(mean, longest.max(likely).max(least)))
+}
+
+/// The longest line of a pipe that a sort with that much memory takes, if none is asked for; `top` as in a
+/// [`Job`].
+#[must_use]
+pub fn longest_of_pipe(memory_bytes: u64, top: Option<u64>) -> usize {
+    match memory_bytes < SMALL_PIPE_MEMORY || top.is_some() {
+        true => portion_of(
+            memory_bytes,
+            SMALL_PIPE_MEMORY_SHARE,
+            LARGEST_SMALL_PIPE_LIMIT,
+        ),
+        false => portion_of(memory_bytes, PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT),
+    }
 }
 
 /// The length of a line that may be one of so many parts of memory, and is at most `largest`.

@@ -144,15 +144,19 @@ impl<'a> Reads<'a> {
     fn new(worker: &'a Worker, reader: &'a RunReader) -> Reads<'a> {
         let runs = reader.runs.take(worker);
         let inputs = reader.inputs.as_ref();
+        let depth = &reader.spilled.depth;
         let most = inputs.map_or(usize::MAX, |shared| shared.inputs.reads_of(worker).max(1));
-        let depth = reader.spilled.depth.get().min(most);
+        let depth = match most < usize::MAX {
+            true => Dial::fixed(depth.get().min(most)),
+            false => depth.clone(),
+        };
         Reads {
             worker,
             reader,
             cursors: vec![Cursor::default(); runs.len()],
             came: vec![Size::default(); runs.len()],
             inputs: inputs.map(|shared| InputReads::new(shared, &runs)),
-            window: Window::new(&Dial::fixed(depth)),
+            window: Window::new(&depth),
             runs,
         }
     }
