@@ -184,8 +184,9 @@ fn the_limit_that_a_refusal_names_is_accepted() {
         let below = mebibytes(&first) - 1;
         let less = run(&format!("-S {below}M"));
         assert!(less.code != 0, "{shown}: {second} is not the least");
-        let whole = run("--report report");
-        if whole.code == 0 {
+        // Two passes that are asked for have room for a longest line in each of their buffers.
+        let is_free = !options.contains("two-pass") && seed % 4 == 0;
+        if is_free && run("--report report").code == 0 {
             let resident = resident(&place);
             place.write("in", one_record(input.format));
             place.run_shell("gzip -c in > packed").succeeded();

@@ -163,12 +163,21 @@ fn a_record_beyond_the_memory_is_refused_at_once() {
     let lines = || Sorter::new(Format::lines()).memory(16 << 20);
     let mut feed = lines().start().unwrap();
     let refused = feed.push(&long).unwrap_err().to_string();
-    assert!(refused.starts_with("record 1 is longer than 65.5 KB"), "{refused}");
+    assert!(
+        refused.starts_with("record 1 is longer than 65.5 KB"),
+        "{refused}"
+    );
     let refused = feed.push_reader(&long[..]).unwrap_err().to_string();
-    assert!(refused.starts_with("record 1 is longer than 65.5 KB"), "{refused}");
+    assert!(
+        refused.starts_with("record 1 is longer than 65.5 KB"),
+        "{refused}"
+    );
     feed.push(b"b").unwrap();
     assert_eq!(feed.finish().unwrap().read_to_vec().unwrap(), b"b\n");
-    let mut feed = lines().by_key(move |_| "k".repeat(100_000)).start().unwrap();
+    let mut feed = lines()
+        .by_key(move |_| "k".repeat(100_000))
+        .start()
+        .unwrap();
     let refused = feed.push(b"a").unwrap_err().to_string();
     let begins = "record 1, with the key that a function makes of it, is longer than 65.5 KB";
     assert!(refused.starts_with(begins), "{refused}");
