@@ -188,13 +188,12 @@ impl Format {
             has_header: self.has_header && dialect.has_columns(),
             keys: keys.collect::<Result<_, _>>().map_err(wrong)?,
             ties,
+            locale: None,
             unique,
             bad_rows: None,
         };
         // Keys that have no header to wait for are checked now.
-        let known = if rows.has_header { &[][..] } else { &rows.keys };
-        let order = record::rows::RowOrder::new(dialect, None, known, ties).map_err(wrong)?;
-        let order = LineOrder::rows(order);
+        let order = LineOrder::rows(rows.order(None).map_err(wrong)?);
         Ok(Built {
             rows: Some(rows),
             ..of_lines(order, unique)

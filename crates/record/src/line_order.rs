@@ -8,7 +8,7 @@
 //! salt:0123..ef           of a random order
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
-//! locale:de-DE            text in the order of a language
+//! locale:de-DE            text in the order of a language, of lines and rows
 //! equal:bytes             always beside locale: text that the language takes for equal has the order
 //!                         of its bytes
 //! ```
@@ -20,13 +20,10 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::order::Ties;
 use crate::rows::{Dialect, RowOrder};
-use crate::text::{KeyOptions, Locale, TextKey, TextOrder, TextTies};
+use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder, TextTies};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
-/// The order of text that a language takes for equal. Descriptions of earlier versions, which had
-/// another one, lack it.
-const EQUAL_BYTES: &str = "equal:bytes";
 
 /// Lines that end with a byte, in the order of their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +142,7 @@ impl LineOrder {
             keys.push(format!("salt:{digits}"));
         }
         if let Some(locale) = self.text.locale() {
-            keys.extend([format!("locale:{}", locale.tag()), EQUAL_BYTES.to_owned()]);
+            keys.extend(locale.describe());
         }
         (format, keys)
     }
@@ -204,13 +201,7 @@ fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, For
                 salt = Some(bytes.try_into().map_err(|_| none())?);
             }
             ("locale", tag) => {
-                if !keys.iter().any(|key| key.as_ref() == EQUAL_BYTES) {
-                    return Err(wrong(format!(
-                        "an earlier version had another order without {EQUAL_BYTES}; sort again"
-                    )));
-                }
-                let found = Locale::new(tag);
-                locale = Some(found.map_err(|error| wrong(error.to_string()))?);
+                locale = Some(Locale::described(tag, keys).map_err(wrong)?);
             }
             _ if text == EQUAL_BYTES => {}
             _ => return Err(none()),

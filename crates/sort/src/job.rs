@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pipeline::Control;
 use record::rows::{Dialect, RowKey};
-use record::text::TextTies;
+use record::text::{Locale, TextTies};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
@@ -276,6 +276,8 @@ pub struct Rows {
     pub keys: Vec<RowKey>,
     /// The tie-breaker between rows with equal keys.
     pub ties: TextTies,
+    /// The language by which text is compared; without one, by its bytes.
+    pub locale: Option<Locale>,
     /// Whether only the first of the rows with equal keys is kept.
     pub unique: bool,
     /// The file where rows with mistakes go; without it, one ends the sort.

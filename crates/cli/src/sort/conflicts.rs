@@ -89,7 +89,10 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         (!order.sort.is_empty(), "--sort".to_owned()),
         (arguments.zero_terminated, "-z".to_owned()),
         (order.count, "--count".to_owned()),
-        (order.locale.is_some(), "--locale".to_owned()),
+        (
+            order.locale.is_some() && !order.is_of_rows(),
+            "--locale".to_owned(),
+        ),
     ];
     let letters = order.letters();
     // -rn is about the direction first: a type is of little help with that.
@@ -102,8 +105,13 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
             true => for_rows(&option),
             false => for_records(&option),
         };
+        let others = if option == "--locale" {
+            " and rows"
+        } else {
+            ""
+        };
         Err(CliFailure::usage(format!(
-            "{option} is for lines, not for --format {format}; {instead}"
+            "{option} is for lines{others}, not for --format {format}; {instead}"
         )))
     })
 }

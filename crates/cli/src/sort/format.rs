@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use ::sort::{Bytes, Contents, Lines, Rows};
-use record::rows::{Dialect, RowKey, RowOrder};
+use record::rows::{Dialect, RowKey};
 use record::text::TextTies;
 use record::{Comparison, FieldOrder, Format, LineOrder, Ties};
 
@@ -64,13 +64,13 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
             has_header: dialect.has_columns() && !options.no_header,
             keys: keys.map_err(|error| CliFailure::usage(error.to_string()))?,
             ties,
+            locale: lines::locale(options)?,
             unique: options.unique,
             bad_rows: arguments.bad_records.clone(),
         };
         // Rows without a header are known now: a mistake in their keys comes before any work.
-        let keys = if rows.has_header { &[][..] } else { &rows.keys };
-        let order = RowOrder::new(dialect, None, keys, ties)
-            .map_err(|error| CliFailure::usage(error.to_string()))?;
+        let order = rows.order(None);
+        let order = order.map_err(|error| CliFailure::usage(error.to_string()))?;
         let order = LineOrder::rows(order);
         return Ok(Asked {
             rows: Some(rows),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use record::text::{KeyOptions, Locale, TextKey, TextOrder, TextOrderError, TextTies, separator};
 
 use super::Arguments;
+use super::options::Order;
 use super::words::OBSOLETE;
 use crate::ending::failure::CliFailure;
 
@@ -44,13 +45,20 @@ pub(super) fn order(arguments: &Arguments) -> Result<TextOrder, CliFailure> {
         order => order,
     };
     let order = order.map_err(|error| CliFailure::usage(error.to_string()))?;
-    let Some(tag) = &options.locale else {
+    let Some(locale) = locale(options)? else {
         return Ok(order);
     };
-    let locale =
-        Locale::new(tag).map_err(|error| CliFailure::usage(format!("--locale: {error}")))?;
     let order = order.with_locale(locale);
     order.map_err(|error| CliFailure::usage(error.to_string()))
+}
+
+/// The language of text, of lines and of rows.
+///
+/// # Errors
+/// A tag that is none.
+pub(super) fn locale(options: &Order) -> Result<Option<Locale>, CliFailure> {
+    let found = options.locale.as_deref().map(Locale::new).transpose();
+    found.map_err(|error| CliFailure::usage(format!("--locale: {error}")))
 }
 
 /// Reads a key, in the old form if it is marked so.

@@ -54,7 +54,10 @@ fn wrong_locales_are_refused_with_a_remedy() {
         ("--locale= ", "such as de"),
         ("--locale de -f", "leave -f out"),
         ("--locale de -k1,1d", "leave -d out"),
-        ("--locale de --format fixed:1", "--locale is for lines"),
+        (
+            "--locale de --format fixed:1",
+            "--locale is for lines and rows, not",
+        ),
     ] {
         let ran = place.run(&format!("sort {options} in"));
         assert_eq!(ran.code, 2, "{options}: {ran:?}");

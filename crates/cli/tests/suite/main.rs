@@ -28,6 +28,7 @@ mod lab_own;
 mod lab_report;
 mod leftovers;
 mod limits;
+mod locale_rows;
 mod locales;
 mod long_records;
 mod manners;

@@ -16,11 +16,12 @@ fn input(draw: &mut Draw) -> Input {
         ("", 0),
         ("-z", 0),
         ("--format csv --key a:num", 0),
+        ("--format csv --key b --locale sv", 0),
         ("--format jsonl --key a:num", 0),
         ("--format gensort", 100),
         ("--format fixed:16 --key 0+8", 16),
         ("--format rdw --key 0+1", 4),
-    ][draw.below(7)];
+    ][draw.below(8)];
     let count = [0, 1, 3, 500, 20_000][draw.below(5)];
     let mut bytes = Vec::new();
     let long = draw.below(count.max(1));

@@ -133,6 +133,32 @@ fn progress_of_another_sort_is_refused() {
     assert!(ran.code == 2 && ran.err.contains("part 0"), "{}", ran.err);
 }
 
+/// The saved progress is of an order, to which the language of rows belongs.
+#[test]
+fn rows_continue_in_their_language() {
+    let place = Place::new();
+    let row = |number: u64| {
+        let letter = ["o", "\u{f6}", "z"][number as usize % 3];
+        format!("{letter}{},{number}\n", number * 7919 % 100_003)
+    };
+    let rows: String = (0..1_000_000).map(row).collect();
+    place.write("in", format!("name,number\n{rows}"));
+    let sort = |tag: &str| format!("sort --locale {tag} --format csv --key name in -o out -S 16M");
+    let resumed = |tag: &str| format!("{} --resume", sort(tag));
+    let Some(_) = ended_by(&place, &resumed("sv"), ".begun", Signal::KILL) else {
+        return;
+    };
+    for other in ["de".to_owned(), "sv-u-kn".to_owned()] {
+        let ran = place.run(&resumed(&other));
+        let refused = ran.err.contains("belongs to another sort") && ran.err.contains("locale:");
+        assert!(ran.code == 2 && refused, "{}", ran.err);
+    }
+    place.run(&resumed("sv")).succeeded();
+    let continued = place.read("out");
+    place.run(&sort("sv")).succeeded();
+    assert!(place.read("out") == continued);
+}
+
 /// A file, what is done to it, and how it is told.
 type Change<'a> = (&'a str, &'a dyn Fn(&str), &'a str);
 

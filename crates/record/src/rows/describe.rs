@@ -6,14 +6,15 @@
 //! columns:7               the number of columns
 //! column:4:num:desc       a key: the fourth column
 //! path:$.a["b c"]:date    a key: a path of JSON
+//! locale:de equal:bytes   text in the order of a language, as of lines
 //! ```
 
 use super::dialect::Dialect;
 use super::key::RowKey;
 use super::order::RowOrder;
 use crate::format::FormatError;
-use crate::text::TextTies;
 use crate::text::row::{Column, Path, RowPlace, RowValue};
+use crate::text::{EQUAL_BYTES, Locale, TextTies};
 
 impl RowOrder {
     /// The format and the keys, as [`RowOrder::parse`] takes them.
@@ -28,9 +29,10 @@ impl RowOrder {
             let direction = if value.descending { ":desc" } else { "" };
             format!("{place}:{}{direction}", value.kind.name())
         });
+        let locale = self.locale.into_iter().flat_map(Locale::describe);
         (
             self.dialect.describe(),
-            columns.into_iter().chain(keys).collect(),
+            columns.into_iter().chain(keys).chain(locale).collect(),
         )
     }
 
@@ -69,16 +71,22 @@ fn described<S: AsRef<str>>(
         columns: None,
         values: Vec::new(),
         ties,
+        locale: None,
     };
     for part in parts.iter().map(AsRef::as_ref) {
-        let none = || FormatError::Line {
+        let wrong = |what: String| FormatError::Line {
             given: part.to_owned(),
-            what: "not a part of an order of these rows".to_owned(),
+            what,
         };
+        let none = || wrong("not a part of an order of these rows".to_owned());
         match part.split_once(':').ok_or_else(none)? {
             ("columns", number) if dialect.has_columns() => {
                 order.columns = Some(number.parse().map_err(|_| none())?);
             }
+            ("locale", tag) => {
+                order.locale = Some(Locale::described(tag, parts).map_err(wrong)?);
+            }
+            _ if part == EQUAL_BYTES => {}
             (place, key) => {
                 let value = value(dialect, place, key).ok_or_else(none)?;
                 order.values.push(value);
@@ -193,6 +201,29 @@ mod tests {
             "path:$[\"x\\n\\\"y:z\"]:str",
         ];
         assert_read_back(Dialect::JsonLines, None, &keys, &paths);
+    }
+
+    #[test]
+    fn a_language_is_read_back() {
+        let locale = Locale::new("sv-FI").unwrap();
+        let keys = ["$.a".parse().unwrap(), "b:natural:desc".parse().unwrap()];
+        let order = RowOrder::new(Dialect::JsonLines, None, &keys, TextTies::Line).unwrap();
+        let order = order.with_locale(Some(locale));
+        let (format, parts) = order.describe();
+        let expected = [
+            "path:$.a:str",
+            "path:$.b:natural:desc",
+            "locale:sv-FI",
+            "equal:bytes",
+        ];
+        assert_eq!(parts, expected);
+        let again = RowOrder::parse(&format, &parts, TextTies::Line).unwrap();
+        assert_eq!(again.unwrap(), order);
+        let lacking = RowOrder::parse(&format, &parts[..3], TextTies::Line).unwrap();
+        assert!(lacking.is_err());
+        let wrong = RowOrder::parse("csv", &["locale:sv_FI", EQUAL_BYTES], TextTies::Line);
+        let wrong = wrong.unwrap().unwrap_err().to_string();
+        assert!(wrong.contains("write sv-FI"), "{wrong}");
     }
 
     #[test]

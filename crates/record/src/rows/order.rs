@@ -6,7 +6,7 @@ use super::dialect::{Dialect, DialectError};
 use super::header::{Header, HeaderError};
 use super::key::RowKey;
 use crate::text::row::{Column, Path, PathError, RowPlace, RowValue};
-use crate::text::{TextOrder, TextTies};
+use crate::text::{Locale, TextOrder, TextTies};
 
 /// An order of rows.
 ///
@@ -28,6 +28,8 @@ pub struct RowOrder {
     pub(super) columns: Option<usize>,
     pub(super) values: Vec<RowValue>,
     pub(super) ties: TextTies,
+    /// The language by which text is compared; without one, by its bytes.
+    pub(super) locale: Option<Locale>,
 }
 
 /// The reason why an order was refused.
@@ -107,7 +109,15 @@ impl RowOrder {
             columns: header.map(Header::columns),
             values: values.collect::<Result<_, RowOrderError>>()?,
             ties,
+            locale: None,
         })
+    }
+
+    /// The same order, but text has the order of a language, as [`TextOrder::with_locale`] says; without
+    /// one, that of its bytes.
+    #[must_use]
+    pub fn with_locale(self, locale: Option<Locale>) -> RowOrder {
+        RowOrder { locale, ..self }
     }
 
     /// Whether a row has more than one value, as far as the header and the keys tell.
@@ -142,7 +152,11 @@ impl RowOrder {
     /// The order as one of lines, which are rows without the newline at their end.
     #[must_use]
     pub fn text(&self) -> TextOrder {
-        TextOrder::of_values(self.values.clone(), self.ties)
+        let text = TextOrder::of_values(self.values.clone(), self.ties);
+        match self.locale {
+            Some(locale) => text.with_locale(locale).expect("all bytes of values count"),
+            None => text,
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use icu_collator::options::CollatorOptions;
 use icu_collator::{CollationKeySink, CollatorBorrowed, CollatorPreferences};
+use icu_locale_core::extensions::unicode::{Value, key};
 use thiserror::Error;
 
 use super::groups::Sink;
@@ -24,6 +25,10 @@ use super::groups::Sink;
 /// The most bytes of a key for each byte of its text, with room to spare: the longest expansion, of
 /// U+FDFA, makes 18 letters of three bytes, of at most 8 bytes each.
 const MOST_EXPANSION: usize = 64;
+
+/// The order of text that a language takes for equal. Descriptions of earlier versions, which had
+/// another one, lack it.
+pub(crate) const EQUAL_BYTES: &str = "equal:bytes";
 
 /// Bytes between the levels of a key, and of its shortest levels.
 const LEVELS: usize = 32;
@@ -127,6 +132,31 @@ impl Locale {
     #[must_use]
     pub fn tag(&self) -> &'static str {
         &self.0.tag
+    }
+
+    /// The same rules, but digits count as numbers: those of the tag with `-u-kn`.
+    pub(super) fn with_numbers(self) -> Locale {
+        let mut tag: icu_locale_core::Locale = self.tag().parse().expect("its own spelling");
+        tag.extensions
+            .unicode
+            .keywords
+            .set(key!("kn"), Value::default());
+        Locale::new(&tag.to_string()).expect("its language has rules")
+    }
+
+    /// The parts of a description that [`Locale::described`] reads.
+    pub(crate) fn describe(self) -> [String; 2] {
+        [format!("locale:{}", self.tag()), EQUAL_BYTES.to_owned()]
+    }
+
+    /// The locale of this tag in a description with these parts, or the reason why there is none.
+    pub(crate) fn described<S: AsRef<str>>(tag: &str, parts: &[S]) -> Result<Locale, String> {
+        if !parts.iter().any(|part| part.as_ref() == EQUAL_BYTES) {
+            return Err(format!(
+                "an earlier version had another order without {EQUAL_BYTES}; sort again"
+            ));
+        }
+        Locale::new(tag).map_err(|error| error.to_string())
     }
 
     /// Writes bytes that compare as the texts do, until `out` is full.

@@ -22,7 +22,7 @@ use thiserror::Error;
 use super::groups::group;
 use super::key::TextKey;
 use super::locale::Locale;
-use super::options::{KeyOptions, OptionError, TextKind};
+use super::options::{KeyOptions, OptionError};
 use super::part::{Part, fill};
 use super::row::RowValue;
 use super::stretch::Stretch;
@@ -189,19 +189,19 @@ impl TextOrder {
         }
     }
 
-    /// The same order, but keys that are read as text have the order of a language. Those that it takes
-    /// for equal, such as a letter with its accent in one character and in two, have the order of their
-    /// bytes, behind all keys. So equal keys, of which `-u` keeps one, have equal bytes and stand
-    /// together.
+    /// The same order, but keys that are read as text have the order of a language; of rows those, too,
+    /// in which digits count as numbers. Those that it takes for equal, such as a letter with its accent
+    /// in one character and in two, have the order of their bytes, behind all keys. So equal keys, of
+    /// which `-u` keeps one, have equal bytes and stand together.
     ///
     /// # Errors
     /// If such a key has an option by which some of its bytes do not count.
     pub fn with_locale(mut self, locale: Locale) -> Result<TextOrder, TextOrderError> {
         let mut parts = std::mem::take(&mut self.parts);
-        for (key, part) in self.keys.iter().zip(&mut parts) {
-            let is_text = key.options.kind() == TextKind::Text;
-            if is_text && !part.collate(locale) {
-                let letters = key.options.of_text();
+        for (number, part) in parts.iter_mut().enumerate() {
+            if !part.collate(locale) {
+                // Values of rows have no such options.
+                let letters = self.keys[number].options.of_text();
                 return Err(TextOrderError::Locale { letters });
             }
         }

@@ -91,13 +91,16 @@ impl Part {
         }
     }
 
-    /// Compares text by a language. False if not all bytes of the text count as they are.
+    /// Compares text by a language, and other keys as before. False if it is text of which not all bytes
+    /// count as they are.
     pub(super) fn collate(&mut self, locale: Locale) -> bool {
-        let is_text = self.code == Code::Text;
-        if is_text {
-            self.code = Code::Collated(locale);
+        match self.code {
+            Code::Text => self.code = Code::Collated(locale),
+            Code::Natural => self.code = Code::Collated(locale.with_numbers()),
+            Code::Folded | Code::Edited(_) => return false,
+            _ => {}
         }
-        is_text
+        true
     }
 
     /// The same key by its bytes, if it is text in the order of a language.

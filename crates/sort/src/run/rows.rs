@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
-use record::rows::{Header, RowCheck, RowOrder};
+use record::rows::{Header, RowCheck, RowOrder, RowOrderError};
 use record::{Framing, LineOrder};
 
 use crate::agreement::Agreement;
@@ -12,6 +12,20 @@ use crate::error::SortError;
 use crate::files::input::header::{Front, body, read_fronts_of};
 use crate::job::{Reading, Rows, Source};
 use crate::records::contents::{Contents, Lines};
+
+impl Rows {
+    /// Their order, under a header if they have one. Until it is there, keys are left out, since only
+    /// the header has their columns.
+    ///
+    /// # Errors
+    /// If a key has no place in the rows.
+    pub fn order(&self, header: Option<&Header>) -> Result<RowOrder, RowOrderError> {
+        let waits = self.has_header && header.is_none();
+        let keys = if waits { &[][..] } else { &self.keys };
+        let order = RowOrder::new(self.dialect, header, keys, self.ties)?;
+        Ok(order.with_locale(self.locale))
+    }
+}
 
 /// Rows whose header was read.
 pub struct Resolved {
@@ -150,8 +164,7 @@ fn lines_of(
         true => Some(Header::parse(rows.dialect, body(header))?),
         false => None,
     };
-    let keys = if is_empty { &[][..] } else { &rows.keys };
-    let order = RowOrder::new(rows.dialect, names.as_ref(), keys, rows.ties)?;
+    let order = rows.order(names.as_ref())?;
     let check = RowCheck::new(&order, names.as_ref()).beside(*columns);
     let order = LineOrder {
         framing,

@@ -199,6 +199,7 @@ fn rows_are_sorted_under_their_own_header() {
                 keys: vec!["k:num".parse().unwrap()],
                 ties: TextTies::Line,
                 unique: false,
+                locale: None,
                 bad_rows: None,
             });
             let ends = driver.run(move |node| {

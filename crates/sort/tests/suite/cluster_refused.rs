@@ -262,6 +262,7 @@ fn a_named_pipe_is_refused_before_it_is_opened() {
             keys: Vec::new(),
             ties: TextTies::Line,
             unique: false,
+            locale: None,
             bad_rows: None,
         };
         let job = Job {

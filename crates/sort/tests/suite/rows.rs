@@ -42,6 +42,7 @@ fn rows(ties: TextTies) -> Rows {
         keys: KEYS.iter().map(|key| key.parse().unwrap()).collect(),
         ties,
         unique: false,
+        locale: None,
         bad_rows: None,
     }
 }

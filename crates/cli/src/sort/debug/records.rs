@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use ::sort::Rows;
-use record::rows::{Header, RowOrder};
+use record::rows::Header;
 use record::{Comparison, Scanner};
 
 use super::underline;
@@ -37,7 +37,7 @@ pub(super) fn print_rows(
     // The sort has read the same header.
     let names = names.map(|names| Header::parse(rows.dialect, names));
     let names = names.transpose().map_err(io::Error::other)?;
-    let order = RowOrder::new(rows.dialect, names.as_ref(), &rows.keys, rows.ties);
+    let order = rows.order(names.as_ref());
     let order = order.map_err(io::Error::other)?.text();
     while let Some(row) = next(sorted, &mut scanner)? {
         let row = framing.body(&row);
@@ -109,6 +109,7 @@ mod tests {
             has_header: true,
             keys: vec!["n:num".parse().unwrap(), "name".parse().unwrap()],
             ties: TextTies::Line,
+            locale: None,
             unique: false,
             bad_rows: None,
         };
@@ -128,6 +129,7 @@ mod tests {
             has_header: true,
             keys: vec!["n:num".parse().unwrap()],
             ties: TextTies::Line,
+            locale: None,
             unique: false,
             bad_rows: None,
         };

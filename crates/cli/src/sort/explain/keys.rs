@@ -1,6 +1,6 @@
 //! Keys in words: the order in short, and a line with the bytes of each key underlined.
 
-use record::text::{KeyOptions, KeyView, Reading, TextKey, TextKind, TextOrder, TextTies};
+use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder, TextTies};
 
 use crate::sort::underline::mark;
 use crate::text::printable;
@@ -19,7 +19,10 @@ pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
             true => format!("-k {key}"),
             false => "the whole line".to_owned(),
         };
-        format!("key {number}, {place}: {}", reads(&key.options))
+        format!(
+            "key {number}, {place}: {}",
+            reads(&key.options, order.locale())
+        )
     });
     let direction = if order.ties_reverse() {
         ", the largest first"
@@ -37,10 +40,17 @@ pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
     keys.chain(equal).collect()
 }
 
+/// How text is compared.
+pub(super) fn text_by(locale: Option<Locale>) -> String {
+    locale.map_or("bytes".to_owned(), |locale| {
+        format!("text by the rules of {}", locale.tag())
+    })
+}
+
 /// How a key is read.
-fn reads(options: &KeyOptions) -> String {
-    let kind = match options.kind() {
-        TextKind::Text => "bytes",
+fn reads(options: &KeyOptions, locale: Option<Locale>) -> String {
+    let kind: &str = match options.kind() {
+        TextKind::Text => &text_by(locale),
         TextKind::Numeric => "a decimal number",
         TextKind::General => "a floating-point number",
         TextKind::Human => "a number with a unit, such as 2K",

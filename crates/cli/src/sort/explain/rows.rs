@@ -4,10 +4,10 @@ use std::io::{BufRead, Read};
 
 use ::sort::Rows;
 use record::Framing;
-use record::rows::{Header, RowCheck, RowOrder, ValueKind};
+use record::rows::{Header, RowCheck, ValueKind};
 use record::text::{TextOrder, TextTies};
 
-use super::{Line, MOST_LINE_BYTES};
+use super::{Line, MOST_LINE_BYTES, keys::text_by};
 use crate::ending::failure::CliFailure;
 
 /// The order of rows whose header was read.
@@ -38,7 +38,7 @@ impl Explained {
         let line = 1 + header.as_ref().map_or(0, lines_of);
         let header = header.map(|row| Header::parse(rows.dialect, &row.bytes));
         let header = header.transpose().map_err(|problem| usage(&problem))?;
-        let order = RowOrder::new(rows.dialect, header.as_ref(), &rows.keys, rows.ties);
+        let order = rows.order(header.as_ref());
         let order = order.map_err(|problem| usage(&problem))?;
         Ok(Explained {
             order: order.text(),
@@ -96,12 +96,14 @@ fn next_row(reader: &mut impl BufRead, framing: Framing) -> std::io::Result<Opti
 
 /// A line for each key, which says how it is read, and one for rows with equal keys.
 pub(in crate::sort) fn summary(rows: &Rows) -> Vec<String> {
+    let text = text_by(rows.locale);
     let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
-        let kind = match key.kind {
-            ValueKind::Text => "bytes",
-            ValueKind::Number => "a number",
-            ValueKind::Natural => "a name with numbers in it",
-            ValueKind::Date => "a date",
+        let kind: &str = match (key.kind, rows.locale) {
+            (ValueKind::Text, _) => &text,
+            (ValueKind::Number, _) => "a number",
+            (ValueKind::Natural, None) => "a name with numbers in it",
+            (ValueKind::Natural, Some(_)) => &format!("{text}, with numbers in it"),
+            (ValueKind::Date, _) => "a date",
         };
         let direction = match key.descending {
             true => ", the largest first, rows without it last",
@@ -112,7 +114,7 @@ pub(in crate::sort) fn summary(rows: &Rows) -> Vec<String> {
     let whole = rows
         .keys
         .is_empty()
-        .then(|| "key 1, the whole row: bytes".to_owned());
+        .then(|| format!("key 1, the whole row: {text}"));
     let equal = match rows.ties {
         _ if rows.unique => Some("only the first is kept"),
         TextTies::Position => Some("in the order of the input"),

@@ -91,8 +91,8 @@ pub(in crate::sort) struct Order {
     /// Compare text as people do who write a language, such as de, sv or de-AT-u-kn
     ///
     /// TAG is one of BCP 47: a language, then a region and options of the order, such as -u-kn for
-    /// numbers by their value or -u-co-phonebk for a phone book. It is for keys that are read as
-    /// text. Without it, bytes are compared.
+    /// numbers by their value or -u-co-phonebk for a phone book. It is for keys of lines and rows that
+    /// are read as text. Without it, bytes are compared.
     #[arg(long, value_name = "TAG", allow_hyphen_values = true)]
     pub locale: Option<String>,
     /// Keep the input order of records with equal keys

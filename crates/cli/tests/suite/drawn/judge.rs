@@ -58,11 +58,14 @@ impl Job {
             .iter()
             .map(|(count, record)| written(*count, record, self.order.is_counted, format));
         let written: Vec<Vec<u8>> = written.collect();
-        if self.order.locale.is_some() {
-            return self.judge_language(case, format, written, &output);
-        }
         let has_header = self.inputs.iter().any(|input| input.has_header);
         let header: &[u8] = if has_header { &self.header } else { b"" };
+        if self.order.locale.is_some() {
+            return match output.strip_prefix(header) {
+                Some(rows) => self.judge_language(case, format, written, rows),
+                None => Some(("wrong header", difference(&output, header))),
+            };
+        }
         let expected = [header, &written.concat()].concat();
         if output != expected {
             return Some(("wrong output", difference(&output, &expected)));
@@ -168,7 +171,7 @@ impl Job {
             .map(|line| &line[skipped..])
             .collect::<Vec<_>>()
             .concat();
-        fs::write(case.own("sorted"), text).unwrap();
+        fs::write(case.own("sorted"), [&self.header[..], &text].concat()).unwrap();
         let order = Order {
             is_counted: false,
             top: None,

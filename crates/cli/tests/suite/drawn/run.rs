@@ -131,7 +131,7 @@ impl Job {
         let is_ordered = matches!(self.task, Task::Merge(true) | Task::Check(true));
         for (number, input) in job.inputs.iter_mut().enumerate() {
             if self.order.locale.is_some() && is_ordered {
-                input.sort_by_language(case, &self.order, format);
+                input.sort_by_language(case, self, format);
             }
             let bytes = input.bytes(&self.header, format);
             if input.source == Source::Set {
@@ -311,8 +311,10 @@ impl Input {
     }
 
     /// Sorts its records by a language, with the command itself.
-    fn sort_by_language(&mut self, case: &Case, order: &Order, format: Format) {
+    fn sort_by_language(&mut self, case: &Case, job: &Job, format: Format) {
+        let order = &job.order;
         let is_stable = order.is_unique || order.is_stable;
+        self.records.retain(|record| !record.is_bad);
         let plain = Order {
             is_unique: false,
             is_counted: false,
@@ -322,16 +324,17 @@ impl Input {
         };
         let whole = Input {
             has_end: true,
-            has_header: false,
+            has_header: true,
             ..self.clone()
         };
-        fs::write(case.own("unsorted"), whole.bytes(b"", format)).unwrap();
+        fs::write(case.own("unsorted"), whole.bytes(&job.header, format)).unwrap();
         let mut words = ["sort", "--decompress=none", "unsorted", "-o", "sorted"]
             .map(str::to_owned)
             .to_vec();
         words.extend(format.words().into_iter().chain(plain.words()));
         case.run_quietly(&words);
         let text = content(&case.own("sorted")).unwrap_or_default();
+        let text = text.strip_prefix(&*job.header).unwrap_or(&text);
         let mut by_bytes: BTreeMap<Vec<u8>, Vec<Record>> = BTreeMap::new();
         self.records.drain(..).for_each(|record| {
             by_bytes

@@ -239,7 +239,7 @@ impl Taste {
     pub(super) fn draw(draw: &mut Rng) -> Taste {
         let format = Format::draw(draw);
         let mut order = Order::default();
-        let is_text = matches!(format, Lines { .. });
+        let is_text = matches!(format, Lines { .. }) || format.is_rows();
         if is_text && draw.u8(0..4) == 0 {
             let languages: Vec<&str> = LANGUAGES.split_whitespace().collect();
             let tag = languages[draw.usize(0..languages.len())];

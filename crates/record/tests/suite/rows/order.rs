@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use record::rows::{Dialect, RowCheck, RowKey};
-use record::text::TextTies;
+use record::text::{Locale, TextTies};
 
 use super::draw::{self, Values};
 use super::naive;
@@ -197,4 +197,28 @@ fn numbers_of_twelve_digits_and_dates_of_seconds_fit_a_word() {
     assert!(word("date", "2024-02-29T12:30:45.1234+01:00") <= 7);
     assert_eq!(word("natural", "file10"), 6);
     assert_eq!(word("num", ""), 0);
+}
+
+/// Words, prefixes and comparisons of values in the order of a language are one order.
+#[test]
+fn words_of_a_language_agree_with_its_comparison() {
+    let mut draw = Draw(7);
+    let long = std::env::var("GRISTMILL_LONG").is_ok_and(|value| value == "1");
+    // Each word of a language takes a new look at the text.
+    for case in 0..if long { 300 } else { 16 } {
+        let dialect = draw::DIALECTS[case % draw::DIALECTS.len()];
+        let (order, _) = draw::order(&mut draw, dialect);
+        let locale = Locale::new(["de", "sv-u-kn", "ja", "fr-CA"][draw.below(4)]).unwrap();
+        let text = order.with_locale(Some(locale)).text();
+        assert_eq!(text.locale(), Some(locale));
+        let rows = drawn_rows(&mut draw, dialect);
+        let mut prefixes = vec![0; rows.len()];
+        text.prefixes(rows.iter().map(|(_, row)| &row[..]), &mut prefixes);
+        for ((_, x), prefix) in rows.iter().zip(prefixes) {
+            assert_eq!(text.word(x, 0), prefix);
+            for (_, y) in &rows {
+                assert_agrees(&text, x, y, &mut draw);
+            }
+        }
+    }
 }

@@ -98,6 +98,7 @@ impl Case {
             keys: Vec::new(),
             ties: TextTies::Line,
             unique: false,
+            locale: None,
             bad_rows: None,
         };
         let order = RowOrder::new(rows.dialect, None, &[], rows.ties).unwrap();
