@@ -129,7 +129,8 @@ fn mistakes_in_keys_say_what_where_and_what_to_do() {
         ),
         ("0+8:f128le", "character 5", "unknown type"),
         ("0+8:packedle", "character 5", "unknown type \"packedle\""),
-        ("0+8:pd", "character 5", "or packed, zoned, zoned-ascii"),
+        ("0+8:pd", "character 5", "packed"),
+        ("0+8:pdx", "character 5", "or packed, zoned, zoned-ascii"),
         ("0+8:\u{fc}", "character 5", "unknown type \"\u{fc}\""),
         ("0+8:", "character 5", "unknown type \"\""),
         (

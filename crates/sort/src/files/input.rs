@@ -42,9 +42,6 @@ pub(crate) use units::ReadUnit;
 /// again for each use, so that any number of inputs needs few descriptors.
 const KEPT_OPEN: usize = 8;
 
-/// Memory of an input: its name a few times, its facts, and what a list of them has spare.
-const INPUT_BYTES: u64 = 1 << 10;
-
 /// One input of a sort, checked when it was opened.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -273,12 +270,6 @@ impl Inputs {
             input.index = Some(Arc::new(index));
         }
         self
-    }
-
-    /// Memory of the inputs and of their indexes.
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        let indexes = self.indexes().map(Index::memory_bytes);
-        self.files.len() as u64 * INPUT_BYTES + indexes.sum::<u64>()
     }
 
     /// The indexes of chained records, as far as they were made.

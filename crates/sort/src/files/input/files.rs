@@ -6,6 +6,7 @@ use node::{File, Node};
 use pipeline::{Failure, Worker};
 
 use crate::files::input::Inputs;
+use crate::files::input::index::Index;
 
 /// The input files of one task, of which the last one used stays open.
 pub(crate) struct Files {
@@ -35,7 +36,16 @@ impl Files {
     }
 }
 
+/// Memory of an input: its name a few times, its facts, and what a list of them has spare.
+const INPUT_BYTES: u64 = 1 << 10;
+
 impl Inputs {
+    /// Memory of the inputs and of their indexes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let indexes = self.indexes().map(Index::memory_bytes);
+        self.files.len() as u64 * INPUT_BYTES + indexes.sum::<u64>()
+    }
+
     /// Reads that a worker may have in flight, each of another file that is open for it alone. Half of the
     /// files that may be open are for those who draw samples meanwhile. Of many workers some get none.
     pub(crate) fn reads_of(&self, worker: &Worker) -> usize {
