@@ -14,6 +14,8 @@ pub(crate) struct Encoder {
     make_key: Option<MakeKey>,
     /// Records so far.
     pub number: u64,
+    /// Whether the first record is a header, which may be longer than a row.
+    pub has_header: bool,
     /// Bytes of a record and its key, at most: the sort takes no longer one.
     most: usize,
     /// The front of the record: lengths and key.
@@ -28,6 +30,7 @@ impl Encoder {
             framing,
             make_key,
             number: 0,
+            has_header: false,
             most,
             front: Vec::new(),
             end: [framing.delimiter().unwrap_or(0)],
@@ -65,6 +68,10 @@ impl Encoder {
     /// Checks a record, and says whether it lacks its delimiter.
     #[inline]
     pub fn check(&self, record: &[u8]) -> Result<bool, Error> {
+        // A header is read apart.
+        if self.number > 0 || !self.has_header {
+            self.check_length(record.len())?;
+        }
         let wrong = |what| self.wrong(what);
         match (self.framing.end(record), self.framing) {
             (Some(end), _) if end == record.len() => Ok(false),

@@ -55,7 +55,6 @@ impl Feed {
     /// # Errors
     /// When it is no record of the format, or the sort has failed.
     pub fn push(&mut self, record: &[u8]) -> Result<(), Error> {
-        self.encoder.check_length(record.len())?;
         let lacks = self.encoder.check(record)?;
         let parts = self.encoder.encode(record, lacks)?;
         match &mut self.state {

@@ -65,6 +65,11 @@ impl Front {
         }
     }
 
+    /// Whether the first record names columns.
+    pub fn has_header(&self) -> bool {
+        self.job.rows.as_ref().is_some_and(|rows| rows.has_header)
+    }
+
     /// Bytes that are missing; 0 if the front is full.
     pub fn room(&self) -> usize {
         FRONT_BYTES.saturating_sub(self.bytes.len())

@@ -299,7 +299,8 @@ impl Sorter {
         let framing = self.format.framing()?;
         let front = self.front()?;
         let most = self.longest_pushed(framing);
-        let encoder = Encoder::new(framing, self.make_key.take(), most);
+        let mut encoder = Encoder::new(framing, self.make_key.take(), most);
+        encoder.has_header = front.has_header();
         Ok(Feed::new(encoder, front))
     }
 

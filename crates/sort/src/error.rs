@@ -119,8 +119,7 @@ pub enum SortError {
     BadRow {
         /// The input.
         file: PathBuf,
-        /// The number of the line where the row begins, from 1; `None` if the input cannot be read
-        /// again to count lines.
+        /// The number of the line where the row begins, from 1; `None` if lines cannot be counted.
         line: Option<u64>,
         /// Bytes of the file before the row.
         offset: u64,

@@ -27,16 +27,21 @@ fn input(draw: &mut Draw) -> Input {
     let long = draw.below(count.max(1));
     // A row of JSON or CSV is as long as its text.
     let longest = [0, 0, 3_000, 70_000, 400_000, 2_000_000][draw.below(6)];
+    let goes_on = format.contains("csv") && draw.one_in(3);
     if format.contains("csv") {
         bytes.extend(b"a,b\n");
     }
     for number in 0..count {
         let key = (number * 7919) % 10_007;
-        let text = "x".repeat(if number == long {
+        let mut text = "x".repeat(if number == long {
             longest
         } else {
             draw.below(60)
         });
+        // A row over two lines.
+        if number == long && goes_on {
+            text = format!("\"\n{text}\"");
+        }
         match format {
             "-z" => bytes.extend(format!("{key} {text}\0").bytes()),
             "" => bytes.extend(format!("{key} {text}\n").bytes()),

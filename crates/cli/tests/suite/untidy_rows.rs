@@ -231,6 +231,9 @@ fn rows_are_named_by_their_first_line() {
     }
     place.write("in", "a,b\n1,2\n\n\n2,2\n");
     place.run(&format!("sort -c {csv} in")).succeeded();
+    let explained = place.run(&format!("explain {csv} in")).succeeded().err;
+    assert!(explained.contains("a blank line is no row"), "{explained}");
+    assert!(!explained.contains("a sort ends here"), "{explained}");
 }
 
 #[test]
@@ -258,6 +261,28 @@ fn a_blank_line_is_a_row_of_one_column() {
         ] {
             let out = String::from_utf8(ran.succeeded().out).unwrap();
             assert_eq!(out, expected, "{options}");
+        }
+    }
+}
+
+/// One after the other: behind a line that is set aside, quotes are read anew.
+#[test]
+fn lines_of_unclosed_quotes_are_set_aside_each() {
+    let text = "id,name\n\"1,Ann\n\"2\",\"Rome\n3,Cy\n1,Bo\n2,Di\n";
+    let place = Place::new();
+    place.write("in", text);
+    for options in ["", "--top 9", "-S 32M --plan two-pass", "--plan merge"] {
+        for piped in [false, true] {
+            let line = format!("sort --format csv --key id:num --bad-records bad {options}");
+            let ran = match piped {
+                true => place.feed(&line, text.as_bytes()),
+                false => place.run(&format!("{line} in")),
+            };
+            let out = String::from_utf8(ran.succeeded().out).unwrap();
+            assert_eq!(out, "id,name\n1,Bo\n2,Di\n3,Cy\n", "{options}, {piped}");
+            let aside = String::from_utf8(place.read("bad")).unwrap();
+            let lines = ["\"2\"", "\"3\""].map(|line| aside.contains(line));
+            assert_eq!(lines, [true; 2], "{aside}");
         }
     }
 }

@@ -185,3 +185,20 @@ fn a_record_beyond_the_memory_is_refused_at_once() {
     feed.push(&long).unwrap();
     assert_eq!(feed.finish().unwrap().read_to_vec().unwrap().len(), 300_001);
 }
+
+/// A header is read apart, and may be longer than a row.
+#[test]
+fn a_long_header_is_no_long_record() {
+    let columns: Vec<String> = (0..9_000)
+        .map(|number| format!("column {number}"))
+        .collect();
+    let mut feed = Sorter::new(Format::named("csv").key("#1"))
+        .memory(16 << 20)
+        .start()
+        .unwrap();
+    let header = columns.join(",");
+    feed.push(header.as_bytes()).unwrap();
+    feed.push(",".repeat(8_999).as_bytes()).unwrap();
+    let sorted = feed.finish().unwrap().read_to_vec().unwrap();
+    assert_eq!(sorted.len(), header.len() + 1 + 9_000);
+}

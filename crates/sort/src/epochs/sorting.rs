@@ -169,9 +169,7 @@ impl<'a> RankSort<'a> {
         let output = self.unfinished.output.as_ref();
         let planning = self.planning(output, self.places(self.node.rank().0));
         let even = self.parts.total().div_ceil(round.owners.len() as u64);
-        let agreed = planning.exchanging(agreement, even, ranges).await?;
-        agreed.0.fits(self.job.resources.memory_bytes)?;
-        Ok(agreed)
+        planning.exchanging(agreement, even, ranges).await
     }
 
     /// Draws this rank's share of the `places` that all ranks sample.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use node::{Filled, Node};
 use pipeline::Failure;
+use record::Scanner;
 
-use crate::error::no_memory;
+use crate::error::{SortError, no_memory};
 use crate::files::input::index::Index;
 use crate::files::input::{Files, Inputs};
 use crate::job::{Job, LongestLine};
@@ -25,8 +26,7 @@ const PLACES: u64 = 64;
 /// A line of an input that was looked at may be this many times as long as the longest one seen.
 const TIMES_SEEN: usize = 4;
 
-/// Every buffer has room for a longest line: it may be this part of memory, if no line seen is
-/// longer.
+/// Buffers have room for a longest line: it may be this part of memory, if no line seen is longer.
 const MEMORY_SHARE: u64 = 1024;
 
 /// Places are this far apart at least.
@@ -35,7 +35,7 @@ const STEP_BYTES: u64 = 2 * BLOCK_BYTES;
 /// Memory for a place, and the disk blocks around it.
 const ROOM_BYTES: usize = 4 * BLOCK_BYTES as usize;
 
-/// The same for a pipe, whose lines were not seen. A merge, which sorts it, has fewer buffers, and most of
+/// As [`MEMORY_SHARE`] for a pipe, whose lines were not seen. A merge, which sorts it, has fewer buffers, and most of
 /// their bytes are never touched. Where memory is small, or a few first records are to take little of it,
 /// they would take too much.
 const PIPE_MEMORY_SHARE: u64 = 64;
@@ -103,7 +103,8 @@ pub(crate) fn with_limit(job: &Job, memory_bytes: u64) -> Job {
     larger.resources.memory_bytes = memory_bytes;
     let framing = job.contents.framing();
     let likely = portion_of(memory_bytes, MEMORY_SHARE, LARGEST_LIMIT);
-    if memory_bytes > job.resources.memory_bytes && likely > framing.longest() {
+    let is_seen = framing.beyond() < u64::MAX;
+    if memory_bytes > job.resources.memory_bytes && likely > framing.longest() && !is_seen {
         let lengths = Lengths::about(framing.mean(), likely);
         larger.contents = with_lengths(&*job.contents, lengths).unwrap_or(larger.contents);
     }
@@ -122,12 +123,16 @@ pub(crate) fn with_lengths(
 }
 
 /// The lengths of all records, which are read for that. Mistakes are found when they are read again.
+///
+/// # Errors
+/// `BadRecord` if rows that were taken for lines hold newlines.
 async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths, Failure> {
     let framing = job.contents.framing().records();
     let buffers = node.buffers(1, MEASURED_BYTES, Filled::Often);
     let mut buffers = buffers.map_err(|cause| no_memory(MEASURED_BYTES, &cause))?;
     let mut buffer = buffers.pop().expect("one was asked for");
     let (mut all, mut bytes) = (LengthCounter::default(), 0);
+    let as_lines = job.rows.as_ref().filter(|_| !framing.is_chained());
     for input in &inputs.files {
         let file = input.open_again(node).await?;
         let (skipped, _) = input.front();
@@ -137,18 +142,15 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
             false => (skipped % BLOCK_BYTES) as usize,
         };
         let (mut at, mut scanner) = (skipped - aside as u64, framing.scanner());
+        let mut rows = as_lines.map(|rows| rows.dialect.framing().scanner());
+        let (lines_before, mut rows_here) = (all.records, 0);
         loop {
             let (read, result) = file.read(node, at, MEASURED_BYTES, buffer).wait(node).await;
             result?;
             let fresh = &read.bytes()[aside.min(read.len())..read.len()];
-            let mut begin = 0;
-            loop {
-                let seen = scanner.seen();
-                let Ok(Some(end)) = scanner.end(&fresh[begin..]) else {
-                    break;
-                };
-                all.add(seen + end as u64);
-                begin += end;
+            each_end(&mut scanner, fresh, |length| all.add(length));
+            if let Some(rows) = &mut rows {
+                each_end(rows, fresh, |_| rows_here += 1);
             }
             let ends = read.len() < MEASURED_BYTES;
             (at, bytes, aside) = (at + read.len() as u64, bytes + fresh.len() as u64, 0);
@@ -157,11 +159,31 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
                 break;
             }
         }
+        if rows.is_some() && all.records - lines_before != rows_here {
+            return Err(SortError::BadRecord {
+                file: file.path().to_owned(),
+                offset: skipped,
+                what: "a row goes on over several lines".to_owned(),
+            }
+            .into());
+        }
         if scanner.is_within() {
             all.add(scanner.seen() + 1);
         }
     }
     Ok(all.lengths(bytes))
+}
+
+/// Tells the length of each record that ends in these bytes.
+fn each_end(scanner: &mut Scanner, mut bytes: &[u8], mut tell: impl FnMut(u64)) {
+    loop {
+        let seen = scanner.seen();
+        let Ok(Some(end)) = scanner.end(bytes) else {
+            return;
+        };
+        tell(seen + end as u64);
+        bytes = &bytes[end..];
+    }
 }
 
 /// The lengths of records that an index has counted.

@@ -139,7 +139,7 @@ impl Plan {
         let beyond = self.sample_bytes().saturating_sub(records);
         // The bytes of records rise ever less with the number of chunks, so they are above their chord.
         let (fixed, each) = match beyond {
-            0 => (0, records),
+            0 => (0, records / self.chunks.max(1) as u64),
             _ => (records, 0),
         };
         let splitters = match self.samples {
@@ -153,7 +153,7 @@ impl Plan {
         let edges = framing.room_for(self.edges() as u64);
         let lists = self.chunks as u64 * CHUNK_LIST_BYTES;
         vec![
-            Need::new("records", records).along(fixed, each, self.chunks, 0),
+            Need::new("records", records).along(fixed, each, 1, 0),
             Need::new("units", self.units_bytes()),
             Need::new("seams", self.seam_buffers() as u64 * BLOCK_BYTES),
             self.sorting(),
@@ -192,14 +192,26 @@ impl Plan {
             None => self.framing.beyond().saturating_mul(2),
         };
         let usual = self.unit_bytes + USUAL_BYTES + 2 * BLOCK_BYTES as usize;
+        let pages = (self.buffers() * 4 * BLOCK_BYTES as usize) as u64;
+        // Each byte comes into them twice.
+        let most = self.input_bytes.map_or(u64::MAX, |input| 2 * input + pages);
         all.min(twice.saturating_add((self.buffers() * usual) as u64))
+            .min(most)
     }
 
     /// Entries of the buckets being sorted.
     fn sorting(&self) -> Need {
         let (framing, sorters) = (self.framing, self.sorters as u64);
         // In addition to its entries a sorter keeps an edge of each end and the record it carries.
-        let fixed = sorters * KERNEL_BYTES + framing.room_for(3 * sorters);
+        let alone = match self.input_bytes {
+            // Other records stand beside it.
+            Some(input) if self.buckets == 1 && input > framing.longest() as u64 => 0,
+            // The only record of a bucket is at both ends.
+            _ => framing.beyond(),
+        };
+        let three = framing.room_for(3 * sorters).saturating_add(alone);
+        let three = three.min(3 * sorters * framing.longest() as u64);
+        let fixed = sorters * KERNEL_BYTES + three;
         let need =
             |records, workers| Need::new("sorting", fixed + workers * Workspace::bytes(records));
         match (self.spilling, self.input_bytes) {
@@ -255,7 +267,8 @@ impl Plan {
         if self.tight && self.outputs == 1 && self.sorters == 1 {
             // Buckets end in their order. If there is only one, no records wait but those that the
             // sorter keeps.
-            return if self.is_one_partition() { 0 } else { 2 };
+            let is_one = self.is_one_partition() || self.buckets == 1 && self.spilling.is_none();
+            return if is_one { 0 } else { 2 };
         }
         let waiting = 2 * self.sorters + 1 + 2 * self.outputs;
         match self.spilling {

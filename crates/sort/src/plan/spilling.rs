@@ -162,17 +162,24 @@ impl Plan {
     }
 
     /// The plan with that many partitions, and as many chunks as fit. Their size suits a pool of
-    /// `pool` bytes.
+    /// `pool` bytes, or is smaller if too few fit.
     fn with_partitions(&self, partitions: usize, pool: u64, given: &Given) -> Option<Plan> {
+        let open = pool / OPEN_SHARE / (2 * (self.distributors * partitions) as u64);
+        if let Some(bytes) = given.tuning.chunk_bytes {
+            let chunk = (bytes as u64).next_multiple_of(BLOCK_BYTES);
+            return self.with_chunks_of(chunk, partitions, given);
+        }
+        let first = open.clamp(SMALLEST_SPILLED_CHUNK_BYTES, LARGEST_SPILLED_CHUNK_BYTES);
+        let half =
+            |&bytes: &u64| Some(bytes / 2).filter(|&half| half >= SMALLEST_SPILLED_CHUNK_BYTES);
+        successors(Some(first), half)
+            .find_map(|chunk| self.with_chunks_of(chunk, partitions, given))
+    }
+
+    fn with_chunks_of(&self, chunk: u64, partitions: usize, given: &Given) -> Option<Plan> {
         let (tuning, limit) = (&given.tuning, given.memory_bytes);
         let mut plan = self.clone();
         plan.buckets = partitions;
-        let open = pool / OPEN_SHARE / (2 * (plan.distributors * partitions) as u64);
-        let asked = tuning.chunk_bytes.map(|bytes| bytes as u64);
-        let chunk = asked.map_or(
-            open.clamp(SMALLEST_SPILLED_CHUNK_BYTES, LARGEST_SPILLED_CHUNK_BYTES),
-            |bytes| bytes.next_multiple_of(BLOCK_BYTES),
-        );
         let (chunk, capacity) = plan.sealed(chunk);
         plan.chunk_bytes = chunk as usize;
         let input = plan.input_bytes.unwrap_or(0);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::records::lengths::LengthCounter;
+use crate::records::lengths::{LengthCounter, Lengths};
 
 fn resources(memory_bytes: u64) -> Resources {
     Resources {
@@ -164,7 +164,6 @@ fn more_memory_never_makes_a_sort_spill_more_often() {
     assert!(of(7).divides_again() && of(9).divides_again() && !of(12).divides_again());
 }
 
-/// The least memory that the refusal of a plan for few large records names.
 #[test]
 fn an_input_twice_as_long_as_expected_still_stays_in_memory() {
     for records in [1_000, 1_000_000] {
@@ -202,6 +201,50 @@ fn a_long_line_takes_its_length_in_few_buffers() {
     }
 }
 
+/// A part of a rank, about as long as that, with lines as long as a limit lets them be.
+#[test]
+fn more_memory_never_refuses_a_part_of_a_rank() {
+    let parts = [(1, 1), (1, 2), (6_000, 1), (200_000, 6), (5_000_000, 40)];
+    for (cores, (bytes, mean)) in [1, 2]
+        .into_iter()
+        .flat_map(|cores| parts.map(|part| (cores, part)))
+    {
+        let fits = |limit: u64| {
+            let longest = (limit / 1024).clamp(4 << 10, 64 << 10) as usize;
+            let framing = Framing::ending(record::Framing::Delimited(b'\n'));
+            let shape = Shape {
+                framing: framing.with_lengths(Lengths::about(mean, longest)),
+                bytes: Some(bytes),
+                stable: false,
+                ..shape(None, 1)
+            };
+            let mut given = resources(limit / 4 * 3);
+            given.cores = cores;
+            let plan = |tuning: &Tuning| Plan::two_pass_of_about(&shape, &given, tuning);
+            let exchanged = plan(&Tuning::default()).and_then(|plan| {
+                let exchanging = Exchanging::new(&plan, 4, limit);
+                exchanging.fits(limit)?;
+                Ok(exchanging)
+            });
+            let as_exchanged = |exchanging: Exchanging| Tuning {
+                unit_bytes: Some(exchanging.read_bytes),
+                distributors: Some(exchanging.distributors),
+                ..Tuning::default()
+            };
+            // A rank plans its range once more, when the exchange is known.
+            exchanged.is_ok_and(|exchanging| plan(&as_exchanged(exchanging)).is_ok())
+        };
+        let mut limits = (1 << 20..100 << 20).step_by(1 << 20);
+        let first = limits.find(|&limit| fits(limit)).unwrap();
+        let refused: Vec<u64> = limits.filter(|&limit| !fits(limit)).collect();
+        assert!(
+            refused.is_empty(),
+            "{refused:?} of {bytes} bytes: {first} do"
+        );
+    }
+}
+
+/// The least memory that the refusal of a plan for few large records names.
 fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>) -> u64 {
     let with = |memory_bytes| plan(shape, &resources(memory_bytes), &Tuning::default());
     let refused = with(MIB).unwrap_err();

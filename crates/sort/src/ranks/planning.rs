@@ -1,12 +1,13 @@
 //! The plan of a rank: the exchange, and the sort of its own range, in one memory limit.
 
+mod proposal;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::{CodingMemory, Node};
 use pipeline::Failure;
 
-use crate::agreement::Agreement;
 use crate::error::{SortError, asked};
 use crate::files::disk_space::Demand;
 use crate::files::input::Inputs;
@@ -17,7 +18,6 @@ use crate::passes::choice::choose;
 use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
 use crate::passes::survey;
 use crate::plan::{Exchanging, Plan, Shape, Sources};
-use crate::ranks::division::Division;
 use crate::stages::Counter;
 
 const MIB: u64 = 1 << 20;
@@ -31,9 +31,6 @@ const NEVER_BYTES: u64 = 1 << 50;
 /// Limits that are planned for, before a refusal names one: each is larger than the one before, and the
 /// parts that grow with it are a small share.
 const MOST_CONFIRMATIONS: usize = 32;
-
-/// The plan and the exchange that a rank proposes, and what it tells the others.
-type Proposal = (Option<(Plan, Exchanging)>, Result<(u64, u64), u64>);
 
 /// Everything that a plan depends on, except the size of the input.
 #[derive(Clone)]
@@ -222,70 +219,6 @@ impl Planning<'_> {
             };
             with_memory(refused, Exchanging::with_rest(needed) - needed, limit)
         })
-    }
-
-    /// Plans the exchange of `ranges` ranges with about `even` bytes each. All ranks propose a
-    /// chunk size and the smallest wins, so that chunks fit everywhere. Also returns
-    /// the number of places that all ranks sample together.
-    ///
-    /// # Errors
-    /// `TooLittleMemory` on all ranks alike, with the least limit that all of them can do with.
-    pub(crate) async fn exchanging(
-        &self,
-        agreement: &mut Agreement,
-        even: u64,
-        ranges: u32,
-    ) -> Result<(Exchanging, u64), Failure> {
-        let (node, limit) = (self.node, self.job.resources.memory_bytes);
-        let mut named = limit;
-        for _ in 0..=MOST_CONFIRMATIONS {
-            let told = self.proposal(even, ranges, named).map_err(Failure::from);
-            let (own, all) = agreement.agree_and_tell(node, told).await?;
-            if let Some(&needed) = all.iter().filter_map(|told| told.as_ref().err()).max() {
-                named = asked(needed).max(named + MIB);
-                continue;
-            }
-            let (plan, exchanging) =
-                own.filter(|_| named == limit)
-                    .ok_or(SortError::TooLittleMemory {
-                        bytes: Some(even),
-                        needed: named,
-                        limit,
-                        passes: "several passes",
-                    })?;
-            let (samples, chunks): (Vec<u64>, Vec<u64>) = all.into_iter().flatten().unzip();
-            let chunk = chunks.into_iter().min().unwrap_or(0);
-            let least = Division::places(self.job.contents.framing());
-            let samples = samples.into_iter().max().unwrap_or(0).max(least);
-            let places = u64::from(node.nodes()) * samples;
-            return Ok((exchanging.with_chunks(&plan, ranges, chunk), places));
-        }
-        unreachable!("each limit is larger than the one before, and some limit does")
-    }
-
-    /// This rank's plan for a range and its exchange with another limit, if that is enough; and what it
-    /// tells the others: places to sample and bytes of a chunk, or the memory that it needs.
-    fn proposal(&self, even: u64, ranges: u32, limit: u64) -> Result<Proposal, SortError> {
-        let job = survey::with_limit(self.job, limit);
-        let planning = Planning {
-            job: &job,
-            ..self.clone()
-        };
-        let planned = planning.plan(even, None).and_then(|plan| {
-            let exchanging = Exchanging::new(&plan, ranges, limit);
-            exchanging.fits(limit)?;
-            Ok((plan, exchanging))
-        });
-        match planned {
-            Ok((plan, exchanging)) => {
-                let told = (plan.samples as u64, exchanging.chunk_bytes as u64);
-                Ok((Some((plan, exchanging)), Ok(told)))
-            }
-            Err(refused) => match refused.needed_memory() {
-                Some(needed) if needed < NEVER_BYTES => Ok((None, Err(needed))),
-                _ => Err(refused),
-            },
-        }
     }
 
     /// The plan for a range of `bytes` bytes, once its disk space is reserved.

@@ -106,7 +106,8 @@ fn cause_of(failure: &Failure) -> Option<Cause> {
             Some(Cause::Lengths)
         }
         // Behind a quote that is open, lines have other mistakes, too, and may be checked first.
-        Some(SortError::BadRow { .. }) => Some(Cause::OpenQuote),
+        // So has the survey, which looks at whole rows where memory is too little.
+        Some(SortError::BadRow { .. } | SortError::BadRecord { .. }) => Some(Cause::OpenQuote),
         _ => None,
     }
 }

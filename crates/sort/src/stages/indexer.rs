@@ -133,7 +133,7 @@ struct Making<'a> {
 impl Making<'_> {
     async fn make(mut self, worker: &Worker, indexer: &Indexer) -> Result<Index, Failure> {
         self.read(worker, &indexer.pool).await?;
-        if let Some(begin) = self
+        while let Some(begin) = self
             .builder
             .open_row()
             .filter(|_| indexer.contents.is_checked())

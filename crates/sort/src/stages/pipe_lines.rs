@@ -14,7 +14,7 @@ use pipeline::{Failure, Worker};
 use record::Scanner;
 
 use crate::error::SortError;
-use crate::files::input::index::unended;
+use crate::files::input::index::{MOST_OPEN, unended};
 use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
@@ -225,30 +225,33 @@ impl Stream<'_> {
     /// Hands on the last lines of the file, of which the last one goes on. Returns the number of bytes
     /// added.
     async fn end(&self, mut open: Open, held: &mut Held) -> Result<u64, Failure> {
-        let is_checked = self.reader.sifter.is_some();
-        if !(open.scanner.is_quoted() && is_checked) {
-            let added = self.complete(&mut open)?;
-            self.hand_on(open.block(), held).await?;
-            return Ok(added);
-        }
-        // The line of a quote that is never closed is a block of its own; rows are read anew behind it.
-        let (row, position) = (open.bytes()[open.line..].to_vec(), open.line_position());
-        open.end = open.start + open.line;
-        self.hand_on(open.block(), held).await?;
-        let line = memchr::memchr(b'\n', &row).map_or(row.len(), |before| before + 1);
-        let mut first = self.opened(position).await?;
-        first.add(&row[..line]);
-        let ends = row[..line].ends_with(b"\n");
-        first.add(if ends { b"" } else { b"\n" });
-        self.hand_on(first.block(), held).await?;
-        let mut rest = self.opened(position + line as u64).await?;
-        rest.add(&row[line..]);
-        let added = match self.find_last(&mut rest)? {
-            true => self.complete(&mut rest)?,
-            false => 0,
+        let (mut added, mut lines) = (0, 0);
+        let most = if self.reader.sifter.is_some() {
+            MOST_OPEN
+        } else {
+            0
         };
-        self.hand_on(rest.block(), held).await?;
-        Ok(added + u64::from(!ends))
+        while open.scanner.is_quoted() && lines < most {
+            // The line of a quote that is never closed is a block of its own; rows are read anew behind it.
+            let (row, position) = (open.bytes()[open.line..].to_vec(), open.line_position());
+            open.end = open.start + open.line;
+            self.hand_on(open.block(), held).await?;
+            let line = memchr::memchr(b'\n', &row).map_or(row.len(), |before| before + 1);
+            let mut first = self.opened(position).await?;
+            first.add(&row[..line]);
+            let ends = row[..line].ends_with(b"\n");
+            first.add(if ends { b"" } else { b"\n" });
+            self.hand_on(first.block(), held).await?;
+            open = self.opened(position + line as u64).await?;
+            open.add(&row[line..]);
+            self.find_last(&mut open)?;
+            (added, lines) = (added + u64::from(!ends), lines + 1);
+        }
+        if open.scanner.is_within() {
+            added += self.complete(&mut open)?;
+        }
+        self.hand_on(open.block(), held).await?;
+        Ok(added)
     }
 
     /// An empty buffer for the lines from a position on.

@@ -61,10 +61,10 @@ fn the_limit_that_all_ranks_name_is_accepted() {
         framing: record::Framing::Delimited(b'\n'),
         keys: record::LineKeys::Text,
     };
-    for (ranks, lines) in [(1, 1), (1, 3000), (2, 3000), (4, 1)] {
+    for (ranks, lines) in [(1, 1), (1, 3000), (2, 3000), (4, 1), (4, 3000)] {
         let with = |memory_bytes: u64| {
             let driver = Driver::new(1, ranks);
-            (0..ranks).for_each(|rank| put(&driver, rank, &b"some line\n".repeat(lines)));
+            (0..ranks).for_each(|rank| put(&driver, rank, &b"b\n".repeat(lines)));
             let mut job = job(&["/in"], "/out", &Order::gensort(Ties::Record));
             job.contents = Arc::new(Lines::new(order.clone()));
             job.resources.memory_bytes = memory_bytes;
@@ -77,6 +77,12 @@ fn the_limit_that_all_ranks_name_is_accepted() {
         assert!(least < 24 << 20, "{least} bytes for {lines} lines");
         for end in with(least) {
             end.unwrap_or_else(|failure| panic!("{ranks}, {lines}: {failure}"));
+        }
+        // More memory is never too little.
+        for memory_bytes in (least..least + (16 << 20)).step_by(1 << 19) {
+            for end in with(memory_bytes) {
+                end.unwrap_or_else(|failure| panic!("{ranks}, {lines}: {failure}"));
+            }
         }
         for end in with(least - (1 << 20)) {
             assert_eq!(self::named(end), named[0], "{ranks}, {lines}");

@@ -60,8 +60,11 @@ impl Explained {
         Ok(row.map(|row| (begin, row)))
     }
 
-    /// The mistake for which a sort would refuse this row.
+    /// What a sort finds wrong in this row.
     pub(super) fn mistake(&self, row: &[u8]) -> Option<String> {
+        if self.check.is_blank(row) {
+            return Some("a blank line is no row; a sort leaves it out".to_owned());
+        }
         let problem = self.check.check(row).err()?;
         Some(format!("{problem}; a sort ends here without --bad-records"))
     }

@@ -19,6 +19,10 @@ use record::{Framing, Scanner};
 /// Whoever resumes a sort must cut where it was cut before, so the memory limit must not decide this.
 const MOST_CUTS: usize = 1 << 18;
 
+/// Lines of a file with a quote that is never closed, which are set aside: behind each of them all of the
+/// rest is read once more.
+pub(crate) const MOST_OPEN: usize = 64;
+
 /// Places between the records of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Index {
@@ -28,8 +32,8 @@ pub(crate) struct Index {
     cuts: Vec<u64>,
     /// The end of the file.
     end: u64,
-    /// A line with a quote that is never closed. It is a unit of its own, and rows begin behind it.
-    open: Option<Range<u64>>,
+    /// Lines with a quote that is never closed. Each is a unit of its own, and rows begin behind it.
+    open: Vec<Range<u64>>,
     /// Of all records, with their delimiters.
     pub lengths: LengthCounter,
 }
@@ -48,7 +52,7 @@ impl Index {
 
     /// Whether a line with an open quote begins at an offset.
     pub(crate) fn is_open_at(&self, offset: u64) -> bool {
-        self.open.as_ref().is_some_and(|line| line.start == offset)
+        self.open.iter().any(|line| line.start == offset)
     }
 
     /// The end of a unit of about `most` bytes that begins at the cut `from`: longer only if there
@@ -112,7 +116,7 @@ impl IndexBuilder {
                 first,
                 cuts: Vec::new(),
                 end: first,
-                open: None,
+                open: Vec::new(),
                 lengths: LengthCounter::default(),
             },
             step,
@@ -166,13 +170,14 @@ impl IndexBuilder {
 
     /// Where the last row begins, if a quote in it is never closed.
     pub(crate) fn open_row(&self) -> Option<u64> {
-        (self.scanner.is_quoted() && self.index.open.is_none()).then_some(self.begins)
+        let is_open = self.scanner.is_quoted() && self.index.open.len() < MOST_OPEN;
+        is_open.then_some(self.begins)
     }
 
     /// Goes on behind the first line of that row, at offset `end`. Rows there are read anew.
     pub(crate) fn go_on_behind(&mut self, end: u64) {
         let begin = self.begins;
-        self.index.open = Some(begin..end);
+        self.index.open.push(begin..end);
         self.index.end = end;
         self.index.lengths.add(end - begin + 1);
         self.scanner = self.framing.scanner();
