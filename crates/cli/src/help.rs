@@ -39,7 +39,7 @@ const OF_SORT: [&str; 18] = [
     "quiet",
 ];
 
-/// What the short help of a simulation or of a search shows beside the first options of the program.
+/// Options of a simulation or of a search in its short help, beside the first options of the program.
 const OF_SIM: [&str; 5] = ["machine", "seed", "trace", "json", "dials"];
 
 /// The most options of a program in its short help.

@@ -129,7 +129,7 @@ pub struct Shape {
     pub stable: bool,
     /// Directories for spill files.
     pub temporary: usize,
-    /// What the inputs take and ask for.
+    /// Memory of the inputs, and the least unit that they allow.
     pub sources: Sources,
     /// Memory for decompression of the input, and for compression of the output.
     pub coding: [CodingMemory; 2],
@@ -137,7 +137,7 @@ pub struct Shape {
     pub pack: Pack,
 }
 
-/// What the inputs ask of any plan; 0 of a few of them without headers or indexes.
+/// Needs of the inputs in any plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// Bytes of the longest unit of chained records that has no cut within it: units of any plan are at

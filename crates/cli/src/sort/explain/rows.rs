@@ -60,7 +60,7 @@ impl Explained {
         Ok(row.map(|row| (begin, row)))
     }
 
-    /// What a sort finds wrong in this row.
+    /// The reason for which a sort leaves this row out, or ends at it.
     pub(super) fn mistake(&self, row: &[u8]) -> Option<String> {
         if self.check.is_blank(row) {
             return Some("a blank line is no row; a sort leaves it out".to_owned());
