@@ -82,14 +82,12 @@ pub(crate) async fn lengths(
 /// [`Job`].
 #[must_use]
 pub fn longest_of_pipe(memory_bytes: u64, top: Option<u64>) -> usize {
-    match memory_bytes < SMALL_PIPE_MEMORY || top.is_some() {
-        true => portion_of(
-            memory_bytes,
-            SMALL_PIPE_MEMORY_SHARE,
-            LARGEST_SMALL_PIPE_LIMIT,
-        ),
-        false => portion_of(memory_bytes, PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT),
-    }
+    let (share, largest) = if memory_bytes < SMALL_PIPE_MEMORY || top.is_some() {
+        (SMALL_PIPE_MEMORY_SHARE, LARGEST_SMALL_PIPE_LIMIT)
+    } else {
+        (PIPE_MEMORY_SHARE, LARGEST_PIPE_LIMIT)
+    };
+    portion_of(memory_bytes, share, largest)
 }
 
 /// The length of a line that may be one of so many parts of memory, and is at most `largest`.
