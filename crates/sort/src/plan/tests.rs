@@ -55,6 +55,26 @@ fn the_least_memory_is_said_and_is_enough() {
 }
 
 #[test]
+fn a_chunk_has_room_for_the_longest_line_that_a_caller_names() {
+    for longest in [1 << 31, 1 << 32, 1 << 40, usize::MAX] {
+        let lengths = Lengths {
+            mean: 2,
+            longest,
+            beyond: 0,
+        };
+        let framing = Framing::ending(record::Framing::Delimited(b'\n')).with_lengths(lengths);
+        let shape = Shape {
+            framing,
+            ..shape(Some(2), 2)
+        };
+        for planner in [Plan::new, Plan::two_pass, Plan::merge] {
+            let plan = planner(&shape, &resources(1 << 46), &Tuning::default()).unwrap();
+            assert!(plan.chunk_shape().room as usize >= framing.longest());
+        }
+    }
+}
+
+#[test]
 fn more_memory_never_makes_a_sort_fail() {
     for (records, bytes) in [(None, 100), (Some(1_000_000), 100), (Some(10), 5_000_000)] {
         for planner in [Plan::new, Plan::two_pass, Plan::merge] {

@@ -6,7 +6,7 @@
 //! begins follows from all before, so that an index says where their files may be cut.
 
 use crate::records::block::BLOCK_BYTES;
-use crate::records::lengths::{Lengths, USUAL_BYTES};
+use crate::records::lengths::{LONGEST_BYTES, Lengths, USUAL_BYTES};
 use crate::records::size::Size;
 
 /// Divides a sequence of bytes into records.
@@ -63,8 +63,8 @@ impl Framing {
         if self.is_fixed() {
             return self;
         }
-        lengths.mean = lengths.mean.max(self.shortest());
-        lengths.longest = lengths.longest.max(lengths.mean);
+        lengths.mean = lengths.mean.clamp(self.shortest(), LONGEST_BYTES);
+        lengths.longest = lengths.longest.clamp(lengths.mean, LONGEST_BYTES);
         Framing { lengths, ..self }
     }
 
