@@ -76,6 +76,7 @@ where
     P: Fn(Node) -> Task + Clone + Send + 'static,
     Task: Future<Output = Result<T, Failure>> + 'static,
 {
+    node_real::return_large_blocks();
     let (stopped, disks) = (control.clone(), cluster.disks());
     let stop = move |signal| stopped.stop(codes::name(signal));
     let caught = signals::watch(GRACE, stop, move || disks.remove_unfinished())?;

@@ -35,3 +35,4 @@ pub use disks::RealDisks;
 pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};
 pub use names::obstacle;
 pub use streams::{Feed, Gone, Take};
+pub use sys::heap::return_large_blocks;

@@ -166,6 +166,7 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
         (arguments.report.is_some(), "--report"),
         (arguments.resume, "--resume"),
         (arguments.debug, "--debug"),
+        (arguments.bad_records.is_some(), "--bad-records"),
         (arguments.order.top.is_some(), "--top"),
         (arguments.order.count, "--count"),
     ];

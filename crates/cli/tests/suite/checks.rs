@@ -58,6 +58,29 @@ fn sets_are_checked() {
     assert_eq!(told, (0, "set/: 1,000 records, in order".to_owned()));
 }
 
+/// A set whose files are in order, but have lost or doubled records, is not well.
+#[test]
+fn sets_are_checked_against_their_manifests() {
+    let place = Place::new();
+    place.write("in", "c\na\nb\n");
+    place.run("sort in -o set/").succeeded();
+    let listed = place.run_shell("ls set | grep part").succeeded().out;
+    let listed = String::from_utf8(listed).unwrap();
+    let part = format!("set/{}", listed.trim());
+    for content in ["a\nb\n", "a\nb\nb\nc\n", "", "a\nb\nc\nd\n", "a\nb\nd\n"] {
+        place.write(&part, content);
+        for check_of in ["check set", "check -q set", "sort -c set"] {
+            let (code, said) = check(&place, check_of);
+            assert_eq!(code, 2, "{check_of}, {content:?}: {said}");
+            assert!(said.contains("set/manifest.json lists records"), "{said}");
+        }
+    }
+    place.write(&part, "a\nb\nc\n");
+    assert_eq!(check(&place, "check set").0, 0);
+    place.write(&part, "a\nc\nb\n");
+    assert_eq!(check(&place, "check set").0, 1);
+}
+
 /// It is `sort -c`: the same lines, the same codes.
 #[test]
 fn a_check_is_a_sort_that_only_checks() {

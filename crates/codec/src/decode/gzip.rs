@@ -6,6 +6,9 @@ use flate2::bufread::GzDecoder;
 
 use crate::input::Input;
 
+/// The first byte of a member (RFC 1952, 2.3.1).
+const MEMBER_BEGINS: u8 = 0x1f;
+
 /// All members of an input.
 pub(super) struct Gzip<R: Read> {
     member: Option<GzDecoder<Input<R>>>,
@@ -36,6 +39,9 @@ impl<R: Read> Read for Gzip<R> {
 }
 
 /// Whether nothing but zeros follows; skips them.
+///
+/// # Errors
+/// When bytes follow that begin no member.
 fn ends<R: Read>(input: &mut Input<R>) -> io::Result<bool> {
     loop {
         let next = input.fill_buf()?;
@@ -43,10 +49,15 @@ fn ends<R: Read>(input: &mut Input<R>) -> io::Result<bool> {
         if next.is_empty() {
             return Ok(true);
         }
-        let is_all = zeros == next.len();
+        let other = next.get(zeros).copied();
         input.consume(zeros);
-        if !is_all {
-            return Ok(false);
+        match other {
+            None => {}
+            Some(MEMBER_BEGINS) => return Ok(false),
+            Some(_) => {
+                let what = "bytes that are no gzip data follow its end";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
         }
     }
 }

@@ -2,5 +2,6 @@
 
 pub(crate) mod arena;
 pub(crate) mod descriptor;
+pub(crate) mod heap;
 pub(crate) mod residency;
 pub(crate) mod signals;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use node::{Decompress, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
+use record::Checksum;
 
 use crate::files::input::Inputs;
 use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
@@ -77,8 +78,8 @@ const UNIT_BYTES: u64 = 1 << 20;
 /// Checks the order of records.
 ///
 /// # Errors
-/// When the input cannot be read, or a line does not fit in memory. Disorder is a result, not an
-/// error.
+/// When the input cannot be read, or a line does not fit in memory, or a set in order does not have the
+/// records that its manifest lists. Disorder is a result, not an error.
 pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let job = &with_rows(node, job).await?;
     // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
@@ -87,7 +88,8 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let share = (job.memory_bytes / (2 * count as u64)).max(framing.longest() as u64);
     let longest = job.longest_line.map_or(share, |bytes| bytes as u64);
     let sources = std::slice::from_ref(&job.source);
-    let inputs = Inputs::open(node, sources, framing, job.reading()).await?;
+    let mut inputs = Inputs::open(node, sources, framing, job.reading()).await?;
+    let listed = inputs.listed.take();
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);
@@ -136,10 +138,16 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
         joined.broken.is_some() || joined.ahead.is_empty(),
         "records were left out"
     );
-    Ok(joined.broken.clone().unwrap_or(CheckResult::Kept {
+    if let Some(broken) = &joined.broken {
+        return Ok(broken.clone());
+    }
+    if let Some(listed) = listed {
+        listed.check(Checksum(joined.checksum))?;
+    }
+    Ok(CheckResult::Kept {
         records: joined.records,
         checksum: joined.checksum,
-    }))
+    })
 }
 
 impl Checked {

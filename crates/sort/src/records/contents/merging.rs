@@ -167,7 +167,7 @@ impl Merging {
         room: Room,
         out: &mut [u8],
     ) -> Merged {
-        let last = std::mem::take(&mut self.last);
+        let mut last = std::mem::take(&mut self.last);
         let mut short = std::mem::take(&mut self.short);
         let (mut begin, mut dropped) = (None, Sum::default());
         let merged = self.merge_if(order, room, out, |done, record| {
@@ -183,10 +183,11 @@ impl Merging {
             false
         });
         self.short = short;
-        self.last = match begin {
-            Some(begin) => out[begin..merged.size.bytes as usize].to_vec(),
-            None => last,
-        };
+        if let Some(begin) = begin {
+            last.clear();
+            last.extend_from_slice(&out[begin..merged.size.bytes as usize]);
+        }
+        self.last = last;
         Merged { dropped, ..merged }
     }
 
