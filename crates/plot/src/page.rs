@@ -98,11 +98,10 @@ const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, N
     All times are simulated: they follow from the machine\u{2019}s description and the seeds alone, \
     and are the same on every computer. Some costs of the machines were chosen to give a published \
     figure: such a claim is a fit, and shows only that the simulator adds up. Nothing was adjusted to \
-    the others, which are predicted. The paper leaves some choices open. Three readings of it are run: \
-    \u{201c}the program of 2021\u{201d}, which its authors used before; \u{201c}the text\u{201d}, which \
-    sends each key by itself; and \u{201c}lock-step\u{201d}, in which a core sends one message for each \
-    bucket.";
-
+    the others, which are predicted. The paper leaves some choices open. Four readings of it are run, each \
+    named by its source: \u{201c}program-june\u{201d} and \u{201c}program-july\u{201d}, two states of \
+    the program that its authors published; \u{201c}text\u{201d}, the paper\u{2019}s words; and \
+    \u{201c}lock-step\u{201d}, both together, as it was fixed before the figures were run.";
 /// The title and the introduction.
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {
     let version = escaped(&about.version);

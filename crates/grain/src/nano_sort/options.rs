@@ -74,25 +74,35 @@ pub struct Reading {
     pub exchange: Option<Exchange>,
 }
 
-/// A reading that has a source.
+/// A reading that has a source, for which it is named. None mixes choices of two sources.
+///
+/// In all of them PivotSelect looks at twice the buckets, a coin chooses between the two medians of an
+/// even number, and the machine copies multicasts; decisions 0009 and 0028.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Named {
-    /// The program of 2021 before its shuffle became lock-step; meets most figures (decision 0028)
+    /// The authors' program of June 2021, whose shuffle sends before it receives
     ///
-    /// Bursts of 16, a message for each bucket, 10 cores of each bucket that select pivots, an
-    /// incast of 10.
+    /// Bursts of 16 (that program sends all keys first; ours has room for 16), a message for each
+    /// bucket, 10 cores of each bucket that select pivots, an incast of 10. PivotSelect, the median of
+    /// an even number and multicast are as in all readings.
     #[default]
-    Program,
-    /// Fixed before any figure was run (decision 0009)
+    ProgramJune,
+    /// The same program of July 2021, whose shuffle is lock-step
     ///
-    /// Bursts of 1, a message for each bucket, all cores select pivots, an incast of as many as
-    /// there are buckets.
-    LockStep,
-    /// The paper's text, with 10 cores of each bucket; meets the headline (decision 0028)
+    /// As program-june with --burst 1. PivotSelect, the median of an even number and multicast are as
+    /// in all readings.
+    ProgramJuly,
+    /// The paper's text
     ///
-    /// Bursts of 1, a message for each key, an incast of as many as there are buckets.
+    /// Bursts of 1, a message for each key, all cores select pivots, an incast of as many as there are
+    /// buckets. PivotSelect, the median of an even number and multicast are as in all readings.
     Text,
+    /// Text and program, fixed before any figure was run but for one choice (decision 0009)
+    ///
+    /// Bursts of 1, a message for each bucket, all cores select pivots, an incast of as many as there
+    /// are buckets. PivotSelect, the median of an even number and multicast are as in all readings.
+    LockStep,
 }
 
 /// Cores of each bucket that select pivots, and medians that are merged at a time, in the program
@@ -118,30 +128,30 @@ impl Reading {
     /// How keys are sent to their buckets.
     pub fn exchange(self) -> Exchange {
         self.exchange.unwrap_or(match self.named {
-            Named::Program | Named::LockStep => Exchange::Buckets,
+            Named::ProgramJune | Named::ProgramJuly | Named::LockStep => Exchange::Buckets,
             Named::Text => Exchange::Keys,
         })
     }
 
     pub(super) fn burst(self) -> u32 {
         self.burst.unwrap_or(match self.named {
-            Named::Program => super::program::MOST_BURST,
-            Named::LockStep | Named::Text => 1,
+            Named::ProgramJune => super::program::MOST_BURST,
+            Named::ProgramJuly | Named::LockStep | Named::Text => 1,
         })
     }
 
     /// Most cores of each bucket that select pivots; `None` for all.
     pub(super) fn rows(self) -> Option<u32> {
         self.rows.or(match self.named {
-            Named::Program | Named::Text => Some(TEN),
-            Named::LockStep => None,
+            Named::ProgramJune | Named::ProgramJuly => Some(TEN),
+            Named::LockStep | Named::Text => None,
         })
     }
 
     /// Medians that are merged at a time, in a sort into that many buckets.
     pub(super) fn incast(self, buckets: u32) -> u32 {
         self.incast.unwrap_or(match self.named {
-            Named::Program => TEN,
+            Named::ProgramJune | Named::ProgramJuly => TEN,
             Named::LockStep | Named::Text => buckets,
         })
     }

@@ -42,7 +42,12 @@ pub fn nano_sort(harness: &impl Harness) {
 /// No keys, and so many that a bucket needs several messages.
 pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500)] {
-        for named in [Named::Program, Named::LockStep, Named::Text] {
+        for named in [
+            Named::ProgramJune,
+            Named::ProgramJuly,
+            Named::Text,
+            Named::LockStep,
+        ] {
             let reading = Reading::from(named);
             is_right(
                 harness,
