@@ -9,8 +9,6 @@ use pipeline::Failure;
 use record::rows::BadRow;
 use thiserror::Error;
 
-use crate::records::lengths::LONGEST_BYTES;
-
 pub use amount::amount;
 pub(crate) use {amount::asked, facts::no_memory, facts::row_place};
 
@@ -132,20 +130,14 @@ pub enum SortError {
     },
     /// A line is longer than the buffers of this run.
     #[error(
-        "{place} is longer than {bound}",
-        bound = match *limit < LONGEST_BYTES as u64 {
-            true => format!(
-                "the buffers ({limit}): {read} of it were read; set --max-line to at least its length, \
-                 and a larger -S if that is refused",
-                read = amount(*read),
-                limit = amount(*limit)
-            ),
-            false => format!("{}, and no longer one can be sorted; cut it", amount(*limit)),
-        },
+        "{place} is longer than the buffers ({limit}): {read} of it were read; set --max-line to at \
+         least its length, 2 GiB at most, and a larger -S if that is refused",
         place = match file {
             Some(file) => format!("{}: the line at byte {position}", file.display()),
             None => format!("the line at byte {position} of the input"),
-        }
+        },
+        read = amount(*read),
+        limit = amount(*limit)
     )]
     LongLine {
         /// The input, if there is only one.

@@ -190,7 +190,9 @@ fn a_rank_that_does_something_else_ends_the_job() {
     let told = lines(&ran)
         .first()
         .is_some_and(|line| line.contains("has stopped or has another command line"));
-    assert!(told, "{}", ran.err);
+    // On a busy machine the launcher may see it first. It ends rank 0, and says which rank it was.
+    let by_launcher = ran.err.contains("rank 1") && ran.err.contains("exiting improperly");
+    assert!(told || by_launcher, "{}", ran.err);
     // The launcher knows of two command lines: then it ends at once.
     for other in ["--version", "sort --help", "sort --no-such-option"] {
         let mut job = launch::launcher(1, "gristmill sort").unwrap();
