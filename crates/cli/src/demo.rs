@@ -258,9 +258,8 @@ fn caveat(is_direct: bool) -> String {
     format!(
         "The input of our sort {input}; the others began with cold disks.\n\
          `gristmill-bench datamation` measures that. No nanoPU with 65,536 cores exists:\n\
-         the paper's time is simulated, and ours comes from another simulator. Ours follows the\n\
-         program of 2021, which agrees with the paper's smaller runs. The paper's text sends each\n\
-         key by itself: `gristmill sim nano-sort --cores 64K --reading text` takes as long as the\n\
-         paper says (docs/papers/nanosort.md)."
+         the paper's time is simulated, and ours comes from another simulator. The mean of\n\
+         ten runs on 65,536 cores says (docs/papers/nanosort.md):\n{}",
+        sim::verdict()
     )
 }

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command, Id};
 
+use crate::sim;
+
 /// Asks for the long help.
 const ALL: &str = "--help=all";
 
@@ -40,7 +42,7 @@ const OF_SORT: [&str; 18] = [
 ];
 
 /// Options of a simulation or of a search in its short help, beside the first options of the program.
-const OF_SIM: [&str; 5] = ["machine", "seed", "trace", "json", "dials"];
+const OF_SIM: [&str; 6] = ["reading", "machine", "seed", "trace", "json", "dials"];
 
 /// The most options of a program in its short help.
 const MOST_OF_PROGRAM: usize = 3;
@@ -86,11 +88,12 @@ fn shortened(command: Command, simulates: bool) -> Command {
         true => arg.action(ArgAction::HelpShort),
         false if is_rare(&arg) => arg.hide(true),
         false if simulates => {
-            let is_machine = arg.get_id() == "machine";
+            // Their help names the values.
+            let is_named = ["machine", "reading"].contains(&arg.get_id().as_str());
             place += 1;
             arg.help_heading(None)
                 .display_order(place)
-                .hide_possible_values(is_machine)
+                .hide_possible_values(is_named)
         }
         false => arg,
     });
@@ -117,7 +120,10 @@ fn shortened(command: Command, simulates: bool) -> Command {
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
         .collect();
-    let command = command.after_help(more);
+    let command = match name == "sim" && !simulates {
+        true => command.after_help(format!("{}\n\n{more}", sim::verdict())),
+        false => command.after_help(more),
+    };
     let below = |sub| shortened(sub, simulates || name == "sim");
     names
         .into_iter()

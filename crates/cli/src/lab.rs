@@ -41,6 +41,8 @@ enum Command {
     List,
     /// Run an experiment
     Run(Run),
+    /// Print how the paper stands: the verdict, and each published figure by reading
+    Verdict,
     /// Run several experiments, or all of the paper, and write a page for a browser
     Report(report::Arguments),
 }
@@ -79,6 +81,7 @@ struct Run {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     match &arguments.command {
         Command::List => list(),
+        Command::Verdict => verdict(),
         Command::Report(arguments) => report::run(arguments),
         Command::Run(run) => act(run).map_err(|failure| failure.with_json(run.json)),
     }
@@ -93,6 +96,15 @@ fn list() -> Result<Exit, CliFailure> {
         ))?;
         say::out(format!("{:20} {}", "", costs(&experiment)?))?;
     }
+    Ok(Exit::Done)
+}
+
+/// Prints the verdict and its tables, from the figures that the files of experiments have.
+fn verdict() -> Result<Exit, CliFailure> {
+    say::out(::lab::verdict()?)?;
+    let [on_nano_sort, on_others] = ::lab::statements()?;
+    say::out(format!("\nNanoSort, by reading:\n\n{on_nano_sort}"))?;
+    say::out(format!("The machine and other programs:\n\n{on_others}"))?;
     Ok(Exit::Done)
 }
 

@@ -24,6 +24,12 @@ pub use alone::main;
 pub(crate) use options::Arguments;
 pub(crate) use watch::{stop_on_signal, stop_within, watched};
 
+/// The verdict on the paper, as a line of help.
+pub(crate) fn verdict() -> String {
+    let verdict = ::lab::verdict().expect("the built-in experiments are right");
+    format!("NanoSort on 65,536 cores: {verdict}")
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let runs = &arguments.runs;
     let ended = match &arguments.chosen {

@@ -43,6 +43,7 @@ mod built_in;
 mod chart;
 mod check;
 mod grid;
+mod judged;
 mod line;
 mod measure;
 mod mistake;
@@ -56,6 +57,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+pub use judged::UNNAMED;
 pub use result::Sample;
 
 use std::collections::BTreeMap;
@@ -153,11 +155,10 @@ impl Experiment {
         built_in::names()
     }
 
-    /// The built-in experiment of that name, or of that last part of a name, or the one in that
-    /// file.
+    /// The built-in experiment of that name, or of that last part of it, or the one in that file.
     ///
     /// # Errors
-    /// A file error if there is none, or if it is wrong or cannot run.
+    /// If there is none, or if it is wrong or cannot run.
     pub fn load(name: &str) -> Result<Experiment, LabError> {
         let (name, text) = built_in::text_of(name)?;
         Experiment::parse(&name, &text)
@@ -184,9 +185,8 @@ impl Experiment {
         };
         or(&mut self.name, name);
         or(&mut self.title, name);
-        let labels: Vec<_> = (0..self.series.len())
-            .map(|at| self.default_label(at))
-            .collect();
+        let all = 0..self.series.len();
+        let labels: Vec<_> = all.map(|at| self.default_label(at)).collect();
         // Without tables of charts a chart is a name that series share.
         let has_charts = !self.charts.is_empty();
         for (series, label) in self.series.iter_mut().zip(&labels) {

@@ -43,6 +43,7 @@ pub mod trace;
 mod tune;
 mod tune_report;
 mod tuning;
+mod verdict;
 
 pub use changes::{Changes, Multicast};
 pub use error::{LabError, Mistake};
@@ -62,3 +63,4 @@ pub use spread::{Spread, quantile};
 pub use tune::{Choice, Dial, Ended, Figures, Outcome, Reading, Tried};
 pub use tune_report::{Confirmed, TuneReport};
 pub use tuning::Tuning;
+pub use verdict::{statements, verdict};

@@ -11,6 +11,7 @@ fn main() -> std::io::Result<()> {
         version: "0.0.0".to_owned(),
         command: "an example".to_owned(),
         title: None,
+        verdict: None,
     };
     std::io::stdout().write_all(plot::page(&sample::figures(), &about).as_bytes())
 }

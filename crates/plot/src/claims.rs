@@ -1,6 +1,7 @@
 //! Tables of claims: one of all figures, and one per figure with reasons and notes.
 
-use crate::figure::{Claim, Figure, Outcome, SetBy};
+use crate::figure::{Claim, Figure};
+use crate::standing::tallies;
 use crate::text::{escaped, number, paragraph};
 
 const HEAD: [&str; 6] = ["claim", "paper", "ours", "deviation", "set by", "outcome"];
@@ -12,10 +13,10 @@ pub(crate) fn summary(figures: &[Figure], links: &[String]) -> String {
     if all().next().is_none() {
         return paragraph("soft", "No claims.");
     }
-    let counts = Outcome::ALL.map(|outcome| {
-        let (word, count) = (outcome.word(), counted(all(), outcome));
-        format!("<span class=\"outcome {word}\">{count}</span> ")
-    });
+    let counts: String = tallies(all())
+        .iter()
+        .map(|tally| paragraph("counts", &escaped(tally)))
+        .collect();
     let mut rows = String::new();
     for (figure, link) in figures.iter().zip(links) {
         let name = escaped(&figure.name);
@@ -26,22 +27,7 @@ pub(crate) fn summary(figures: &[Figure], links: &[String]) -> String {
         }
     }
     let table = table("<th scope=\"col\">figure</th>", &rows);
-    format!("<p class=\"counts\">{}</p>\n{table}", counts.concat())
-}
-
-/// The number of claims with an outcome, in words. Fits are counted apart.
-pub fn counted<'c>(claims: impl Iterator<Item = &'c Claim>, outcome: Outcome) -> String {
-    let (mut all, mut fits) = (0, 0);
-    for claim in claims.filter(|claim| claim.outcome == outcome) {
-        all += 1;
-        fits += usize::from(claim.set_by == SetBy::Fit);
-    }
-    let word = outcome.word();
-    match fits {
-        0 => format!("{all} {word}"),
-        1 => format!("{all} {word} (1 fit)"),
-        fits => format!("{all} {word} ({fits} fits)"),
-    }
+    format!("{counts}{table}")
 }
 
 /// The claims of a figure, with reasons and notes.
@@ -115,17 +101,20 @@ fn off(claim: &Claim) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Check;
+    use crate::figure::{Check, Outcome, SetBy};
 
     fn claim(paper: f64, ours: f64, at_least: bool) -> Claim {
         let text = |text: &str| text.to_owned();
         Claim {
             id: text("x"),
             claim: text("x"),
+            statement: text("x"),
+            reading: None,
             unit: text("us"),
             paper,
             at_least,
             at_most: false,
+            tolerance: None,
             ours,
             deviation: ours / paper - 1.0,
             set_by: SetBy::Predicted,

@@ -150,6 +150,12 @@ pub struct Claim {
     pub id: String,
     /// The claim in the paper's words.
     pub claim: String,
+    /// The paper's statement, which several claims may judge.
+    #[serde(default)]
+    pub statement: String,
+    /// The reading of the paper that is judged, where it leaves choices open.
+    #[serde(default)]
+    pub reading: Option<String>,
     /// Unit of both figures.
     pub unit: String,
     /// The paper's figure, in that unit.
@@ -159,6 +165,10 @@ pub struct Claim {
     /// Whether the paper says "at most".
     #[serde(default)]
     pub at_most: bool,
+    /// How far ours may be off, as a share; none for a bound or a shape without slack, or a claim that is
+    /// only shown.
+    #[serde(default)]
+    pub tolerance: Option<f64>,
     /// Our figure; `null` in JSON if there is none.
     #[serde(deserialize_with = "number_or_nan")]
     pub ours: f64,
@@ -185,9 +195,11 @@ pub enum SetBy {
     /// Nothing was adjusted to the paper's figure.
     #[default]
     Predicted,
-    /// A number of the machine was chosen to give this figure: agreement shows only that the
-    /// simulator adds up.
+    /// A number of the machine was chosen to give this figure, or it took part in the choice of a
+    /// reading: agreement shows only that the simulator adds up.
     Fit,
+    /// The figure is our own aim, and no paper's.
+    Aim,
 }
 
 impl SetBy {
@@ -196,6 +208,7 @@ impl SetBy {
         match self {
             SetBy::Predicted => "predicted",
             SetBy::Fit => "fit",
+            SetBy::Aim => "our aim",
         }
     }
 }

@@ -80,10 +80,13 @@ mod tests {
         Claim {
             id: "x".to_owned(),
             claim: "x < y".to_owned(),
+            statement: "x < y".to_owned(),
+            reading: None,
             unit: "us".to_owned(),
             paper: 10.0,
             at_least: false,
             at_most: false,
+            tolerance: None,
             ours,
             deviation: ours / 10.0 - 1.0,
             set_by: SetBy::Predicted,

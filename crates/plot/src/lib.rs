@@ -4,7 +4,7 @@
 //!   Figure: charts, claims, breakdown (plain data, also JSON)
 //!      |
 //!      +-- chart      axis, plane, labels, sign; data (its table)
-//!      +-- claims     the paper's figures beside ours; grid (of every reading)
+//!      +-- claims     the paper's figures beside ours; standing, grid (of every reading)
 //!      +-- picture    all cores over time, path (the critical one); stages (box plots, colours)
 //!      |
 //!   page: one file without scripts, fonts or links to the network
@@ -27,12 +27,13 @@ mod plane;
 mod section;
 mod sign;
 mod stages;
+mod standing;
 mod text;
 
-pub use claims::counted;
 pub use figure::{
     Axis, Breakdown, Chart, Check, Claim, Figure, Grid, Mark, Outcome, Path, PathStage, Picture,
     Point, Reading, Scale, Series, SetBy, Size, Spread, StageSpread,
 };
 pub use page::{About, page};
+pub use standing::{Standing, tallies};
 pub use text::plain;

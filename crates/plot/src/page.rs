@@ -33,6 +33,8 @@ pub struct About {
     pub command: String,
     /// Heading of a page of one's own experiments; `None` for the paper's.
     pub title: Option<String>,
+    /// The result of all in a sentence, which opens the page.
+    pub verdict: Option<String>,
 }
 
 /// The HTML page of these figures, in their order.
@@ -102,6 +104,7 @@ const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, N
     named by its source: \u{201c}program-june\u{201d} and \u{201c}program-july\u{201d}, two states of \
     the program that its authors published; \u{201c}text\u{201d}, the paper\u{2019}s words; and \
     \u{201c}lock-step\u{201d}, both together, as it was fixed before the figures were run.";
+
 /// The title and the introduction.
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {
     let version = escaped(&about.version);
@@ -125,6 +128,11 @@ fn titles(about: &About, figures: &[Figure]) -> (String, String) {
 
 fn head(about: &About, figures: &[Figure]) -> String {
     let (title, lead) = titles(about, figures);
+    let verdict = about
+        .verdict
+        .iter()
+        .map(|verdict| paragraph("verdict", &escaped(verdict)));
+    let verdict: String = verdict.collect();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -132,7 +140,7 @@ fn head(about: &About, figures: &[Figure]) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; img-src data:\"/>\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
-         <p class=\"lead\">{lead}</p>\n"
+         {verdict}<p class=\"lead\">{lead}</p>\n"
     )
 }
 

@@ -88,7 +88,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let words = ["gristmill", "lab", "report"].into_iter().chain(full);
     let given = arguments.names.iter().map(String::as_str);
     let command = words.chain(given).collect::<Vec<_>>().join(" ");
-    let about = about(command, &figures, !arguments.names.is_empty());
+    let mut about = about(command, &figures, !arguments.names.is_empty());
+    if arguments.names.is_empty() {
+        about.verdict = Some(::lab::verdict()?);
+    }
     file.write(&page(&figures, &about))?;
     if arguments.progress != progress::Mode::Json {
         let path = arguments.output.display();
@@ -118,6 +121,7 @@ pub(super) fn about(command: String, figures: &[Figure], is_own: bool) -> About 
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command,
         title: is_own.then_some(title),
+        verdict: None,
     }
 }
 

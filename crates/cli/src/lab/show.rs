@@ -1,8 +1,7 @@
 //! A figure for people, in 80 columns.
 
 use plot::{
-    Axis, Breakdown, Chart, Claim, Figure, Grid, Mark, Outcome, Point, Reading, Series, SetBy,
-    Size, counted,
+    Axis, Breakdown, Chart, Claim, Figure, Grid, Mark, Point, Reading, Series, SetBy, Size, tallies,
 };
 
 use super::text;
@@ -30,8 +29,10 @@ pub(super) fn figure(figure: &Figure) -> Result<(), CliFailure> {
     }
     say::out("")?;
     figure.claims.iter().try_for_each(claim)?;
-    let counts = Outcome::ALL.map(|outcome| counted(figure.claims.iter(), outcome));
-    say::out(format!("\nclaims: {}", counts.join(", ")))
+    say::out("")?;
+    tallies(figure.claims.iter())
+        .into_iter()
+        .try_for_each(say::out)
 }
 
 /// Prints how the small size differs from the paper's.
@@ -248,8 +249,10 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
         shown.outcome.word()
     ))?;
     say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
-    if shown.set_by == SetBy::Fit {
-        say::out("   a fit: a number of the machine was chosen for it")?;
+    match shown.set_by {
+        SetBy::Predicted => {}
+        SetBy::Fit => say::out("   a fit: it took part in the choice of a number or a reading")?,
+        SetBy::Aim => say::out("   our own aim, and no claim of a paper")?,
     }
     let reason = shown.reason();
     let reason = reason.map(|(what, why)| format!("{what}: {why}"));

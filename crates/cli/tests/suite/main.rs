@@ -55,3 +55,4 @@ mod trust;
 mod unique;
 mod unsized_input;
 mod untidy_rows;
+mod verdict;

@@ -42,13 +42,16 @@ pub struct NanoSort {
 }
 
 described! { NanoSort is "nano-sort" on 256 cores;
-    "--cores 4096 --keys-per-core 32", "--cores 64K --threads 2 --trace out.json"
+    "--cores 4096 --reading text"
 }
 
 /// A reading of the paper: one by name, and its choices one by one.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// The reading that gives the choices below their defaults
+    /// Reading of the paper: program-june or program-july (the authors' program, two states), text (the
+    /// paper's words), lock-step (both, fixed before the figures)
+    ///
+    /// It gives the choices below their defaults.
     #[arg(id = "reading", long = "reading", value_enum, default_value_t)]
     #[serde(rename = "reading")]
     pub named: Named,

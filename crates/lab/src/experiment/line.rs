@@ -4,6 +4,7 @@
 //!   [[line]]
 //!   claim             the paper's words
 //!   id                name for programs; the claim if left out
+//!   statement         name of the paper's statement, where several lines judge it; else the claim
 //!   note              caveats about the comparison
 //!   paper, unit       the paper's figure
 //!   at_least, at_most the paper says so: more, or less, is no failure
@@ -12,7 +13,7 @@
 //!                     fails if ours is off it by more than 1 %
 //!   smoke             the same at smoke size
 //!   set_by            "fit" if a number of the machine, or a reading of the paper, was chosen to
-//!                     give the paper's figure
+//!                     give the paper's figure; "aim" if the figure is our own and no paper's
 //!   known_miss        why the paper's figure is not met: the line is then missed and does not fail
 //!
 //!   and one of
@@ -52,6 +53,7 @@ pub(crate) struct Line {
     pub id: String,
     #[serde(default)]
     pub claim: String,
+    pub statement: Option<String>,
     pub note: Option<String>,
     pub paper: Option<f64>,
     unit: Option<String>,

@@ -297,31 +297,11 @@ impl Ran<'_> {
             Source::Curve(number) => Some(&self.of.series[number]),
             _ => None,
         };
-        let paper = line.paper(table);
-        let (outcome, reason) = match self.fault(source) {
+        let judged = match self.fault(source) {
             Some(fault) => (Outcome::Failed, Some(fault)),
-            None => line.judged(paper, ours, self.known(line)),
+            None => line.judged(line.paper(table), ours, self.known(line)),
         };
-        let fault = reason.clone().filter(|_| outcome == Outcome::Failed);
-        let known_miss = reason.filter(|_| outcome == Outcome::Missed);
-        Ok(Claim {
-            id: line.id.clone(),
-            claim: line.claim.clone(),
-            unit: line.unit(table.map_or("", |series| &series.vary)),
-            paper,
-            at_least: line.is_at_least(),
-            at_most: line.at_most,
-            ours,
-            deviation: ours / paper - 1.0,
-            set_by: line.set_by,
-            note: line.note.clone(),
-            outcome,
-            known_miss,
-            check: Check {
-                passed: fault.is_none(),
-                fault,
-            },
-        })
+        Ok(line.told(self.of, ours, judged))
     }
 
     /// Our figure when the line was written, if it was of the same seeds.

@@ -16,6 +16,7 @@ fn about() -> About {
         version: "1.2.3".to_owned(),
         command: "gristmill lab report".to_owned(),
         title: None,
+        verdict: None,
     }
 }
 
@@ -162,6 +163,7 @@ fn markup_in_figures_is_escaped() {
     let evil = || EVIL.to_owned();
     let mut chart = plot::Chart {
         title: evil(),
+        verdict: None,
         x: sample::axis(EVIL, Scale::Linear, &[EVIL]),
         y: sample::axis(EVIL, Scale::Linear, &[]),
         series: vec![sample::series(EVIL, &[(0.0, 1.0, 0.5)])],
@@ -206,6 +208,7 @@ fn markup_in_figures_is_escaped() {
             version: evil(),
             command: evil(),
             title: Some(evil()),
+            verdict: None,
         },
     );
     check(&text);

@@ -1,0 +1,121 @@
+//! A line as a claim with its outcome, and the reading of NanoSort that it judges.
+
+use clap::ValueEnum;
+use grain::Named;
+use plot::{Check, Claim, Outcome};
+
+use super::Experiment;
+use super::line::Line;
+use super::series::Series;
+
+/// The program that has readings, and the option that names one.
+const NANO_SORT: &str = "nano-sort";
+const READING: &str = "reading";
+
+/// Options that change a choice of a reading. A run with one of them has no reading's name.
+const CHOICES: [&str; 6] = [
+    "incast",
+    "burst",
+    "rows",
+    "pivot-keys",
+    "exchange",
+    "phase-end",
+];
+
+/// The word in place of a reading's name for choices of several sources.
+pub const UNNAMED: &str = "other choices";
+
+impl Experiment {
+    /// Whether it runs every combination of some choices.
+    pub fn compares_readings(&self) -> bool {
+        !self.grid.is_empty()
+    }
+
+    /// Its claims, judged by the figures that it had when the lines were written: nothing runs. A shape
+    /// without one is met unless the file gives the reason of a miss: else a run at full size fails.
+    pub fn claims_of_today(&self) -> Vec<Claim> {
+        let told = |line: &Line| {
+            let judged = match (line.today, &line.known_miss) {
+                (Some(today), _) => line.judged(line.paper(line.curve(self)), today, None),
+                (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
+                (None, None) => (Outcome::Met, None),
+            };
+            line.told(self, line.today.unwrap_or(f64::NAN), judged)
+        };
+        self.lines.iter().map(told).collect()
+    }
+}
+
+impl Line {
+    /// The claim with our figure and its outcome.
+    pub(super) fn told(
+        &self,
+        of: &Experiment,
+        ours: f64,
+        (outcome, reason): (Outcome, Option<String>),
+    ) -> Claim {
+        let table = self.curve(of);
+        let paper = self.paper(table);
+        let fault = reason.clone().filter(|_| outcome == Outcome::Failed);
+        Claim {
+            id: self.id.clone(),
+            claim: self.claim.clone(),
+            statement: self.statement.as_ref().unwrap_or(&self.claim).clone(),
+            reading: self.reading(of),
+            unit: self.unit(table.map_or("", |series| &series.vary)),
+            paper,
+            at_least: self.is_at_least(),
+            at_most: self.at_most,
+            tolerance: self.tolerance,
+            ours,
+            deviation: ours / paper - 1.0,
+            set_by: self.set_by,
+            note: self.note.clone(),
+            outcome,
+            known_miss: reason.filter(|_| outcome == Outcome::Missed),
+            check: Check {
+                passed: fault.is_none(),
+                fault,
+            },
+        }
+    }
+
+    fn series<'a>(&self, of: &'a Experiment) -> Option<&'a Series> {
+        let id = self.series.as_ref()?;
+        of.series.iter().find(|series| series.id == *id)
+    }
+
+    /// The series whose shape is claimed.
+    fn curve<'a>(&self, of: &'a Experiment) -> Option<&'a Series> {
+        self.series(of).filter(|_| self.is.is_some())
+    }
+
+    /// The reading whose figure is judged; `None` for other programs.
+    fn reading(&self, of: &Experiment) -> Option<String> {
+        let series = self.series(of);
+        let (program, with) = match series {
+            Some(series) => (&series.program, &series.with),
+            None => (self.program.as_ref()?, &self.with),
+        };
+        if program != NANO_SORT {
+            return None;
+        }
+        let varied = series.map_or("", |series| &series.vary);
+        if CHOICES
+            .iter()
+            .any(|&choice| choice == varied || with.contains_key(choice))
+        {
+            return Some(UNNAMED.to_owned());
+        }
+        let varied = self.at.as_ref().filter(|_| varied == READING);
+        let default = || {
+            Named::default()
+                .to_possible_value()
+                .map(|value| value.get_name().to_owned())
+        };
+        varied
+            .or(with.get(READING))
+            .map(ToString::to_string)
+            .or_else(default)
+    }
+}

@@ -1,0 +1,146 @@
+//! How a paper's statements stand: several claims may judge one, and it counts once.
+
+use std::collections::BTreeMap;
+
+use crate::figure::{Claim, Outcome, SetBy};
+
+/// The standing of a statement, for one reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// All of its claims are met, and nothing was chosen for them.
+    Met,
+    /// A claim that took part in a choice is met: that shows nothing.
+    Fit,
+    /// Shown without a judgement.
+    Shown,
+    /// A claim is missed.
+    Missed,
+    /// A claim has failed.
+    Failed,
+}
+
+impl Standing {
+    const ALL: [Standing; 5] = [
+        Standing::Met,
+        Standing::Fit,
+        Standing::Shown,
+        Standing::Missed,
+        Standing::Failed,
+    ];
+
+    /// The standing of the statement that these claims judge; `None` without one. A choice was made for
+    /// one of several claims, which stands then: the others tell of values that were not chosen.
+    pub fn of<'c>(claims: impl Iterator<Item = &'c Claim>) -> Option<Standing> {
+        let one = |claim: &Claim| match (claim.outcome, claim.set_by) {
+            (Outcome::Met, SetBy::Fit) => Standing::Fit,
+            (Outcome::Met, _) => Standing::Met,
+            (Outcome::Shown, _) => Standing::Shown,
+            (Outcome::Missed, _) => Standing::Missed,
+            (Outcome::Failed, _) => Standing::Failed,
+        };
+        let all: Vec<Standing> = claims.map(one).collect();
+        let is_fit = all.contains(&Standing::Fit) && !all.contains(&Standing::Failed);
+        if is_fit {
+            Some(Standing::Fit)
+        } else {
+            all.into_iter().max()
+        }
+    }
+
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Met => "met",
+            Standing::Fit => "fit",
+            Standing::Shown => "shown",
+            Standing::Missed => "missed",
+            Standing::Failed => "failed",
+        }
+    }
+}
+
+/// The number of statements by their standing: a line for each reading, one for claims without a reading,
+/// and one for our own aims.
+pub fn tallies<'c>(claims: impl Iterator<Item = &'c Claim>) -> Vec<String> {
+    let mut whose: Vec<(String, BTreeMap<&str, Vec<&Claim>>)> = Vec::new();
+    for claim in claims {
+        let who = match (claim.set_by, &claim.reading) {
+            (SetBy::Aim, _) => "our own aims",
+            (_, Some(reading)) => reading,
+            (_, None) => "claims",
+        };
+        let place = whose.iter().position(|(known, _)| known == who);
+        let place = place.unwrap_or_else(|| {
+            whose.push((who.to_owned(), BTreeMap::new()));
+            whose.len() - 1
+        });
+        let statement = whose[place].1.entry(&claim.statement).or_default();
+        statement.push(claim);
+    }
+    let told = |(who, statements): (String, BTreeMap<&str, Vec<&Claim>>)| {
+        let standings = statements.into_values();
+        let standings: Vec<_> = standings
+            .filter_map(|of| Standing::of(of.into_iter()))
+            .collect();
+        let counted = |standing: Standing| {
+            let count = standings.iter().filter(|&&its| its == standing).count();
+            (count > 0).then(|| format!("{count} {}", standing.word()))
+        };
+        let counts: Vec<_> = Standing::ALL.into_iter().filter_map(counted).collect();
+        format!("{who}: {}", counts.join(", "))
+    };
+    whose.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Check;
+
+    fn claim(statement: &str, reading: Option<&str>, outcome: Outcome, set_by: SetBy) -> Claim {
+        Claim {
+            id: statement.to_owned(),
+            claim: statement.to_owned(),
+            statement: statement.to_owned(),
+            reading: reading.map(str::to_owned),
+            unit: "us".to_owned(),
+            paper: 1.0,
+            at_least: false,
+            at_most: false,
+            tolerance: None,
+            ours: 1.0,
+            deviation: 0.0,
+            set_by,
+            note: None,
+            outcome,
+            known_miss: None,
+            check: Check {
+                passed: true,
+                fault: None,
+            },
+        }
+    }
+
+    #[test]
+    fn a_statement_counts_once_for_each_reading() {
+        use Outcome::{Met, Missed};
+        use SetBy::{Aim, Fit, Predicted};
+        let claims = [
+            claim("26 us", Some("text"), Met, Predicted),
+            claim("26 us", Some("text"), Missed, Predicted),
+            claim("26 us", Some("june"), Missed, Predicted),
+            claim("26 us", Some("june"), Met, Fit),
+            claim("40 keys", None, Met, Predicted),
+            claim("40 keys", None, Met, Predicted),
+            claim("half the time", None, Met, Aim),
+        ];
+        let expected = [
+            "text: 1 missed",
+            "june: 1 fit",
+            "claims: 1 met",
+            "our own aims: 1 met",
+        ];
+        assert_eq!(tallies(claims.iter()), expected);
+        assert_eq!(Standing::of([].iter()), None);
+    }
+}
