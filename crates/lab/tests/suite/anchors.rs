@@ -88,7 +88,7 @@ fn wire_to_wire_of_each_stack() {
             format!("{machine} wire to wire in ns"),
             report.time_us.mean * 1e3 + mac_ns,
             ns,
-            5.0,
+            2.0,
         )
     };
     compare(&published.map(row));
@@ -108,7 +108,7 @@ fn a_round_trip_of_ramcloud() {
         "round trip in us".to_owned(),
         trip_us + 2.0 * mac_us,
         5.0,
-        10.0,
+        2.0,
     )]);
 }
 
@@ -144,7 +144,7 @@ fn receiving_and_sending() {
 #[test]
 fn scanning_and_sorting() {
     let min = nanoseconds("local-min", &[("keys-per-core", 8192)]);
-    compare(&[("minimum of 8,192 in ns".to_owned(), min, 18_000.0, 5.0)]);
+    compare(&[("minimum of 8,192 in ns".to_owned(), min, 18_000.0, 1.0)]);
     let sort = |keys| nanoseconds("local-sort", &[("keys-per-core", keys)]);
     let (many, few) = (sort(1024), sort(40));
     assert!(
