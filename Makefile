@@ -262,7 +262,7 @@ dist-deb: release mpi-if-possible
 dist-wheel:
 	sh dist/wheel.sh
 
-# Every figure at the paper's size: judges all claims and writes the page, in half an hour.
+# Every figure at the paper's size: judges all claims and writes the page, in one to two hours.
 figures: build
 	$(BINARY) lab report --full --results target/figures -o target/report.html
 

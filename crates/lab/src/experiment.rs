@@ -13,7 +13,7 @@
 //!
 //! ```text
 //!   title, source     heading (else the file's name); paper and figure
-//!   says, note        the paper's finding; caveats about ours
+//!   says, shows, note the paper's finding; what ours shows; caveats
 //!   machine           "nanopu" if it is missing
 //!   [changes]         changes of the machine, by the names of `sim`'s options
 //!   seed, runs        seed of the first run; runs per point, whose mean is the figure
@@ -30,8 +30,8 @@
 //!   [[grid]]          a choice that the paper leaves open: all combinations are run and judged
 //! ```
 //!
-//! A file is checked as a whole when it is read, and all its mistakes are told at once (`read`,
-//! `mistake`, `check`). docs/experiments.md has every key for users.
+//! A file is checked as a whole when it is read, and all mistakes are told at once (`read`, `mistake`,
+//! `check`). docs/experiments.md has every key.
 //!
 //! There are two sizes. Full size is the paper's, and only there claims are judged. Smoke size
 //! takes a moment: it shows that everything runs and that results have not changed. A file without
@@ -85,7 +85,6 @@ use series::Series;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Its name, or the path of its file.
     #[serde(skip)]
     name: String,
     /// Seed and runs that replace the file's.
@@ -101,6 +100,7 @@ pub struct Experiment {
     #[serde(default)]
     pub source: String,
     says: Option<String>,
+    shows: Option<String>,
     note: Option<String>,
     #[serde(default = "nanopu")]
     machine: String,
@@ -211,8 +211,8 @@ impl Experiment {
     /// The label of a series that has none: its program, and what distinguishes it from others.
     fn default_label(&self, at: usize) -> String {
         let series = &self.series[at];
-        let others = self.series.iter().enumerate();
-        let others = others.filter(|(other, it)| *other != at && it.label.is_empty());
+        let others = (self.series.iter().enumerate())
+            .filter(|(other, it)| *other != at && it.label.is_empty());
         let alike = others.filter(|(_, it)| it.program == series.program);
         let mut alike = alike.peekable();
         if alike.peek().is_none() {

@@ -145,6 +145,7 @@ mod tests {
             title: "Figure".to_owned(),
             source: "Paper".to_owned(),
             says: None,
+            shows: None,
             note: Some("a\nb".to_owned()),
             size: Size::Full,
             smaller: Vec::new(),

@@ -16,6 +16,9 @@ pub struct Figure {
     pub source: String,
     /// The paper's finding, in a sentence or two.
     pub says: Option<String>,
+    /// What the curves show, in our words.
+    #[serde(default)]
+    pub shows: Option<String>,
     /// Caveats for the reader.
     pub note: Option<String>,
     /// Size at which the experiment ran.

@@ -14,13 +14,14 @@ pub(crate) fn section(figure: &Figure, link: &str, is_alone: bool) -> String {
     };
     let says = |says| format!("<b>Claimed:</b> {}", escaped(says));
     let says = figure.says.as_deref().map(says);
+    let shows = figure.shows.as_deref().map(escaped);
     let note = figure.note.as_deref().map(escaped);
     let breakdown = figure.breakdown.as_ref().map(broken_down);
     [
         format!("<section class=\"figure\" id=\"{link}\">\n{heading}"),
         source(figure),
         says.map_or_else(String::new, |says| paragraph("says", &says)),
-        drawn(figure),
+        shows.map_or_else(|| drawn(figure), |shows| paragraph("shows", &shows)),
         charts(figure),
         figure.grid.as_ref().map_or_else(String::new, grid::grid),
         breakdown.unwrap_or_default(),

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Output file; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
-    /// Run at the paper's size and judge its claims: half an hour on two cores, and 3 GB of memory
+    /// Run at the paper's size and judge its claims: one to two hours on two cores, and 3 GB of memory
     #[arg(long)]
     full: bool,
     /// Save results as JSON in DIR, and reuse results that this build saved there

@@ -77,6 +77,7 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
         .iter()
         .flat_map(|note| text::wrapped(note, NOTE_COLUMNS));
     let says = figure.says.iter().map(|says| format!("The paper: {says}"));
+    let says = says.chain(figure.shows.clone());
     let says = says.flat_map(|says| text::wrapped(&says, NOTE_COLUMNS));
     says.chain(note).try_for_each(say::out)
 }

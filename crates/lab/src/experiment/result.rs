@@ -153,6 +153,7 @@ fn figure(ran: &Ran<'_>) -> Result<Figure, String> {
         title: of.title.clone(),
         source: of.source.clone(),
         says: of.says.clone(),
+        shows: of.shows.clone(),
         note: of.note.clone().or_else(|| equal_distributions(of, &series)),
         size,
         smaller: of.smaller(size),

@@ -150,6 +150,7 @@ fn a_page_can_be_empty() {
     assert!(text.contains("There are no figures."), "{text}");
     let bare = Figure {
         says: None,
+        shows: None,
         note: None,
         ..sample::figure("bare", "Bare", Vec::new())
     };

@@ -26,6 +26,7 @@ pub fn figure(name: &str, title: &str, charts: Vec<Chart>) -> Figure {
         title: title.to_owned(),
         source: "NanoSort, Figure 0 (made up)".to_owned(),
         says: Some("Sorting one million keys on 65,536 cores takes 68 us on average.".to_owned()),
+        shows: Some("One bar for each reading.".to_owned()),
         note: Some("The paper's programs were never published; ours follow its text.".to_owned()),
         size: Size::Full,
         smaller: Vec::new(),
