@@ -73,7 +73,8 @@ struct Run {
     /// Write a page with charts for a browser; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write the value of every run as CSV, a row per run; - is standard output
+    /// Write the value of every run as CSV, a row per run, or of a grid a row per reading; - is standard
+    /// output
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 }
@@ -189,7 +190,11 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
         file.write(&page(std::slice::from_ref(figure), &about))?;
     }
     if let Some(file) = csv_file {
-        file.write(&table::csv(&results.samples))?;
+        let table = match &figure.grid {
+            Some(grid) => table::readings(grid),
+            None => table::csv(&results.samples),
+        };
+        file.write(&table)?;
     }
     Ok(if complain(figure) {
         Exit::CheckFailed

@@ -1,6 +1,8 @@
-//! The values of all runs as a table for other programs: CSV (RFC 4180), a row per run.
+//! Results as a table for other programs: CSV (RFC 4180). A row is a run, or a reading where an experiment
+//! compares them.
 
 use ::lab::experiment::Sample;
+use plot::{Grid, Reading};
 
 /// Names of the columns.
 const HEAD: &str = "series,vary,at,x,seed,value,mean,sd,measure,stage,unit";
@@ -28,6 +30,36 @@ pub(super) fn csv(samples: &[Sample]) -> String {
         format!("{series},{vary},{at},{x},{seed},{value},{mean},{sd},{measure},{stage},{unit}\n")
     });
     [format!("{HEAD}\n")].into_iter().chain(rows).collect()
+}
+
+/// The table of all readings: the value of each dial, the ranks by claims met and by distance, and our figure
+/// for each claim.
+pub(super) fn readings(grid: &Grid) -> String {
+    let first = grid.readings.first();
+    let claims = first.iter().flat_map(|reading| &reading.claims);
+    let ids = claims.map(|claim| quoted(&claim.id));
+    let counts = ["by met", "by off", "met", "off"].map(str::to_owned);
+    let dials = grid.dials.iter().map(|dial| quoted(dial));
+    let head: Vec<String> = dials.chain(counts).chain(ids).collect();
+    let row = |reading: &Reading| {
+        let better = |is_better: &dyn Fn(&Reading) -> bool| {
+            1 + grid
+                .readings
+                .iter()
+                .filter(|other| is_better(other))
+                .count()
+        };
+        let by_met = better(&|other| other.met() > reading.met());
+        let by_off = better(&|other| other.off < reading.off);
+        let values = reading.values.iter().map(|value| quoted(value));
+        let counts = [by_met, by_off, reading.met()].map(|count| count.to_string());
+        let ours = reading.claims.iter().map(|claim| claim.ours.to_string());
+        let cells = values.chain(counts).chain([reading.off.to_string()]);
+        cells.chain(ours).collect::<Vec<_>>().join(",")
+    };
+    let rows = grid.readings.iter().map(row);
+    let lines = [head.join(",")].into_iter().chain(rows);
+    lines.map(|line| line + "\n").collect()
 }
 
 /// A text that may have commas, quotes or line ends.

@@ -303,3 +303,27 @@ fn a_signal_ends_all_runs() {
     assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 143);
     assert_eq!(place.names(), ["flood.toml"]);
 }
+
+/// Of a grid the table has a row for each reading, with both of its ranks.
+#[test]
+fn readings_are_a_table() {
+    let place = Place::new();
+    place.write(
+        "grid.toml",
+        "[[grid]]\ndial = 'incast'\nover = [4, 64]\n\
+         [[series]]\nid = 's'\nprogram = 'merge-min'\nvary = 'cores'\nover = [16, 64]\n\
+         [[line]]\nid = 'less'\nclaim = 'less'\nseries = 's'\nat = 64\npaper = 1\nunit = 'us'\n\
+         at_most = true\n",
+    );
+    let ran = place.run("lab run grid.toml --csv -").succeeded();
+    let table = String::from_utf8(ran.out).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|row| row.split(',').collect()).collect();
+    assert_eq!(
+        rows[0],
+        ["incast", "by met", "by off", "met", "off", "less"]
+    );
+    assert_eq!(rows.len(), 3, "{table}");
+    assert_eq!(rows[1][..2], ["64", "1"], "{table}");
+    assert_eq!(rows[2][..2], ["4", "2"], "{table}");
+    assert!(rows[1][5].parse::<f64>().unwrap() < 1.0, "{table}");
+}
