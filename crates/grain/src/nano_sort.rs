@@ -33,7 +33,7 @@ mod sorter;
 mod suspects;
 mod values;
 
-pub use self::options::{Exchange, Named, NanoSort, Reading};
+pub use self::options::{Exchange, Named, NanoSort, PhaseEnd, Reading};
 pub use self::suspects::Suspects;
 
 use node::{Node, Rank};

@@ -4,10 +4,11 @@
 //! A core's keys follow from the seed and its rank, and a value from its key and first core. So
 //! the check needs no copy of the records.
 
-use node::{Random, Rank};
+use node::{Node, Random, Rank};
 
 use crate::distribution::Distribution;
 use crate::program::{Span, Verdict, WORD_BYTES, grouped};
+use crate::work;
 
 pub(crate) const VALUE_WORDS: usize = 12;
 pub(crate) const VALUE_BYTES: u64 = VALUE_WORDS as u64 * WORD_BYTES;
@@ -32,6 +33,13 @@ pub struct Part {
     pub values: u64,
     /// Messages that it sent whose number depends on the keys; 0 if a formula gives it.
     pub by_keys: u64,
+    /// Multicasts that it sent whose number depends on the keys.
+    pub multicasts: u64,
+    /// The members of their groups: messages, if the network does not multicast.
+    pub copies: u64,
+    /// Ticks of its clock from the last key of a phase to the end of that phase, in all phases; 0 if
+    /// a core knows by itself how many messages it gets.
+    pub ends: u64,
     /// Begin and end by its own clock.
     pub span: Span,
 }
@@ -87,6 +95,17 @@ pub(crate) fn value_of(key: u64, origin: Rank) -> [u64; VALUE_WORDS] {
 
 pub(crate) fn sum_of(value: &[u64]) -> u64 {
     value.iter().fold(0, |sum, word| sum.wrapping_add(*word))
+}
+
+/// Charges storing a value that has arrived: the look-up of its place by its key, and a copy to memory
+/// that nothing was written to before.
+///
+/// NanoSort and push-sort pay the same for each. Push-sort would need no look-up where a rank tells the
+/// place, and no load where a record has left; it pays both.
+pub(crate) fn store_value(node: &Node) {
+    work::hash(node, 1);
+    work::load(node, VALUE_WORDS);
+    work::copy(node, VALUE_WORDS);
 }
 
 /// The first key that is not as expected.

@@ -2,14 +2,16 @@
 //!
 //! The numbers of pivots, medians, splitting values and buckets follow from the parameters; the
 //! number of requests for values follows from where the keys were at first. Nodes count only what
-//! depends on the splitting values: the further messages of long buckets, and messages per key.
+//! depends on the splitting values: the further messages of long buckets, and messages per key. They
+//! count the waves of `--phase-end counts` after the first one, too, which depend on times.
 
 use std::collections::BTreeMap;
 
 use node::Rank;
 
+use super::exchange::messages_of_counts;
 use super::group::NodeGroup;
-use super::{Exchange, NanoSort, values};
+use super::{Exchange, NanoSort, PhaseEnd, values};
 use crate::records::{Part, Records};
 
 /// Messages of `cores` nodes, without those that the nodes count. Without multicast in the network
@@ -77,7 +79,16 @@ fn of_level(program: &NanoSort, group: NodeGroup, multicast: bool) -> u64 {
     let broadcast = if multicast { 1 } else { nodes };
     let exchange = match program.reading.exchange() {
         Exchange::Buckets => nodes * (values + 1),
-        Exchange::Keys => nodes - 1 + broadcast,
+        Exchange::Keys => match program.reading.phase_end() {
+            PhaseEnd::Answers => nodes - 1 + broadcast,
+            // Up the group, in one wave up each bucket; to each bucket its total, and that it is over.
+            PhaseEnd::Counts => {
+                let buckets = u64::from(group.buckets());
+                let counts = (nodes - 1) * u64::from(messages_of_counts(group.buckets()));
+                let each = if multicast { buckets } else { nodes };
+                counts + (nodes - buckets) + 2 * each
+            }
+        },
     };
     pivots + medians + values * broadcast + exchange
 }
@@ -116,6 +127,43 @@ mod tests {
         assert_eq!(
             messages(&of_ten, 256, true),
             fixed + splitting_values - fewer
+        );
+    }
+
+    /// By hand: 64 cores, 4 buckets, all cores select pivots, an incast of 4.
+    #[test]
+    fn ends_of_phases_have_closed_forms() {
+        let of = |phase_end, cores, buckets, multicast| {
+            let reading = Reading {
+                phase_end: Some(phase_end),
+                ..Named::Text.into()
+            };
+            let program = NanoSort {
+                reading,
+                buckets,
+                ..NanoSort::default()
+            };
+            messages(&program, cores, multicast)
+        };
+        let (answers, counts) = (PhaseEnd::Answers, PhaseEnd::Counts);
+        // Levels of 1, 4 and 16 groups. By answers a tree and an end; by counts two trees, and to each
+        // bucket a total and an end.
+        let of_answers = (63 + 1) + 4 * (15 + 1) + 16 * (3 + 1);
+        let of_counts = (63 + 60 + 8) + 4 * (15 + 12 + 8) + 16 * (3 + 8);
+        assert_eq!(
+            of(counts, 64, 4, true) - of_counts,
+            of(answers, 64, 4, true) - of_answers
+        );
+        let of_answers = (63 + 64) + 4 * (15 + 16) + 16 * (3 + 4);
+        let of_counts = (63 + 60 + 128) + 4 * (15 + 12 + 32) + 16 * (3 + 8);
+        assert_eq!(
+            of(counts, 64, 4, false) - of_counts,
+            of(answers, 64, 4, false) - of_answers
+        );
+        // 300 counts take two messages.
+        assert_eq!(
+            of(counts, 300, 300, true) - (299 * 2 + 600),
+            of(answers, 300, 300, true) - (299 + 1)
         );
     }
 

@@ -1,16 +1,20 @@
 //! Step 2d: each node sends its keys to the nodes of their buckets.
 //!
 //! There are two readings of the paper: a message per bucket, or a message per key to a random
-//! node.
+//! node. For the second there are two ways to find the end, which the paper does not describe.
 
 mod by_bucket;
+mod by_count;
 mod by_key;
 mod messages;
+mod place;
 
-use node::{Node, Work};
+pub(super) use self::by_count::messages_of_counts;
 
-use super::Exchange;
-use super::sorter::{Level, Sorter, TaggedKey};
+use node::{Node, Rank, Work};
+
+use super::sorter::{BUCKETS, Level, Sorter, TaggedKey, keys_in};
+use super::{Exchange, PhaseEnd};
 
 /// A node's keys, in order.
 pub struct Buckets {
@@ -25,6 +29,15 @@ impl Buckets {
         let begin = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.keys[begin..self.ends[bucket]]
     }
+
+    /// Each key with a random node of its bucket.
+    fn addressed(&self, node: &Node, level: &Level) -> impl Iterator<Item = (Rank, TaggedKey)> {
+        let of = move |bucket| {
+            let keys = self.of(bucket).iter();
+            keys.map(move |key| (level.group.node(bucket, node.random() as u32), *key))
+        };
+        (0..level.group.buckets()).flat_map(of)
+    }
 }
 
 impl Sorter {
@@ -32,9 +45,30 @@ impl Sorter {
         let buckets = self.cut(node, level.group.buckets(), splitting_values);
         match self.reading.exchange() {
             Exchange::Buckets => self.exchange_buckets(node, level, &buckets).await,
-            // A future is as large as its largest branch, and this one is rare.
-            Exchange::Keys => Box::pin(self.exchange_keys(node, level, &buckets)).await,
+            // A future is as large as its largest branch, and these are rare.
+            Exchange::Keys => {
+                self.last_key = node.now();
+                match self.reading.phase_end() {
+                    PhaseEnd::Answers => Box::pin(self.exchange_keys(node, level, &buckets)).await,
+                    PhaseEnd::Counts => {
+                        Box::pin(self.exchange_counted(node, level, &buckets)).await
+                    }
+                }
+                self.part.ends += node.now().since(self.last_key);
+            }
         }
+    }
+
+    /// Sends a key, whose number of messages depends on the keys.
+    async fn send_key(&mut self, node: &Node, level: &Level, (to, key): (Rank, TaggedKey)) {
+        self.send(node, to, level.step(BUCKETS), &key.words()).await;
+        self.last_key = node.now();
+        self.part.by_keys += 1;
+    }
+
+    fn receive_keys(&mut self, node: &Node, words: &[u64]) {
+        self.keys.extend(keys_in(words));
+        self.last_key = node.now();
     }
 
     /// Cuts the keys into buckets. Nodes without keys select no pivots, so splitting values may be

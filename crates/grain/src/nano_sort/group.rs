@@ -48,10 +48,6 @@ impl NodeGroup {
         self.nodes
     }
 
-    pub fn first(self) -> Rank {
-        Rank(self.first)
-    }
-
     /// All nodes, as receivers of a multicast.
     pub fn members(self) -> Group {
         Group::row(Rank(self.first), self.nodes)
@@ -68,6 +64,11 @@ impl NodeGroup {
     /// How many nodes a bucket has.
     pub fn nodes_of(self, bucket: u32) -> u32 {
         self.begin(bucket + 1) - self.begin(bucket)
+    }
+
+    /// The nodes of a bucket, as receivers of a multicast.
+    pub fn members_of(self, bucket: u32) -> Group {
+        Group::row(self.node(bucket, 0), self.nodes_of(bucket))
     }
 
     /// The node of an index, which wraps round.

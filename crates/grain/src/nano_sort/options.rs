@@ -75,6 +75,10 @@ pub struct Reading {
     #[arg(long, visible_alias = "variant", value_enum)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
+    /// How a level with a message for each key ends, which the paper does not say [default: answers]
+    #[arg(id = "phase-end", long, value_enum)]
+    #[serde(rename = "phase-end", skip_serializing_if = "Option::is_none")]
+    pub phase_end: Option<PhaseEnd>,
 }
 
 /// A reading that has a source, for which it is named. None mixes choices of two sources.
@@ -136,6 +140,11 @@ impl Reading {
         })
     }
 
+    /// How a level ends, if there is a message for each key.
+    pub(super) fn phase_end(self) -> PhaseEnd {
+        self.phase_end.unwrap_or_default()
+    }
+
     pub(super) fn burst(self) -> u32 {
         self.burst.unwrap_or(match self.named {
             Named::ProgramJune => super::program::MOST_BURST,
@@ -176,7 +185,20 @@ pub enum Exchange {
     Buckets,
     /// One message per key, to a random core of its bucket
     ///
-    /// A level ends when a tree has counted all keys (the paper's text; it does not say how a level
-    /// ends).
+    /// A level ends as --phase-end says (the paper's text; it does not say how a level ends).
     Keys,
+}
+
+/// How a level with a message for each key ends. Both are ours, since the paper does not say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseEnd {
+    /// Each key is answered, and a tree counts the cores that have all answers
+    #[default]
+    Answers,
+    /// A tree counts the keys of each bucket once the borders are known, and a bucket ends when its
+    /// cores have received as many
+    ///
+    /// No key is answered. The cores of a bucket report what they have received up a tree, in waves.
+    Counts,
 }

@@ -44,7 +44,13 @@ impl Program for NanoSort {
     fn check(&self, answers: &[Part]) -> Verdict {
         match self.objection(answers.len() as u32) {
             Some(objection) => Verdict::refused(objection),
-            None => self.records().verdict(answers),
+            None => {
+                let verdict = self.records().verdict(answers);
+                match self.reading.exchange() {
+                    Exchange::Buckets => verdict,
+                    Exchange::Keys => with_ends(verdict, answers),
+                }
+            }
         }
     }
 
@@ -81,6 +87,13 @@ impl Program for NanoSort {
                 self.buckets
             ));
         }
+        if self.reading.phase_end.is_some() && self.reading.exchange() != Exchange::Keys {
+            return Some(
+                "--phase-end tells how a level with a message for each key ends, and here there is \
+                 one for each bucket: leave it out, or ask for --exchange keys"
+                    .to_owned(),
+            );
+        }
         match self.reorder.matching() {
             Matching::Software => None,
             Matching::Ports => self.objection_to_ports(cores),
@@ -88,7 +101,15 @@ impl Program for NanoSort {
     }
 
     fn messages(&self, answers: &[Part], multicast: bool) -> Option<u64> {
-        let by_keys: u64 = answers.iter().map(|part| part.by_keys).sum();
+        let of_part = |part: &Part| {
+            let multicasts = if multicast {
+                part.multicasts
+            } else {
+                part.copies
+            };
+            part.by_keys + multicasts
+        };
+        let by_keys: u64 = answers.iter().map(of_part).sum();
         let values = count::of_values(self.records(), answers);
         Some(count::messages(self, answers.len() as u32, multicast) + values + by_keys)
     }
@@ -118,6 +139,22 @@ impl Program for NanoSort {
         let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES);
         held.saturating_mul(at_once)
             .saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
+    }
+}
+
+/// Adds the share of the ends of phases in the time of all cores: from the last key that a core sent or
+/// received until it was told that the level is over. Answers between keys are not in it.
+fn with_ends(verdict: Verdict, parts: &[Part]) -> Verdict {
+    let ends: u64 = parts.iter().map(|part| part.ends).sum();
+    let all = parts
+        .iter()
+        .map(|Part { span, .. }| span.end.since(span.begin));
+    let share = ends as f64 / all.sum::<u64>().max(1) as f64;
+    let (result, percent) = (verdict.result, 100.0 * share);
+    Verdict {
+        result: format!("{result}; ends of phases take {percent:.1} % of the cores' time"),
+        figure: Some(share),
+        ..verdict
     }
 }
 

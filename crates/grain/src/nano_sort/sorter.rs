@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use node::{Node, Port, Rank, Reorder};
+use node::{Node, Port, Rank, Reorder, Time};
 
 use super::group::NodeGroup;
 use super::{NanoSort, Reading, Suspects};
@@ -23,7 +23,11 @@ const BEFORE_LEVELS: u32 = 2;
 pub(super) const PIVOTS: u32 = 0;
 pub(super) const SPLITTING_VALUES: u32 = 34;
 pub(super) const BUCKETS: u32 = 35;
-const STEPS_OF_LEVEL: u32 = 36;
+pub(super) const COUNTS: u32 = 36;
+pub(super) const TOTAL: u32 = 37;
+pub(super) const RECEIVED: u32 = 38;
+pub(super) const OVER: u32 = 39;
+const STEPS_OF_LEVEL: u32 = 40;
 
 /// Stages of levels; the deepest levels share one.
 const STAGES: [&str; 8] = [
@@ -63,10 +67,10 @@ pub(super) struct Sorter {
     pub keys: Vec<TaggedKey>,
     /// Records that the node began with.
     pub records: u32,
-    /// Messages of exchanges whose number depends on the keys.
-    pub by_keys: u64,
-    /// Sum of all words of the fetched values.
-    pub sum_of_values: u64,
+    /// When the last key of this level was sent or received.
+    pub last_key: Time,
+    /// The sums of its part of the sorted records; the keys follow at the end.
+    pub part: Part,
 }
 
 impl Sorter {
@@ -84,8 +88,8 @@ impl Sorter {
                 .into_iter()
                 .map(|key| TaggedKey { key, origin })
                 .collect(),
-            by_keys: 0,
-            sum_of_values: 0,
+            last_key: Time(0),
+            part: Part::default(),
         }
     }
 
@@ -109,9 +113,8 @@ impl Sorter {
         Part {
             keys: self.keys.into_iter().map(|tagged| tagged.key).collect(),
             wrong,
-            values: self.sum_of_values,
-            by_keys: self.by_keys,
             span,
+            ..self.part
         }
     }
 }

@@ -14,7 +14,7 @@ use node::{Message, Node, Rank};
 
 use super::program::{FEW, MOST_WORDS};
 use super::sorter::{Sorter, TaggedKey, VALUES};
-use crate::records::{VALUE_WORDS, sum_of, value_of};
+use crate::records::{VALUE_WORDS, store_value, sum_of, value_of};
 use crate::work;
 
 // The first word of a message.
@@ -124,13 +124,11 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Stores a value in memory that nothing was written to before.
+    /// Stores a value.
     fn store(&mut self, value: &[u64]) {
-        let sum = &mut self.sorter.sum_of_values;
+        let sum = &mut self.sorter.part.values;
         *sum = sum.wrapping_add(sum_of(value));
-        work::hash(self.node, 1);
-        work::load(self.node, VALUE_WORDS);
-        work::copy(self.node, VALUE_WORDS);
+        store_value(self.node);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sorts on chosen keys, and the number of MilliSort's messages.
 
-use grain::{Exchange, MilliSort, Named, NanoSort, Part, Program, Reading, ReorderBy};
+use grain::{Exchange, MilliSort, Named, NanoSort, Part, PhaseEnd, Program, Reading, ReorderBy};
 use machine::{Cluster, Driver, Outcome, Profile, Setting};
 use node::Node;
 
@@ -88,13 +88,15 @@ fn any_keys_of_nano_sort() {
             if keys.iter().any(|of| of.len() != keys[0].len()) {
                 continue;
             }
-            for (exchange, reorder) in [
-                (Exchange::Buckets, ReorderBy::Software),
-                (Exchange::Buckets, ReorderBy::Port),
-                (Exchange::Keys, ReorderBy::Software),
+            for (exchange, reorder, phase_end) in [
+                (Exchange::Buckets, ReorderBy::Software, None),
+                (Exchange::Buckets, ReorderBy::Port, None),
+                (Exchange::Keys, ReorderBy::Software, None),
+                (Exchange::Keys, ReorderBy::Software, Some(PhaseEnd::Counts)),
             ] {
                 let reading = Reading {
                     exchange: Some(exchange),
+                    phase_end,
                     ..Named::LockStep.into()
                 };
                 let program = NanoSort {

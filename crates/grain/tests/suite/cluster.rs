@@ -2,8 +2,10 @@
 //! multicast, on one thread and on two, with losses and late messages.
 
 use crate::programs::Harness;
-use grain::{Exchange, MapReduce, MergeMin, Named, NanoSort, Program, Reading, ReorderBy};
-use machine::{Cluster, Multicast, Profile, Queues, Setting, parts};
+use grain::{
+    Exchange, MapReduce, MergeMin, Named, NanoSort, PhaseEnd, Program, Reading, ReorderBy,
+};
+use machine::{Cluster, Multicast, Outcome, Profile, Queues, Setting, parts};
 
 /// The nanoPU cluster in several settings, whose numbers of ranks are replaced.
 struct Machine(Vec<Setting>);
@@ -28,10 +30,14 @@ impl Harness for Machine {
 }
 
 fn on<P: Program>(setting: Setting, program: &P) -> Vec<P::Answer> {
+    outcome_on(setting, program).answers
+}
+
+fn outcome_on<P: Program>(setting: Setting, program: &P) -> Outcome<P::Answer> {
     let cluster = Cluster::new(Profile::named("nanopu").unwrap(), setting).unwrap();
     let program = program.clone();
     let ended = cluster.run(move |node| program.clone().run(node));
-    ended.unwrap_or_else(|error| panic!("{error}")).answers
+    ended.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// All ways to divide the queues and to carry multicasts, on one thread and on two.
@@ -166,9 +172,14 @@ fn a_stream_has_any_number_of_rounds() {
 fn any_number_of_buckets_sorts() {
     let cores = 400;
     for multicast in [Multicast::PerPort, Multicast::OneSpine, Multicast::Off] {
-        for exchange in [Exchange::Buckets, Exchange::Keys] {
+        for (exchange, phase_end) in [
+            (Exchange::Buckets, None),
+            (Exchange::Keys, None),
+            (Exchange::Keys, Some(PhaseEnd::Counts)),
+        ] {
             let reading = Reading {
                 exchange: Some(exchange),
+                phase_end,
                 ..Named::LockStep.into()
             };
             let program = NanoSort {
@@ -187,7 +198,7 @@ fn any_number_of_buckets_sorts() {
             assert_eq!(
                 program.check(&answers).fault,
                 None,
-                "{exchange:?}, multicast {multicast:?}"
+                "{exchange:?}, {phase_end:?}, multicast {multicast:?}"
             );
         }
     }
@@ -203,6 +214,49 @@ fn any_number_of_buckets_sorts() {
             .unwrap()
             .contains("its 1024 transmit words hold 341")
     );
+}
+
+/// Keys that come late keep a bucket in further waves, which are counted apart. Both ends take a share
+/// of the time, and counts spare the answers.
+#[test]
+fn ends_of_phases_send_the_messages_of_the_closed_form() {
+    for multicast in [Multicast::PerPort, Multicast::Off] {
+        for is_late in [false, true] {
+            let sent = [PhaseEnd::Answers, PhaseEnd::Counts].map(|phase_end| {
+                let reading = Reading {
+                    phase_end: Some(phase_end),
+                    ..Named::Text.into()
+                };
+                let program = NanoSort {
+                    buckets: 4,
+                    reading,
+                    ..NanoSort::default()
+                };
+                let setting = Setting {
+                    multicast,
+                    tail: 32_000,
+                    tail_parts: parts(if is_late { 0.01 } else { 0.0 }),
+                    ..Setting::new(100)
+                };
+                let Outcome { answers, report } = outcome_on(setting, &program);
+                let foreseen = program.messages(&answers, multicast.is_on());
+                let what = format!("{phase_end:?}, {multicast:?}, late {is_late}");
+                assert_eq!(foreseen, Some(report.counts.messages), "{what}");
+                let verdict = program.check(&answers);
+                let share = verdict.figure.unwrap();
+                assert!((0.05..0.9).contains(&share), "{share}: {what}");
+                assert!(verdict.result.contains("ends of phases take"));
+                let waves: u64 = answers.iter().map(|part| part.multicasts).sum();
+                assert_eq!(
+                    waves > 0,
+                    is_late && phase_end == PhaseEnd::Counts,
+                    "{waves}: {what}"
+                );
+                report.counts.messages
+            });
+            assert!(is_late || sent[1] < sent[0], "{sent:?}");
+        }
+    }
 }
 
 /// Real threads and the machine give the same minima at every rank.

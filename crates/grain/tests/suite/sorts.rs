@@ -1,7 +1,8 @@
 //! The suite's tests of the sorts.
 
 use grain::{
-    Distribution, Exchange, MilliSort, Named, NanoSort, Program, PushSort, Reading, ReorderBy,
+    Distribution, Exchange, MilliSort, Named, NanoSort, PhaseEnd, Program, PushSort, Reading,
+    ReorderBy,
 };
 
 use crate::programs::{Harness, RANKS, REORDERS, is_right, refused, verdicts, with};
@@ -15,13 +16,18 @@ pub fn nano_sort(harness: &impl Harness) {
         {
             for reorder in REORDERS {
                 let seed = u64::from(ranks + keys);
-                for exchange in [Exchange::Buckets, Exchange::Keys] {
+                for (exchange, phase_end) in [
+                    (Exchange::Buckets, None),
+                    (Exchange::Keys, None),
+                    (Exchange::Keys, Some(PhaseEnd::Counts)),
+                ] {
                     if (exchange, reorder) == (Exchange::Keys, ReorderBy::Port) {
                         continue;
                     }
                     let (burst, rows) = (1 + keys / 8, (buckets % 2 == 0).then_some(2));
                     let reading = Reading {
                         exchange: Some(exchange),
+                        phase_end,
                         incast: Some(incast),
                         burst: Some(burst),
                         rows,
@@ -32,6 +38,8 @@ pub fn nano_sort(harness: &impl Harness) {
                     is_right(harness, ranks, &program);
                     for verdict in verdicts(harness, ranks, &program) {
                         assert_eq!(verdict.sorted, Some(true));
+                        assert_eq!(verdict.figure.is_some(), exchange == Exchange::Keys);
+                        assert!((0.0..1.0).contains(&verdict.figure.unwrap_or(0.0)));
                     }
                 }
             }
@@ -55,11 +63,29 @@ pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
                 &with!(NanoSort; keys = keys, buckets = 4, reading = reading),
             );
         }
+        let counts = of_counts(Named::Text);
+        is_right(
+            harness,
+            ranks,
+            &with!(NanoSort; keys = keys, buckets = 4, reading = counts),
+        );
     }
+    refused(
+        harness,
+        2,
+        &with!(NanoSort; reading = of_counts(Named::ProgramJune)),
+    );
     refused(harness, 2, &with!(NanoSort; buckets = 1));
     let reading = Reading::from(Named::Text);
     let program = with!(NanoSort; reading = reading, reorder = ReorderBy::Port);
     refused(harness, 2, &program);
+}
+
+fn of_counts(named: Named) -> Reading {
+    Reading {
+        phase_end: Some(PhaseEnd::Counts),
+        ..named.into()
+    }
 }
 
 /// One group and several, of one row and of several, with a sample from each core or from few.

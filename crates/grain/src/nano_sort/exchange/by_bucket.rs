@@ -41,13 +41,13 @@ impl Sorter {
             if message.words[..] == CONTINUE {
                 next_message(&mut unsent, message.from, &mut words);
                 self.send(node, message.from, step, &words).await;
-                self.by_keys += 1;
+                self.part.by_keys += 1;
                 continue;
             }
             self.keys.extend(keys_in(&message.words));
             if incomplete.add(message.from, &message.words) {
                 self.send(node, message.from, step, &CONTINUE).await;
-                self.by_keys += 1;
+                self.part.by_keys += 1;
             }
         }
     }

@@ -1,5 +1,5 @@
 //! One message per key, to a random node of its bucket: the paper's text. No node knows how many
-//! keys it will receive, so messages find the end (ours):
+//! keys it will receive, so messages find the end (ours; the paper does not describe it):
 //!
 //! ```text
 //!   key ----------> random node           received ----------> sender
@@ -7,11 +7,11 @@
 //!   root: over --multicast--> all
 //! ```
 
-use node::{Node, Rank};
+use node::Node;
 
 use super::Buckets;
-use crate::Tree;
-use crate::nano_sort::sorter::{BUCKETS, Level, Sorter, keys_in};
+use super::place::Place;
+use crate::nano_sort::sorter::{BUCKETS, Level, Sorter};
 
 // Messages are told apart by their length: a key has two words.
 const RECEIVED: [u64; 0] = [];
@@ -24,8 +24,7 @@ const MOST_ON_THE_WAY: u32 = 16;
 
 /// A node's place in the tree that finds the end.
 struct Progress {
-    tree: Tree,
-    own: Rank,
+    place: Place,
     /// Children whose subtrees are not done.
     children: u32,
     on_the_way: u32,
@@ -34,12 +33,10 @@ struct Progress {
 
 impl Progress {
     fn new(level: &Level, node: &Node, incast: u32) -> Progress {
-        let tree = Tree::new(level.group.nodes(), incast);
-        let own = Rank(node.rank().0 - level.group.first().0);
+        let place = Place::new(node, level.group.members(), incast);
         Progress {
-            tree,
-            own,
-            children: tree.all_children(own),
+            children: place.children(),
+            place,
             on_the_way: 0,
             is_told: false,
         }
@@ -55,29 +52,24 @@ impl Progress {
 impl Sorter {
     pub async fn exchange_keys(&mut self, node: &Node, level: &Level, buckets: &Buckets) {
         let step = level.step(BUCKETS);
-        let addressed = |bucket| {
-            let keys = buckets.of(bucket).iter();
-            keys.map(move |key| (level.group.node(bucket, node.random() as u32), key))
-        };
-        let mut unsent = (0..level.group.buckets()).flat_map(addressed);
+        let mut unsent = buckets.addressed(node, level);
         let mut progress = Progress::new(level, node, self.incast());
         loop {
             while progress.on_the_way < MOST_ON_THE_WAY
-                && let Some((to, key)) = unsent.next()
+                && let Some(addressed) = unsent.next()
             {
-                self.send(node, to, step, &key.words()).await;
+                self.send_key(node, level, addressed).await;
                 progress.on_the_way += 1;
-                self.by_keys += 1;
             }
             if progress.must_tell() {
-                self.tell_done(node, level, &progress).await;
+                self.tell_done(node, level, &progress.place).await;
             }
             let message = self.steps.next(node, step).await;
             match message.words.len() {
                 2 => {
-                    self.keys.extend(keys_in(&message.words));
+                    self.receive_keys(node, &message.words);
                     self.send(node, message.from, step, &RECEIVED).await;
-                    self.by_keys += 1;
+                    self.part.by_keys += 1;
                 }
                 0 => progress.on_the_way -= 1,
                 1 => progress.children -= 1,
@@ -86,13 +78,10 @@ impl Sorter {
         }
     }
 
-    async fn tell_done(&mut self, node: &Node, level: &Level, progress: &Progress) {
+    async fn tell_done(&mut self, node: &Node, level: &Level, place: &Place) {
         let (group, step) = (level.group, level.step(BUCKETS));
-        match progress.tree.parent(progress.own) {
-            Some((parent, _)) => {
-                let parent = Rank(group.first().0 + parent.0);
-                self.send(node, parent, step, &DONE).await;
-            }
+        match place.parent() {
+            Some(parent) => self.send(node, parent, step, &DONE).await,
             None => {
                 self.steps
                     .multicast(node, group.members(), step, &OVER)
