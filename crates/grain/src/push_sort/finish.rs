@@ -17,7 +17,7 @@ use super::bands::{Cut, merged};
 use super::ranking::Ranking;
 use super::sorter::{Record, Sorter, step};
 use crate::program::Span;
-use crate::records::{Part, sum_of, value_of};
+use crate::records::{Part, store_value, sum_of, value_of};
 
 /// The share of one core in placing the records of its group.
 pub struct Finish {
@@ -107,7 +107,7 @@ impl Sorter {
 
     fn receive(&mut self, node: &Node, finish: &mut Finish, message: &Message) {
         let record = Record::of(message);
-        self.store(node);
+        store_value(node);
         let part = &mut finish.part;
         let value = value_of(record.item.key, self.origin(record.item));
         part.wrong += u32::from(record.value != value);

@@ -5,6 +5,7 @@ use node::Node;
 use super::counting::{Counting, Tally};
 use super::item::{Item, unpack};
 use super::sorter::{Record, Sorter, step};
+use crate::records::store_value;
 use crate::work;
 
 impl Sorter {
@@ -102,7 +103,7 @@ impl Sorter {
                 }
                 (step::COUNT, Some(counting)) => self.count(node, counting, &message),
                 (step::TO_GROUP, _) => {
-                    self.store(node);
+                    store_value(node);
                     self.held.push(Record::of(&message));
                 }
                 (step::ROW_SAMPLE, _) if rows.samples_missing > 0 => {

@@ -93,8 +93,6 @@ pub struct Sorter {
     pub held: Vec<Record>,
     /// How many of them, from the first on, are in order.
     pub sorted: usize,
-    /// Places of records that have left, in the cache since they were read for that.
-    free: usize,
     /// Messages sent.
     pub sent: u64,
 }
@@ -116,7 +114,6 @@ impl Sorter {
             each,
             held: (first..).zip(own).map(record).collect(),
             sorted: 0,
-            free: 0,
             sent: 0,
         }
     }
@@ -196,20 +193,9 @@ impl Sorter {
         self.sorted = self.held.len();
     }
 
-    /// Sends a record on, which leaves its place free.
+    /// Sends a record on.
     pub async fn push(&mut self, node: &Node, to: Rank, step: u32, record: &Record) {
-        self.free += 1;
         self.send(node, to, step, &record.words()).await;
-    }
-
-    /// Charges storing a value: in the place of a record that has left, or in memory that nothing
-    /// was written to before.
-    pub fn store(&mut self, node: &Node) {
-        match self.free.checked_sub(1) {
-            Some(free) => self.free = free,
-            None => work::load(node, VALUE_WORDS),
-        }
-        work::copy(node, VALUE_WORDS);
     }
 }
 
