@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 24] = experiments![
+const BUILT_IN: [(&str, &str); 26] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -35,9 +35,11 @@ const BUILT_IN: [(&str, &str); 24] = experiments![
     "nanosort/distributions",
     "nanosort/headline",
     "nanosort/figure-16",
+    "nanosort/phase-ends",
     "nanosort/table-2",
     "nanosort/thesis",
     "nanosort/faster",
+    "nanosort/half",
 ];
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {

@@ -13,8 +13,9 @@
 //! ```
 //!
 //! So each bucket ends on its own. A key has most often arrived before the total is told, and then
-//! one wave is enough. Without answers, only NICs limit the keys on their way: a node that waits for
-//! room to send receives meanwhile, which needs the reorder buffer in software.
+//! one wave is enough. Without answers, only NICs limit the keys on their way. A node that waits for
+//! room to send receives meanwhile, so none waits for ever; but with hundreds of keys a node, queues
+//! overflow, and NICs send again what was dropped.
 
 use node::Node;
 
