@@ -6,7 +6,7 @@
 //!   merge    level by level, it receives the minima of its children; it sends the smallest on
 //! ```
 //!
-//! With a small incast the tree is deep, and its time is that of messages on their way. With a
+//! Its figure is the number of the tree's levels. With a small incast the tree is deep, and its time is that of messages on their way. With a
 //! large one it is shallow, and its time is that of one receiving core. The sweet spot for 64 cores
 //! is 8.
 
@@ -92,9 +92,13 @@ impl Program for MergeMin {
             0 => "no values".to_owned(),
             _ => format!("minimum {} of {} values", answers[0].least, grouped(count)),
         };
-        Verdict::new(result, answers.iter().enumerate().find_map(wrong))
+        let verdict = Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|_| self.keys.into()))
-            .with_spans(answers.iter().map(|answer| answer.span))
+            .with_spans(answers.iter().map(|answer| answer.span));
+        Verdict {
+            figure: Some(f64::from(Tree::new(ranks, self.incast).depth())),
+            ..verdict
+        }
     }
 
     /// Each core but the root sends one message.

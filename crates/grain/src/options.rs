@@ -99,6 +99,14 @@ pub fn count(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Parses a number from 2, with or without a unit.
+pub(crate) fn from_2(text: &str) -> Result<u32, String> {
+    match count(text)? {
+        1 => Err("must be at least 2: the median of one is itself".to_owned()),
+        number => Ok(number),
+    }
+}
+
 pub(crate) fn message_bytes(text: &str) -> Result<u32, String> {
     words_of_bytes(text, MESSAGE_BYTES as u32)
 }

@@ -3,7 +3,8 @@
 //!
 //! Every core draws uniform keys and selects pivots. A splitting value is the exact median of the
 //! pivots of all cores, so the result shows the expected bucket size of a strategy without the
-//! error of a median-tree; more cores make it more precise.
+//! error of a median-tree; more cores make it more precise. With an incast it is the median of
+//! medians that such a tree finds, and its deviation over seeds is the tree's error.
 
 use clap::{Args, ValueEnum};
 use node::{Node, Random};
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use crate::described;
 use crate::load::Load;
-use crate::options::{count, from_0};
+use crate::options::{count, from_0, from_2};
 use crate::pivot_select::{Strategy, of_as_many, pivot_select};
 use crate::program::{Program, Span, Verdict, cores};
 
@@ -34,13 +35,35 @@ pub struct PivotTrial {
     /// How a core selects its pivots
     #[arg(long, value_enum, default_value_t)]
     pub naming: Selection,
+    /// Pivots, or medians of them, that a node of a median-tree takes the median of; without it the
+    /// median of all cores' pivots is exact
+    #[arg(long, value_name = "F", value_parser = from_2)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incast: Option<u32>,
+    /// The figure that is reported
+    #[arg(long, value_enum, default_value_t)]
+    pub figure: Shown,
     /// Seed of the keys and of the selection.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
 }
 
-described! { PivotTrial is "pivot-select" on 4001 cores; "--naming two --bucket 4" }
+described! { PivotTrial is "pivot-select" on 4001 cores; "--naming two --bucket 4", "--incast 10 --figure border" }
+
+/// The reported figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// The bucket's size, by the mean of all buckets
+    #[default]
+    Size,
+    /// The upper border of the bucket, as the share of all keys below it
+    Border,
+    /// The share of cores whose own pivots make the largest bucket more than twice as large as the
+    /// smallest (section 4.2)
+    Uneven,
+}
 
 /// How a rank selects its pivots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
@@ -124,18 +147,33 @@ impl Program for PivotTrial {
         let end = |bucket: u32| match bucket {
             0 => 0.0,
             last if last == self.buckets => 1.0,
-            bucket => splitting_value(answers, bucket as usize - 1),
+            bucket => self.splitting_value(answers, bucket as usize - 1),
         };
-        let size = (end(self.bucket) - end(self.bucket - 1)) * f64::from(self.buckets);
-        let result = format!(
-            "bucket {} of {} is {size:.3} of the mean, by {}",
-            self.bucket,
-            self.buckets,
-            cores(answers.len())
-        );
+        let (bucket, buckets, by) = (self.bucket, self.buckets, cores(answers.len()));
+        let (figure, result) = match self.figure {
+            Shown::Size => {
+                let size = (end(bucket) - end(bucket - 1)) * f64::from(buckets);
+                let told =
+                    format!("bucket {bucket} of {buckets} is {size:.3} of the mean, by {by}");
+                (size, told)
+            }
+            Shown::Border => {
+                let border = end(bucket);
+                let told = format!("bucket {bucket} of {buckets} ends at {border:.4}, by {by}");
+                (border, told)
+            }
+            Shown::Uneven => {
+                let uneven = answers.iter().filter(|rank| rank.is_uneven()).count();
+                let share = uneven as f64 / answers.len().max(1) as f64;
+                (
+                    share,
+                    format!("the pivots of {share:.3} of {by} are uneven"),
+                )
+            }
+        };
         let verdict = Verdict::new(result, fault).with_spans(answers.iter().map(|rank| rank.span));
         Verdict {
-            figure: Some(size),
+            figure: Some(figure),
             ..verdict
         }
     }
@@ -183,6 +221,24 @@ impl Program for PivotTrial {
 }
 
 impl PivotTrial {
+    /// The median of the pivots of this number, or that of a median-tree, as a quantile of all keys.
+    ///
+    /// In the tree a coin chooses between the middle two of an even number, as NanoSort's does.
+    fn splitting_value(&self, answers: &[Pivots], number: usize) -> f64 {
+        let mut pivots: Vec<u64> = answers.iter().map(|rank| rank.pivots[number]).collect();
+        let Some(incast) = self.incast else {
+            return median(&mut pivots, false) as f64 / u64::MAX as f64;
+        };
+        // No rank draws from this stream.
+        let mut random = Random::stream(self.seed, 1 << 32 | number as u64);
+        while pivots.len() > 1 {
+            let groups = pivots.chunks_mut(incast as usize);
+            let medians = groups.map(|keys| median(keys, random.next_u64() & 1 == 1));
+            pivots = medians.collect();
+        }
+        pivots[0] as f64 / u64::MAX as f64
+    }
+
     /// The positions of the pivots in the sorted keys.
     fn positions(&self, random: &mut Random) -> Vec<usize> {
         let (buckets, keys) = (self.buckets as usize, self.keys as usize);
@@ -202,11 +258,23 @@ impl PivotTrial {
     }
 }
 
-/// The median of the pivots of this number, as a quantile of all keys.
-fn splitting_value(answers: &[Pivots], number: usize) -> f64 {
-    let mut pivots: Vec<u64> = answers.iter().map(|rank| rank.pivots[number]).collect();
-    let middle = pivots.len() / 2;
-    *pivots.select_nth_unstable(middle).1 as f64 / u64::MAX as f64
+impl Pivots {
+    /// Whether the largest bucket has more than twice as many keys as the smallest.
+    fn is_uneven(&self) -> bool {
+        let ends = self.pivots.iter().copied().chain([u64::MAX]);
+        let begins = [0].into_iter().chain(self.pivots.iter().copied());
+        let sizes = ends
+            .zip(begins)
+            .map(|(end, begin)| end.saturating_sub(begin));
+        let least = sizes.clone().min().unwrap_or(0);
+        sizes.max().unwrap_or(0) - least > least
+    }
+}
+
+/// The median of some keys; of an even number the upper of the middle two, or the lower.
+fn median(keys: &mut [u64], takes_lower: bool) -> u64 {
+    let middle = keys.len().saturating_sub(usize::from(takes_lower)) / 2;
+    *keys.select_nth_unstable(middle).1
 }
 
 #[cfg(test)]
@@ -282,6 +350,54 @@ mod tests {
                 "{naming:?}: {size} {expected}"
             );
         }
+    }
+
+    /// A trial with the pivots of some ranks, one each.
+    fn border(pivots: &[u64], incast: Option<u32>, seed: u64) -> f64 {
+        let trial = PivotTrial {
+            keys: 1,
+            buckets: 2,
+            naming: Selection::Least,
+            figure: Shown::Border,
+            incast,
+            seed,
+            ..PivotTrial::default()
+        };
+        let answers = pivots.iter().map(|pivot| Pivots {
+            pivots: vec![*pivot << 32],
+            span: Span::default(),
+        });
+        let answers: Vec<_> = answers.collect();
+        trial.check(&answers).figure.unwrap() * 2_f64.powi(32)
+    }
+
+    /// The median of all is 7. Sets of three have the medians 2, 5 and 8, or 2, 8 and 7.
+    #[test]
+    fn a_median_tree_takes_medians_of_sets() {
+        let sets = [1, 2, 30, 4, 5, 60, 7, 8, 9];
+        let other = [1, 2, 9, 4, 8, 60, 5, 7, 30];
+        for (pivots, exact, tree) in [(sets, 7.0, 5.0), (other, 7.0, 7.0)] {
+            assert_eq!(border(&pivots, None, 1).round(), exact);
+            assert_eq!(border(&pivots, Some(3), 1).round(), tree);
+            assert_eq!(border(&pivots, Some(9), 1).round(), exact, "one set of all");
+        }
+        let of_two = (1..20).map(|seed| border(&[10, 20], Some(2), seed).round());
+        let found: std::collections::BTreeSet<u64> = of_two.map(|found| found as u64).collect();
+        assert_eq!(Vec::from_iter(found), [10, 20], "a coin chooses");
+    }
+
+    #[test]
+    fn uneven_pivots_make_one_bucket_more_than_twice_another() {
+        let part = |parts: u64| u64::MAX / 100 * parts;
+        let of = |pivots: &[u64]| {
+            let pivots = pivots.iter().map(|parts| part(*parts)).collect();
+            let span = Span::default();
+            Pivots { pivots, span }.is_uneven()
+        };
+        assert!(!of(&[33, 66]));
+        assert!(!of(&[26, 51]), "49 to 25");
+        assert!(of(&[26, 50]), "50 to 24");
+        assert!(of(&[0, 50]));
     }
 
     /// For any numbers of buckets and keys, no bucket is much larger than the mean.

@@ -60,6 +60,14 @@ impl Tree {
         self.levels(Rank(0))
     }
 
+    /// The levels that values pass one after the other (Figure 3); of a chain, its links.
+    pub fn depth(&self) -> u32 {
+        match self.incast {
+            1 => self.ranks.saturating_sub(1),
+            _ => self.height(),
+        }
+    }
+
     /// The ranks whose values a rank merges with its own on a level.
     pub fn children(&self, rank: Rank, level: u32) -> Group {
         let stride = self.fan().pow(level - 1);
@@ -169,14 +177,14 @@ mod tests {
     fn the_papers_trees_have_the_papers_shapes() {
         let shape = |incast| {
             let tree = Tree::new(64, incast);
-            (tree.height(), tree.children(Rank(0), 1).count)
+            (tree.depth(), tree.children(Rank(0), 1).count)
         };
         assert_eq!(shape(2), (6, 1));
         assert_eq!(shape(4), (3, 3));
         assert_eq!(shape(8), (2, 7));
         assert_eq!(shape(64), (1, 63));
         assert_eq!(shape(1000), (1, 63));
-        assert_eq!(shape(1), (1, 1));
+        assert_eq!(shape(1), (63, 1));
         assert_eq!(Tree::new(64, 1).parent(Rank(63)), Some((Rank(62), 1)));
         assert_eq!(Tree::new(64, 1).levels(Rank(63)), 0);
     }
