@@ -5,7 +5,7 @@ use machine::{Counts, Report, Slice, StageTimes, Windows};
 use serde::{Serialize, Serializer};
 
 use crate::path_report::PathReport;
-use crate::spread::{mean_us, microseconds, of_ticks, quantile};
+use crate::spread::{Spread, mean_us, microseconds, of_ticks, quantile};
 
 /// The report of a run.
 #[derive(Clone, Debug)]
@@ -38,6 +38,10 @@ impl RunReport {
 pub struct Simulated {
     /// Sums over the machine.
     pub counts: Counts,
+    /// Messages that a core sends and receives, over the cores; a multicast is sent once.
+    pub messages_per_core: Spread,
+    /// Cache lines that a core loads from beyond its nearest cache, mean over the cores.
+    pub misses_per_core: f64,
     /// Longest wait of a core for room to send.
     pub longest_send_wait_us: f64,
     /// Time for which the busiest link to a NIC carried flits.
@@ -69,6 +73,9 @@ pub struct StageReport {
     /// Standard deviation of their waiting times.
     #[serde(skip)]
     pub idle_sd_us: f64,
+    /// Standard deviation of their times without waiting.
+    #[serde(skip)]
+    pub busy_sd_us: f64,
     /// Mean waiting time of a core.
     pub idle_us: f64,
     /// Mean time of a core without waiting.
@@ -109,6 +116,8 @@ impl StageReport {
 
     fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
         let (ticks, idle): (Vec<u64>, Vec<u64>) = times.ticks.iter().copied().unzip();
+        let busy = ticks.iter().zip(&idle);
+        let busy: Vec<u64> = busy.map(|(all, idle)| all.saturating_sub(*idle)).collect();
         let sum = |ticks: &[u64]| ticks.iter().map(|ticks| u128::from(*ticks)).sum::<u128>();
         let (all, waited) = (sum(&ticks), sum(&idle));
         let cores = times.ticks.len();
@@ -117,6 +126,7 @@ impl StageReport {
             name: times.name,
             sd_us: sd(&ticks),
             idle_sd_us: sd(&idle),
+            busy_sd_us: sd(&busy),
             quantiles_us: quantiles(ticks, tick_fs),
             idle_quantiles_us: quantiles(idle, tick_fs),
             idle_us: mean_us(waited, cores, tick_fs),

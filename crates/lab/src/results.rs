@@ -165,6 +165,7 @@ mod tests {
                 }],
                 paper: Vec::new(),
             }],
+            trees: Vec::new(),
             claims: Vec::new(),
             faults: Vec::new(),
             breakdown: None,

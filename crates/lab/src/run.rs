@@ -11,7 +11,7 @@ use crate::observer::{Going, Observer};
 use crate::path_report::PathReport;
 use crate::place::Place;
 use crate::report::{RunReport, Simulated, StageReport};
-use crate::spread::{microseconds, quantile};
+use crate::spread::{microseconds, of_figures, quantile};
 
 /// Everything that a run needs besides its program.
 #[derive(Clone, Copy, Debug)]
@@ -160,8 +160,14 @@ fn setting_of<P: Program>(program: &P, setting: &Setting, ground: &Ground<'_>) -
 fn simulated(report: Report, profile: &Profile) -> Simulated {
     let (counts, tick_fs) = (report.counts, profile.tick_fs);
     let path = report.path.as_ref();
+    let messages = report.messages.iter();
+    let messages: Vec<f64> = messages
+        .map(|(sent, received)| f64::from(*sent) + f64::from(*received))
+        .collect();
     Simulated {
         counts,
+        misses_per_core: counts.misses as f64 / messages.len() as f64,
+        messages_per_core: of_figures(&messages),
         longest_send_wait_us: microseconds(counts.longest_send_wait, tick_fs),
         busiest_down_us: microseconds(counts.busiest_down_ticks, tick_fs),
         windows: report.windows,

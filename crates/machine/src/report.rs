@@ -23,6 +23,8 @@ pub struct Watch {
 pub struct Report {
     /// The end of each rank's last task in ticks, by rank.
     pub ends: Vec<u64>,
+    /// Messages that each rank sent and received, by rank; a multicast is sent once.
+    pub messages: Vec<(u32, u32)>,
     /// Counts of the whole run.
     pub counts: Counts,
     /// The stages of the programs, in the order in which rank 0, or the first rank that has them,
@@ -44,6 +46,7 @@ impl Report {
     /// Adds the report of the next block, whose ranks follow.
     pub(crate) fn add(&mut self, more: Report) {
         self.ends.extend(more.ends);
+        self.messages.extend(more.messages);
         self.counts.add(&more.counts);
         self.tapped.extend(more.tapped);
         self.slices.extend(more.slices);
@@ -65,6 +68,7 @@ impl Counts {
     fn add(&mut self, more: &Counts) {
         self.messages += more.messages;
         self.received += more.received;
+        self.misses = self.misses.saturating_add(more.misses);
         self.wire_bytes += more.wire_bytes;
         self.packets += more.packets;
         self.events += more.events;
@@ -97,6 +101,8 @@ pub struct Counts {
     pub messages: u64,
     /// Messages that programs received.
     pub received: u64,
+    /// Cache lines that work loaded from beyond the nearest caches.
+    pub misses: u64,
     /// Bytes that left NICs in whole flits, including headers and control packets.
     pub wire_bytes: u64,
     /// Packets that left NICs.

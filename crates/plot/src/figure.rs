@@ -40,6 +40,9 @@ pub struct Figure {
     pub command: String,
     /// Charts in the order in which the series name them.
     pub charts: Vec<Chart>,
+    /// Merge trees that are drawn below the charts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trees: Vec<Tree>,
     /// The paper's claims beside ours. At smoke size those whose figure at that size is known.
     pub claims: Vec<Claim>,
     /// Failed checks of the programs themselves, with job and seed.
@@ -144,6 +147,28 @@ pub struct Mark {
     pub y: f64,
     /// The published standard deviation, where there is one.
     pub sd: Option<f64>,
+}
+
+/// The shape of a merge tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree {
+    /// Its name, such as `incast 4`.
+    pub label: String,
+    /// Number of cores; core 0 is the root.
+    pub cores: u32,
+    /// What each core but the root sends.
+    pub links: Vec<Link>,
+}
+
+/// A value that a core sends up a merge tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The core that sends it.
+    pub child: u32,
+    /// The core that merges it with its own.
+    pub parent: u32,
+    /// The level on which it does, from 1.
+    pub level: u32,
 }
 
 /// A figure of the paper beside ours. The names of the fields are a contract with scripts.

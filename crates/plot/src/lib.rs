@@ -4,6 +4,7 @@
 //!   Figure: charts, claims, breakdown (plain data, also JSON)
 //!      |
 //!      +-- chart      axis, plane, labels, sign; data (its table)
+//!      +-- tree       merge trees
 //!      +-- claims     the paper's figures beside ours; standing, grid (of every reading)
 //!      +-- picture    all cores over time, path (the critical one); stages (box plots, colours)
 //!      |
@@ -29,10 +30,11 @@ mod sign;
 mod stages;
 mod standing;
 mod text;
+mod tree;
 
 pub use figure::{
-    Axis, Breakdown, Chart, Check, Claim, Figure, Grid, Mark, Outcome, Path, PathStage, Picture,
-    Point, Reading, Scale, Series, SetBy, Size, Spread, StageSpread,
+    Axis, Breakdown, Chart, Check, Claim, Figure, Grid, Link, Mark, Outcome, Path, PathStage,
+    Picture, Point, Reading, Scale, Series, SetBy, Size, Spread, StageSpread, Tree,
 };
 pub use page::{About, page};
 pub use standing::{Standing, tallies};

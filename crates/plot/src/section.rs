@@ -3,7 +3,7 @@
 use crate::figure::{Breakdown, Chart, Figure, Size};
 use crate::picture::{self, Cells};
 use crate::text::{escaped, paragraph};
-use crate::{chart, claims, grid, path, stages};
+use crate::{chart, claims, grid, path, stages, tree};
 
 /// The section; `link` is its anchor. The title of a figure that `is_alone` is that of the page.
 pub(crate) fn section(figure: &Figure, link: &str, is_alone: bool) -> String {
@@ -23,6 +23,7 @@ pub(crate) fn section(figure: &Figure, link: &str, is_alone: bool) -> String {
         says.map_or_else(String::new, |says| paragraph("says", &says)),
         shows.map_or_else(|| drawn(figure), |shows| paragraph("shows", &shows)),
         charts(figure),
+        tree::trees(&figure.trees),
         figure.grid.as_ref().map_or_else(String::new, grid::grid),
         breakdown.unwrap_or_default(),
         note.map_or_else(String::new, |note| paragraph("note", &note)),
@@ -62,7 +63,8 @@ fn drawn(figure: &Figure) -> String {
         }
     }
     let charts = escaped(&all.join("; "));
-    let lower = "A point is the mean of its runs, a bar their standard deviation.";
+    let lower = "A point is the mean of its runs, or the statistic that its axis names; a bar is their \
+         standard deviation.";
     let paper = match figure.charts.iter().any(|chart| !chart.paper.is_empty()) {
         true => " Hollow signs are the paper\u{2019}s: look how far ours are from them.",
         false => "",

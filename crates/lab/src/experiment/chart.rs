@@ -8,10 +8,13 @@
 //!   x_scale, y_scale  "linear" or "log"
 //!   names             of the places 0, 1, 2 ... of an x axis without numbers; if left out, the
 //!                     words of the first series
+//!   trees             merge trees below it: { cores, incast = [1, 2, 4] }
 //!   paper             the paper's points: a list of { label, x, y, sd }; sd where it has one
 //! ```
 
-use plot::{Axis, Chart, Mark, Scale};
+use grain::Tree;
+use node::Rank;
+use plot::{Axis, Chart, Link, Mark, Scale};
 use serde::Deserialize;
 
 use super::mistake::Tell;
@@ -34,7 +37,19 @@ pub(crate) struct ChartTable {
     names: Vec<String>,
     #[serde(default)]
     paper: Vec<Mark>,
+    trees: Option<Trees>,
 }
+
+/// Merge trees over some cores, one of each incast.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trees {
+    cores: u32,
+    incast: Vec<u32>,
+}
+
+/// Most cores of a drawn tree, whose dots would touch.
+const MOST_DRAWN: u32 = 64;
 
 impl ChartTable {
     /// The chart of a series that names none.
@@ -65,6 +80,9 @@ impl ChartTable {
     pub(super) fn check(&self, drawn: &[&Series], tell: Tell<'_>) {
         if drawn.is_empty() {
             tell("no series is drawn in it".to_owned());
+        }
+        if let Some(why) = self.trees.as_ref().and_then(Trees::objection) {
+            tell(why);
         }
         for mark in &self.paper {
             let checked = self.check_mark(mark);
@@ -120,6 +138,51 @@ impl ChartTable {
             series: Vec::new(),
             paper: self.paper.clone(),
         }
+    }
+}
+
+impl ChartTable {
+    /// The merge trees below the chart.
+    pub(super) fn trees(&self) -> Vec<plot::Tree> {
+        self.trees.as_ref().map_or_else(Vec::new, Trees::shapes)
+    }
+}
+
+impl Trees {
+    fn objection(&self) -> Option<String> {
+        let Trees { cores, incast } = self;
+        match incast.contains(&0) {
+            true => Some("trees: incast 0: expected a number from 1".to_owned()),
+            false if !(2..=MOST_DRAWN).contains(cores) => Some(format!(
+                "trees: cores {cores}: expected a number from 2 to {MOST_DRAWN}"
+            )),
+            false => None,
+        }
+    }
+
+    fn shapes(&self) -> Vec<plot::Tree> {
+        let link = |incast, child| {
+            let (Rank(parent), level) = Tree::new(self.cores, incast).parent(Rank(child))?;
+            // All links of a chain are of level 1 of their own parent.
+            let level = if incast == 1 {
+                self.cores - child
+            } else {
+                level
+            };
+            Some(Link {
+                child,
+                parent,
+                level,
+            })
+        };
+        let shape = |&incast: &u32| plot::Tree {
+            label: format!("incast {incast}"),
+            cores: self.cores,
+            links: (0..self.cores)
+                .filter_map(|child| link(incast, child))
+                .collect(),
+        };
+        self.incast.iter().map(shape).collect()
     }
 }
 

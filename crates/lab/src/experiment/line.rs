@@ -23,7 +23,8 @@
 //!   does              alone: a rate that needs no run, in units per microsecond
 //!
 //!   measure, stage    what is read from a run, if not the time or what the series reads
-//!   take              of several runs the "mean" (default), the "most", or "sd", their deviation
+//!   take              of several runs the "mean" (default), the "most", or "sd", their deviation, if not
+//!                     what the series takes
 //!   does              units that a run does: ours is `does` by its time in microseconds
 //!   against           compares the point with that of another series at the same value, or with
 //!                     another value of its own series
@@ -33,11 +34,11 @@
 //! Without `does` a time is in the unit of the line, which is ns, us or ms. "18 % fewer" is
 //! paper = 0.18.
 
-use plot::{SetBy, Size, Spread};
+use plot::{SetBy, Size};
 use serde::Deserialize;
 
 use super::Experiment;
-use super::measure::{Measure, Taken};
+use super::measure::{Measure, Take, Taken};
 use super::mistake::Tell;
 use super::recipe::{self, Head, Recipe, Scalar, Values};
 use super::series::Series;
@@ -79,21 +80,10 @@ pub(crate) struct Line {
     pub against: Option<Scalar>,
     #[serde(rename = "as")]
     compared: Option<Compared>,
-    #[serde(default)]
-    take: Take,
+    take: Option<Take>,
     measure: Option<Measure>,
     stage: Option<String>,
     pub does: Option<f64>,
-}
-
-/// The statistic over several runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Take {
-    #[default]
-    Mean,
-    Most,
-    Sd,
 }
 
 /// The comparison of two points.
@@ -196,15 +186,7 @@ impl Line {
                 .as_deref()
                 .or(default.stage.filter(|_| is_of_stage)),
             repeats: default.repeats,
-        }
-    }
-
-    /// The statistic that the line takes of several runs.
-    pub(super) fn of_runs(&self, spread: Spread) -> f64 {
-        match self.take {
-            Take::Mean => spread.mean,
-            Take::Most => spread.max,
-            Take::Sd => spread.sd,
+            take: self.take.unwrap_or(default.take),
         }
     }
 

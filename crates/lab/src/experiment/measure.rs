@@ -28,16 +28,28 @@ pub(crate) enum Measure {
     Idle,
     /// The standard deviation of the part spent waiting over the cores.
     IdleSd,
+    /// The standard deviation of the part without waiting over the cores.
+    BusySd,
     /// The share of the stage that is spent without waiting, 0 to 1.
     BusyShare,
     /// The stage's share of the time of all cores in all stages, 0 to 1.
     TimeShare,
     /// Messages that programs sent; a multicast counts once.
     Messages,
+    /// Messages that a core sends and receives, mean over the cores.
+    MessagesPerCore,
+    /// The most of them of a core by the mean.
+    MessageSkew,
     /// Packets that left NICs.
     Packets,
     /// Bytes that left NICs.
     WireBytes,
+    /// Cache lines that a core loads from beyond its nearest cache, mean over the cores.
+    Misses,
+    /// Those by the keys of a core.
+    MissRate,
+    /// Keys by cores and milliseconds.
+    Throughput,
     /// The most keys of a core by the mean.
     Skew,
     /// The most keys of a core.
@@ -64,13 +76,17 @@ impl Measure {
     /// The unit of its values.
     pub(super) fn unit(self) -> &'static str {
         use Measure::{
-            Busy, BusyShare, Figure, Idle, IdleSd, MaxKeys, Messages, Packets, Skew, Stage,
-            StageSd, Time, TimeShare, Wire, WireBytes,
+            Busy, BusySd, BusyShare, Figure, Idle, IdleSd, MaxKeys, MessageSkew, Messages,
+            MessagesPerCore, MissRate, Misses, Packets, Skew, Stage, StageSd, Throughput, Time,
+            TimeShare, Wire, WireBytes,
         };
         match self {
-            Time | Wire | Stage | StageSd | Busy | Idle | IdleSd => "us",
-            TimeShare | BusyShare | Skew | Figure => "1",
-            Messages => "messages",
+            Time | Wire | Stage | StageSd | Busy | BusySd | Idle | IdleSd => "us",
+            TimeShare | BusyShare | Skew | MessageSkew | Figure => "1",
+            Messages | MessagesPerCore => "messages",
+            Misses => "lines",
+            MissRate => "lines/key",
+            Throughput => "keys/ms/core",
             Packets => "packets",
             WireBytes => "bytes",
             MaxKeys => "keys",
@@ -82,10 +98,10 @@ impl Measure {
     }
 
     pub(super) fn is_of_a_stage(self) -> bool {
-        use Measure::{Busy, BusyShare, Idle, IdleSd, Stage, StageSd, TimeShare};
+        use Measure::{Busy, BusySd, BusyShare, Idle, IdleSd, Stage, StageSd, TimeShare};
         matches!(
             self,
-            Stage | StageSd | Busy | BusyShare | Idle | IdleSd | TimeShare
+            Stage | StageSd | Busy | BusySd | BusyShare | Idle | IdleSd | TimeShare
         )
     }
 
@@ -95,12 +111,52 @@ impl Measure {
     }
 }
 
-/// A measure, its stage, and how often a run does what is measured.
+/// The statistic over several runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Take {
+    #[default]
+    Mean,
+    Most,
+    Sd,
+}
+
+impl Take {
+    /// The statistic of several runs.
+    pub(super) fn of(self, spread: Spread) -> f64 {
+        match self {
+            Take::Mean => spread.mean,
+            Take::Most => spread.max,
+            Take::Sd => spread.sd,
+        }
+    }
+
+    /// The spread that is drawn: of another statistic than the mean, that number alone.
+    pub(super) fn drawn(self, spread: Spread) -> Spread {
+        match self {
+            Take::Mean => spread,
+            Take::Most | Take::Sd => of_figures(&[self.of(spread)]),
+        }
+    }
+
+    /// Checks that this many runs have the statistic.
+    pub(super) fn check(self, runs: u64) -> Result<(), String> {
+        match self {
+            Take::Sd if runs < 2 => {
+                Err("take: one run has no deviation; set runs to 2 or more".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A measure, its stage, how often a run does what is measured, and the statistic of several runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken<'a> {
     pub measure: Measure,
     pub stage: Option<&'a str>,
     pub repeats: Option<f64>,
+    pub take: Take,
 }
 
 impl Taken<'_> {
@@ -141,6 +197,7 @@ impl Taken<'_> {
             Measure::Idle => self.in_stages(run, |stage| stage.idle_us),
             Measure::StageSd => Ok(self.stage(run)?.sd_us),
             Measure::IdleSd => Ok(self.stage(run)?.idle_sd_us),
+            Measure::BusySd => Ok(self.stage(run)?.busy_sd_us),
             Measure::BusyShare => {
                 let stage = self.stage(run)?;
                 Ok(stage.busy_us / in_stage(stage))
@@ -149,9 +206,23 @@ impl Taken<'_> {
                 let all: f64 = run.stages.iter().map(of_all_cores).sum();
                 Ok(of_all_cores(self.stage(run)?) / all)
             }
-            Measure::Messages => counted(run, |simulated| simulated.counts.messages),
-            Measure::Packets => counted(run, |simulated| simulated.counts.packets),
-            Measure::WireBytes => counted(run, |simulated| simulated.counts.wire_bytes),
+            Measure::Messages => counted(run, |simulated| simulated.counts.messages as f64),
+            Measure::MessagesPerCore => counted(run, |simulated| simulated.messages_per_core.mean),
+            Measure::MessageSkew => {
+                let skew = counted(run, |simulated| {
+                    let Spread { mean, max, .. } = simulated.messages_per_core;
+                    max / mean
+                })?;
+                let none = || "measure: the program sends no messages".to_owned();
+                Some(skew).filter(|skew| skew.is_finite()).ok_or_else(none)
+            }
+            Measure::Packets => counted(run, |simulated| simulated.counts.packets as f64),
+            Measure::WireBytes => counted(run, |simulated| simulated.counts.wire_bytes as f64),
+            Measure::Misses => counted(run, |simulated| simulated.misses_per_core),
+            Measure::MissRate => {
+                Ok(counted(run, |simulated| simulated.misses_per_core)? / mean_keys(run)?)
+            }
+            Measure::Throughput => Ok(mean_keys(run)? / (run.time_us * 1e-3)),
             Measure::Skew => of_keys(run, run.verdict.skew),
             Measure::MaxKeys => of_keys(run, run.verdict.max_keys as f64),
             Measure::Figure => {
@@ -180,10 +251,14 @@ impl Taken<'_> {
     }
 }
 
-fn counted(run: &RunReport, of: fn(&Simulated) -> u64) -> Result<f64, String> {
+fn counted(run: &RunReport, of: fn(&Simulated) -> f64) -> Result<f64, String> {
     let simulated = run.simulated.as_ref();
     let simulated = simulated.ok_or("measure: real nodes count nothing")?;
-    Ok(of(simulated) as f64)
+    Ok(of(simulated))
+}
+
+fn mean_keys(run: &RunReport) -> Result<f64, String> {
+    of_keys(run, run.verdict.max_keys as f64 / run.verdict.skew)
 }
 
 fn of_keys(run: &RunReport, figure: f64) -> Result<f64, String> {

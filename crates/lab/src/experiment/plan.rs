@@ -102,11 +102,16 @@ impl<'a> Plan<'a> {
         size: Size,
         tell: Tell<'_>,
     ) -> Vec<PlannedPoint<'a>> {
+        let seeds = series.seeds(self.seeds, of, size);
+        if let Err(why) = series.take.check(seeds.runs) {
+            tell(of_size(of, size, why));
+            return Vec::new();
+        }
         let mut points = Vec::new();
         let mut refused: Vec<(String, Vec<String>)> = Vec::new();
         for place in series.places(size) {
             let recipe = series.recipe(place, of, size);
-            match recipe.and_then(|recipe| self.job(&recipe, series.seeds(self.seeds, of, size))) {
+            match recipe.and_then(|recipe| self.job(&recipe, seeds)) {
                 Ok(job) => points.push(PlannedPoint {
                     place,
                     x: series.x(place),

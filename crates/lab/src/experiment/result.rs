@@ -2,6 +2,7 @@
 
 use plot::{Chart, Check, Claim, Figure, Grid, Outcome, Point, Series, Size, Spread};
 
+use super::chart::ChartTable;
 use super::check::in_table;
 use super::grid::{Plans, Reading};
 use super::line::Line;
@@ -164,6 +165,7 @@ fn figure(ran: &Ran<'_>) -> Result<Figure, String> {
         runs: seeds.runs,
         command: of.command(size),
         charts: ran.charts(series, size),
+        trees: of.charts.values().flat_map(ChartTable::trees).collect(),
         claims,
         faults: [ran.faults(), drifts].concat(),
         breakdown: ran.breakdown()?,
@@ -224,6 +226,7 @@ impl Ran<'_> {
         let table = &self.of.series[series];
         let point = |place: &PlannedPoint<'_>| {
             let y = in_table(self.read(place.read), "[[series]]", &table.id)?;
+            let y = table.take.drawn(y);
             Ok(Point { x: place.x, y })
         };
         let points = self.plan.points[series].iter().map(point);
@@ -322,7 +325,7 @@ impl Ran<'_> {
 
     /// Our figure of a line.
     fn ours(&self, line: &Line, source: Source<'_>, series: &[Series]) -> Result<f64, String> {
-        let value = |read: Read<'_>| Ok::<_, String>(line.of_runs(self.read(read)?));
+        let value = |read: Read<'_>| Ok::<_, String>(read.taken.take.of(self.read(read)?));
         match source {
             Source::Constant(rate) => Ok(rate),
             Source::One(read) => line.figure(read.taken.measure, value(read)?),

@@ -15,12 +15,13 @@
 //!                     at 0, 1, 2 ... in the order of `over`
 //!   measure, stage    what is read from a run, and of which stage
 //!   runs              runs of each point at full size, over the experiment's
+//!   take              of several runs the "mean" (default), the "most", or "sd", their deviation
 //!   repeats           how often a run does what is measured: the result is of one
 //! ```
 
 use serde::Deserialize;
 
-use super::measure::{Measure, Taken};
+use super::measure::{Measure, Take, Taken};
 use super::mistake::Tell;
 use super::recipe::{self, Head, Recipe, Scalar, Values};
 use super::{Experiment, Size};
@@ -54,6 +55,8 @@ pub(crate) struct Series {
     pub measure: Measure,
     stage: Option<String>,
     repeats: Option<f64>,
+    #[serde(default)]
+    pub take: Take,
     /// Runs of each point, in place of the file's.
     pub runs: Option<u64>,
 }
@@ -219,6 +222,7 @@ impl Series {
             measure: self.measure,
             stage: varied.or(self.stage.as_deref()),
             repeats: self.repeats,
+            take: self.take,
         }
     }
 }

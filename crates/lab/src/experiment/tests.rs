@@ -358,6 +358,126 @@ fn measures_are_read_from_the_run() {
     assert_eq!((stage, idle), (busy, 0.0));
     assert!((busy - 0.16).abs() < 1e-9, "128 values of 4 cycles: {busy}");
     assert!(0.0 < share && share < 1.0, "{share}");
+    // At incast 8 core 0 receives 14 of the 63 messages, each of which has two ends.
+    assert_eq!(measured("\"messages-per-core\""), 126.0 / 64.0);
+    assert_eq!(measured("\"message-skew\""), 14.0 * 64.0 / 126.0);
+    assert_eq!(measured("\"figure\""), 2.0, "levels of the tree");
+    assert_eq!(measured("\"misses\""), 0.0);
+    assert_eq!(measured("\"throughput\""), 128.0 / (time * 1e-3));
+    // All cores scan as long; the root works and waits the longest, as it merges twice.
+    let deviation =
+        |measure: &str, stage: &str| measured(&format!("\"{measure}\"\n stage = \"{stage}\""));
+    assert_eq!(deviation("busy-sd", "scan"), 0.0);
+    let [stage, busy, idle] =
+        ["stage-sd", "busy-sd", "idle-sd"].map(|measure| deviation(measure, "merge"));
+    assert!(0.0 < busy && busy < stage, "{busy} {stage}");
+    assert!(stage <= busy + idle, "{busy} {idle} {stage}");
+}
+
+const MISSES: &str = r#"
+    [[series]]
+    id = "misses"
+    program = "local-min"
+    vary = "keys-per-core"
+    over = [2048, 2049]
+    with = { cores = 2 }
+    measure = "miss-rate"
+    [[line]]
+    id = "lines"
+    claim = "257 lines"
+    paper = 257
+    unit = "lines"
+    tolerance = 0.0
+    series = "misses"
+    at = 2049
+    measure = "misses"
+"#;
+
+#[test]
+fn misses_are_those_of_a_core() {
+    let figure = run(&parsed(MISSES), Size::Full);
+    let points = &figure.charts[0].series[0].points;
+    assert_eq!(points[0].y.mean, 0.0);
+    assert_eq!(points[1].y.mean, 257.0 / 2049.0);
+    assert_eq!(figure.claims[0].outcome, Outcome::Met);
+}
+
+/// Borders of 1 and 3 cores, whose deviation is drawn; the line takes it from its series.
+const DEVIATION: &str = r#"
+    runs = 50
+    [[series]]
+    id = "border"
+    program = "pivot-select"
+    with = { keys-per-core = 9, buckets = 10, naming = "least", figure = "border" }
+    vary = "cores"
+    over = [1, 3]
+    measure = "figure"
+    take = "sd"
+    [[line]]
+    id = "falls"
+    claim = "more cores vary less"
+    series = "border"
+    is = "falling"
+    [[line]]
+    id = "one"
+    claim = "the first of nine keys has a deviation of 0.09"
+    paper = 0.0905
+    unit = "of all keys"
+    tolerance = 0.3
+    series = "border"
+    at = 1
+"#;
+
+#[test]
+fn a_series_can_be_of_deviations() {
+    let figure = run(&parsed(DEVIATION), Size::Full);
+    let point = figure.charts[0].series[0].points[0].y;
+    assert_eq!((point.sd, point.min), (0.0, point.mean));
+    assert_eq!(figure.claims[1].ours, point.mean);
+    let outcomes = figure.claims.iter().map(|claim| claim.outcome);
+    assert!(outcomes.eq([Outcome::Met; 2]), "{:?}", figure.claims);
+    let told = Experiment::parse("it.toml", &DEVIATION.replace("runs = 50", "runs = 1"));
+    let told = told.unwrap_err().to_string();
+    assert!(
+        told.contains("[[series]] 'border': take: one run has no deviation; set runs to 2 or more"),
+        "{told}"
+    );
+}
+
+#[test]
+fn trees_are_drawn_below_a_chart() {
+    let with = |trees: &str| ALL.replace("paper = [{", &format!("trees = {trees}\n paper = [{{"));
+    let figure = run(
+        &parsed(&with("{ cores = 5, incast = [1, 2] }")),
+        Size::Smoke,
+    );
+    let links = |tree: &plot::Tree| -> Vec<[u32; 3]> {
+        let links = tree.links.iter();
+        links
+            .map(|link| [link.child, link.parent, link.level])
+            .collect()
+    };
+    let [chain, twos] = &figure.trees[..] else {
+        panic!("{:?}", figure.trees)
+    };
+    assert_eq!((chain.label.as_str(), chain.cores), ("incast 1", 5));
+    assert_eq!(links(chain), [[1, 0, 4], [2, 1, 3], [3, 2, 2], [4, 3, 1]]);
+    assert_eq!(links(twos), [[1, 0, 1], [2, 0, 2], [3, 2, 1], [4, 0, 3]]);
+    for (trees, words) in [
+        (
+            "{ cores = 65, incast = [2] }",
+            "trees: cores 65: expected a number from 2 to 64",
+        ),
+        (
+            "{ cores = 9, incast = [2, 0] }",
+            "trees: incast 0: expected a number from 1",
+        ),
+    ] {
+        let told = Experiment::parse("it.toml", &with(trees))
+            .unwrap_err()
+            .to_string();
+        assert!(told.contains(words), "{told}");
+    }
 }
 
 #[test]

@@ -104,16 +104,14 @@ impl Backend for TaskBackend {
 
     fn work(&self, work: Work) {
         let costs = &self.shared.layout.profile.work;
-        let ticks = Ticks(costs.ticks(work));
+        let (ticks, lines) = (Ticks(costs.ticks(work)), costs.lines(work));
         self.with(|state| {
             let clock = &mut state.tasks[self.task as usize].clock;
             let begin = *clock;
             *clock += ticks;
-            if state.caches.is_empty() {
-                return;
-            }
-            let lines = costs.lines(work);
-            if lines == 0 {
+            let misses = &mut state.fabric.counts.misses;
+            *misses = misses.saturating_add(lines);
+            if lines == 0 || state.caches.is_empty() {
                 return;
             }
             let cache = self.shared.layout.topology.nic_of(self.local) as usize;
@@ -225,7 +223,9 @@ impl Backend for TaskBackend {
             };
             let slab = &mut state.fabric.scratch.slab;
             let id = slab.put(packet);
-            state.ranks[self.local as usize].outgoing.push(id, slab);
+            let rank = &mut state.ranks[self.local as usize];
+            rank.outgoing.push(id, slab);
+            rank.sent += 1;
             state.fabric.counts.messages += 1;
             if setting.sends {
                 state.sends.push(Sent {

@@ -324,6 +324,10 @@ impl BlockState {
         let (ticks, flits) = busiest.max_by_key(|(ticks, _)| *ticks).unwrap_or_default();
         let mut report = Report {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end.0).collect(),
+            messages: self.ranks[..ranks]
+                .iter()
+                .map(|rank| (rank.sent, rank.received))
+                .collect(),
             counts: Counts {
                 busiest_down_flits: flits,
                 busiest_down_ticks: ticks.0,

@@ -30,6 +30,10 @@ pub struct RankState {
     pub sharing: Option<Box<Sharing>>,
     /// When its last task ended.
     pub end: Ticks,
+    /// Messages that its tasks sent; a multicast is one.
+    pub sent: u32,
+    /// Messages that its tasks received.
+    pub received: u32,
 }
 
 /// Messages that the NIC has not taken, each with the time at which its last word was written.

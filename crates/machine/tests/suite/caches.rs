@@ -1,4 +1,4 @@
-//! The L2 that the cores of a NIC share.
+//! Lines that cores load, and the L2 that the cores of a NIC share.
 
 use machine::{Profile, Setting};
 use node::Work;
@@ -129,4 +129,19 @@ fn tasks_of_one_rank_share_its_cache() {
         ends[2] >= 24 * (3 * LINES - 1) && ends[0] < 2 * ALONE,
         "{ends:?}"
     );
+}
+
+/// Loads miss on every line, scans only beyond 2,048 words; copies and sorts never.
+#[test]
+fn missed_lines_are_counted_with_and_without_a_shared_cache() {
+    for profile in [nanopu(), machine(2.5)] {
+        let outcome = run(profile, Setting::new(3), |node| async move {
+            node.work(Work::Load { bytes: 65 });
+            node.work(Work::Scan { words: 2048 });
+            node.work(Work::Scan { words: 2056 });
+            node.work(Work::Copy { bytes: 6400 });
+            node.work(Work::Sort { records: 9999 });
+        });
+        assert_eq!(outcome.report.counts.misses, 3 * (2 + 257));
+    }
 }

@@ -340,6 +340,35 @@ fn a_picture_is_bounded() {
     );
 }
 
+/// Three cores: 1 and 2 send to 0, on the first and on the second level.
+#[test]
+fn trees_are_drawn_level_by_level() {
+    let link = |child, level| plot::Link {
+        child,
+        parent: 0,
+        level,
+    };
+    let tree = plot::Tree {
+        label: "incast <2>".to_owned(),
+        cores: 3,
+        links: vec![link(1, 1), link(2, 2)],
+    };
+    let figure = Figure {
+        trees: vec![tree],
+        ..sample::figure("tree", "Tree", Vec::new())
+    };
+    let text = page(&[figure], &about());
+    check(&text);
+    assert!(
+        text.contains("incast &lt;2&gt;: 3 cores, 2 levels"),
+        "{text}"
+    );
+    // From the top: core 1 and core 0 to level 1, then core 2 and core 0 to level 2.
+    let lines = "M240.0 3.5L3.5 43.5M3.5 3.5L3.5 43.5M476.5 3.5L3.5 83.5M3.5 43.5L3.5 83.5";
+    assert!(text.contains(lines), "{text}");
+    with_tree(&text, |tree| assert_eq!(elements(tree, "circle").len(), 5));
+}
+
 #[test]
 fn a_broken_picture_is_left_out() {
     let mut figures = sample::figures();

@@ -37,6 +37,7 @@ pub fn figure(name: &str, title: &str, charts: Vec<Chart>) -> Figure {
         runs: 10,
         command: format!("gristmill lab run {name} --full"),
         charts,
+        trees: Vec::new(),
         claims: Vec::new(),
         faults: Vec::new(),
         breakdown: None,

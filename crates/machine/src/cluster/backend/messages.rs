@@ -78,6 +78,7 @@ impl TaskBackend {
             }
             log.received(self.task, time - begin);
         });
+        rank.received += 1;
         state.fabric.counts.received += 1;
         state.nic(self.local).0.made_room(time);
         Message {
