@@ -13,12 +13,14 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 26] = experiments![
+const BUILT_IN: [(&str, &str); 30] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
+    "nanosort/figure-3",
     "nanosort/figure-4",
     "nanosort/figure-5",
+    "nanosort/pivot-trees",
     "nanosort/figure-6",
     "nanosort/figure-7",
     "nanosort/figure-8",
@@ -29,6 +31,7 @@ const BUILT_IN: [(&str, &str); 26] = experiments![
     "nanosort/figure-13",
     "nanosort/figure-14",
     "nanosort/figure-15",
+    "nanosort/messages",
     "nanosort/multicast",
     "nanosort/readings",
     "nanosort/suspects",
@@ -36,6 +39,7 @@ const BUILT_IN: [(&str, &str); 26] = experiments![
     "nanosort/headline",
     "nanosort/figure-16",
     "nanosort/phase-ends",
+    "nanosort/busy",
     "nanosort/table-2",
     "nanosort/thesis",
     "nanosort/faster",
