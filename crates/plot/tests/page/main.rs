@@ -164,7 +164,6 @@ fn markup_in_figures_is_escaped() {
     let evil = || EVIL.to_owned();
     let mut chart = plot::Chart {
         title: evil(),
-        verdict: None,
         x: sample::axis(EVIL, Scale::Linear, &[EVIL]),
         y: sample::axis(EVIL, Scale::Linear, &[]),
         series: vec![sample::series(EVIL, &[(0.0, 1.0, 0.5)])],
@@ -209,7 +208,7 @@ fn markup_in_figures_is_escaped() {
             version: evil(),
             command: evil(),
             title: Some(evil()),
-            verdict: None,
+            verdict: Some(evil()),
         },
     );
     check(&text);
