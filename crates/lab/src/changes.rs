@@ -1,8 +1,10 @@
 //! Changes of a machine, by the names of the command line's options.
 
+mod words;
+
 use std::ops::RangeBounds;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use grain::count;
 use grain::units::number;
 use machine::{Profile, Setting, parts};
@@ -10,6 +12,7 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::words::{AckAggregate, Multicast};
 use crate::error::LabError;
 
 /// Changes of a simulated machine.
@@ -19,6 +22,9 @@ pub struct Changes {
     /// How switches carry a multicast [default: on]
     #[arg(long, value_enum, value_name = "HOW")]
     pub multicast: Option<Multicast>,
+    /// Whether switches aggregate the ACKs of a multicast [default: on]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub ack_aggregate: Option<AckAggregate>,
     /// Latency of a switch in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub switch_ns: Option<f64>,
@@ -55,34 +61,6 @@ pub struct Changes {
     pub threads: Option<usize>,
 }
 
-/// How switches carry a multicast, by the words of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Multicast {
-    /// A copy for each link that leads to members
-    On,
-    /// They do not: the sender sends to each member
-    Off,
-    /// A copy for each member, made by the sender's leaf
-    FirstLeaf,
-    /// A copy for each member, made by the first spine
-    OneSpine,
-    /// A copy for each member, made by a spine that is drawn for each multicast
-    DrawnSpines,
-}
-
-impl Multicast {
-    fn setting(self) -> machine::Multicast {
-        match self {
-            Multicast::On => machine::Multicast::PerPort,
-            Multicast::Off => machine::Multicast::Off,
-            Multicast::FirstLeaf => machine::Multicast::FirstLeaf,
-            Multicast::OneSpine => machine::Multicast::OneSpine,
-            Multicast::DrawnSpines => machine::Multicast::DrawnSpines,
-        }
-    }
-}
-
 /// A second: no cluster has a slower network.
 const MOST_NS: f64 = 1e9;
 
@@ -100,6 +78,7 @@ impl Changes {
     pub fn over(&self, those: &Changes) -> Changes {
         Changes {
             multicast: self.multicast.or(those.multicast),
+            ack_aggregate: self.ack_aggregate.or(those.ack_aggregate),
             switch_ns: self.switch_ns.or(those.switch_ns),
             link_ns: self.link_ns.or(those.link_ns),
             queue_bytes: self.queue_bytes.or(those.queue_bytes),
@@ -214,6 +193,11 @@ impl Changes {
         if self.tail_ns.is_some() != self.tail_fraction.is_some() {
             return Err(LabError::usage("tail-ns and tail-fraction need each other"));
         }
+        if self.ack_aggregate.is_some() && self.multicast == Some(Multicast::Off) {
+            let told = "--ack-aggregate is about the ACKs of a multicast, and has no effect with \
+                        --multicast off; omit one of them";
+            return Err(LabError::usage(told));
+        }
         within(
             self.tail_fraction,
             "tail-fraction",
@@ -229,6 +213,7 @@ impl Changes {
         let plain = Setting::new(1);
         Setting {
             multicast: self.multicast.map_or(plain.multicast, Multicast::setting),
+            aggregates_acks: self.ack_aggregate != Some(AckAggregate::Off),
             threads: self.threads.unwrap_or(plain.threads),
             tail: profile.ticks(self.tail_ns.unwrap_or(0.0)),
             tail_parts: parts(self.tail_fraction.unwrap_or(0.0)),
@@ -290,7 +275,8 @@ mod tests {
     fn changes_have_the_names_of_options() {
         assert!(Changes::default().told().is_empty());
         let changes = Changes {
-            multicast: Some(Multicast::Off),
+            multicast: Some(Multicast::OneSpine),
+            ack_aggregate: Some(AckAggregate::Off),
             switch_ns: Some(100.0),
             link_ns: Some(0.5),
             queue_bytes: Some(2000.0),
@@ -302,8 +288,8 @@ mod tests {
             loss: Some(1e-3),
             threads: Some(4),
         };
-        let told = "multicast off, switch-ns 100, link-ns 0.5, queue-bytes 2000, miss-ns 7.5, l2-line-ns 2.5, \
-                    cores-per-nic 1, tail-ns 3000, tail-fraction 0.01, loss 0.001";
+        let told = "multicast one-spine, ack-aggregate off, switch-ns 100, link-ns 0.5, queue-bytes 2000, \
+                    miss-ns 7.5, l2-line-ns 2.5, cores-per-nic 1, tail-ns 3000, tail-fraction 0.01, loss 0.001";
         assert_eq!(changes.told().join(", "), told);
     }
 
@@ -330,6 +316,22 @@ mod tests {
             told,
             "expected a whole number from 1 to 4294967295, and not 0.5"
         );
+    }
+
+    #[test]
+    fn acks_without_a_multicast_are_refused() {
+        let with = |multicast| {
+            let changes = Changes {
+                multicast,
+                ack_aggregate: Some(AckAggregate::Off),
+                ..Changes::default()
+            };
+            changes.check().map_err(|error| error.to_string())
+        };
+        assert_eq!(with(None), Ok(()));
+        assert_eq!(with(Some(Multicast::FirstLeaf)), Ok(()));
+        let told = with(Some(Multicast::Off)).unwrap_err();
+        assert!(told.contains("omit one of them"), "{told}");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 mod acknowledge;
 mod completed;
 mod egress;
+mod members;
 mod pull;
 mod receive;
 mod tap;

@@ -13,6 +13,9 @@ pub struct Setting {
     pub threads: usize,
     /// How switches carry multicasts.
     pub multicast: Multicast,
+    /// Whether switches keep multicasts and aggregate their ACKs. If not, they only copy, and each
+    /// member acknowledges to the sender.
+    pub aggregates_acks: bool,
     /// How a NIC divides its receive queues.
     pub queues: Queues,
     /// Extra latency of some messages in ticks.
@@ -153,6 +156,7 @@ impl Setting {
             seed: 1,
             threads: 1,
             multicast: Multicast::default(),
+            aggregates_acks: true,
             queues: Queues::default(),
             tail: 0,
             tail_parts: 0,

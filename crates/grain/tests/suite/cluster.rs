@@ -68,15 +68,22 @@ fn faulty() -> Machine {
         seed,
         threads: 2,
         queues: Queues::ByPort,
+        // One of them without aggregated ACKs.
+        aggregates_acks: seed != 4,
         loss_parts: parts(loss),
         tail: 3200,
         tail_parts: parts(tail),
         ..Setting::new(1)
     };
     Machine(
-        [(1, 0.01, 0.0), (2, 0.0, 0.05), (3, 0.01, 0.05)]
-            .map(setting)
-            .into(),
+        [
+            (1, 0.01, 0.0),
+            (2, 0.0, 0.05),
+            (3, 0.01, 0.05),
+            (4, 0.01, 0.0),
+        ]
+        .map(setting)
+        .into(),
     )
 }
 

@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 30] = experiments![
+const BUILT_IN: [(&str, &str); 31] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -33,6 +33,7 @@ const BUILT_IN: [(&str, &str); 30] = experiments![
     "nanosort/figure-15",
     "nanosort/messages",
     "nanosort/multicast",
+    "nanosort/acks",
     "nanosort/readings",
     "nanosort/suspects",
     "nanosort/distributions",

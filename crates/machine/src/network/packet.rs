@@ -111,6 +111,11 @@ impl Kind {
         matches!(self, Kind::Multicast | Kind::MulticastAgain)
     }
 
+    /// Whether it is the copy of a multicast, or its header.
+    pub fn is_copy(self) -> bool {
+        matches!(self, Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed)
+    }
+
     pub fn is_again(self) -> bool {
         matches!(
             self,

@@ -17,7 +17,7 @@
 //!
 //! Multicasts generate packets without regard to ports, so they are handled first.
 
-mod bits;
+pub mod bits;
 mod branches;
 mod multicast;
 mod output;
@@ -36,7 +36,7 @@ use crate::network::topology::{Divisor, Rule};
 use crate::schedule::Ticks;
 
 use self::multicast::Multicasts;
-pub use self::multicast::group_words;
+pub use self::multicast::{group_of, group_words};
 use self::output::{Output, Turn};
 use self::router::Router;
 

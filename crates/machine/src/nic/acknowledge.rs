@@ -18,21 +18,19 @@ impl Nic {
     pub(super) fn acknowledge(&mut self, id: PacketId, whole: bool, fabric: &mut Fabric) {
         let packet = &fabric[id];
         let ready = fabric.now() + fabric.nic_model().receive_cycles;
-        let is_copy = matches!(
-            packet.kind,
-            Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed
-        );
-        let kind = match (is_copy, whole) {
+        let is_copy = packet.kind.is_copy();
+        let is_kept = is_copy && fabric.layout.setting.aggregates_acks;
+        let kind = match (is_kept, whole) {
             (false, true) => Kind::Ack,
             (false, false) => Kind::Nack,
             (true, true) => Kind::CopyAck,
             (true, false) => Kind::CopyNack,
         };
-        // For a copy it goes to the leaf, which knows the multicast by its sender.
-        let (from, to) = if is_copy {
+        // For a copy that a switch keeps it goes to the leaf, which knows the multicast by its sender.
+        let (from, to) = if is_kept {
             (packet.from, packet.to)
         } else {
-            (self.first_rank, packet.from)
+            (self.answering(packet), packet.from)
         };
         let answer = Packet {
             time: ready,
@@ -44,17 +42,36 @@ impl Nic {
         self.emit(id, fabric);
     }
 
-    /// Handles an ACK of a segment: the buffer is free when all segments are acknowledged.
-    pub(super) fn acknowledged(
-        &mut self,
-        slot: u8,
-        sequence: u32,
-        ranks: &[RankState],
-        fabric: &mut Fabric,
-    ) {
+    /// The sender of an answer: the member that a copy is for, or else the NIC.
+    pub(super) fn answering(&self, packet: &Packet) -> u32 {
+        if packet.kind.is_copy() {
+            packet.to
+        } else {
+            self.first_rank
+        }
+    }
+
+    /// Handles an ACK of a segment: the buffer is free when all segments are acknowledged, by all
+    /// members if they acknowledge one by one.
+    pub(super) fn acknowledged(&mut self, id: PacketId, ranks: &[RankState], fabric: &mut Fabric) {
+        let Packet {
+            from,
+            slot,
+            sequence,
+            ..
+        } = fabric[id];
+        fabric.scratch.slab.give_up(id);
+        let timeout = fabric.nic_model().timeout_cycles;
         let Some(buffer) = self.buffer_of(slot, sequence) else {
             return;
         };
+        if let Some(members) = &mut buffer.members
+            && members.acknowledged(from)
+        {
+            // ACKs that come one by one take their time.
+            buffer.late_at = fabric.now() + timeout;
+            return;
+        }
         buffer.waiting &= !(1 << (sequence & 1));
         if buffer.waiting > 0 {
             return;
@@ -84,6 +101,10 @@ impl Nic {
         let Some(buffer) = self.buffer_of(nack.slot, nack.sequence) else {
             return;
         };
+        if buffer.members.is_some() {
+            // The others must not wait for this one.
+            return;
+        }
         buffer.refusals = (buffer.refusals + 1).min(MOST_DOUBLINGS);
         buffer.late_at = fabric.now() + timeout.doubled(buffer.refusals) * PULL_TIMEOUTS;
     }
@@ -112,6 +133,14 @@ impl Nic {
             return;
         };
         buffer.late_at = ready + timeout;
+        if let Some(members) = &buffer.members {
+            if members.misses(pull.from) {
+                fabric.counts.resent += 1;
+                let number = usize::from(pull.slot);
+                self.send_copy(number, pull.from, ready, fabric);
+            }
+            return;
+        }
         let head = &mut fabric[buffer.head];
         head.kind = head.kind.again();
         let number = usize::from(pull.slot & !PART);

@@ -83,7 +83,7 @@ impl Nic {
         };
         if let Some(header) = next.and_then(|next| self.pulls.waiting.remove(next)) {
             let ready = fabric.now() + fabric.nic_model().receive_cycles;
-            let pull = header.answer(Kind::Pull, self.first_rank, ready);
+            let pull = header.answer(Kind::Pull, self.answering(&header), ready);
             let id = fabric.put(pull);
             self.emit(id, fabric);
         }

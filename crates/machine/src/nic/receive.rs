@@ -63,14 +63,12 @@ impl Nic {
             Kind::Trimmed | Kind::CopyTrimmed => {
                 self.acknowledge(id, false, fabric);
                 let header = fabric.take(id);
-                if header.kind == Kind::Trimmed {
+                if header.kind == Kind::Trimmed || !fabric.layout.setting.aggregates_acks {
                     self.queue_pull(header, fabric);
                 }
             }
             Kind::Ack => {
-                let Packet { slot, sequence, .. } = fabric[id];
-                fabric.scratch.slab.give_up(id);
-                self.acknowledged(slot, sequence, ranks, fabric);
+                self.acknowledged(id, ranks, fabric);
             }
             Kind::Nack => {
                 let nack = fabric.take(id);
@@ -134,17 +132,17 @@ impl Nic {
         self.buffers_in_use >= fabric.nic_model().receive_buffers
     }
 
-    /// Drops a packet for lack of a buffer, and requests it again later; the switch sends a copy
-    /// again by itself.
+    /// Drops a packet for lack of a buffer, and requests it again later; a switch that keeps a copy
+    /// sends it again by itself.
     fn reject(&mut self, id: PacketId, fabric: &mut Fabric) {
         fabric.counts.dropped += 1;
-        let is_data = matches!(fabric[id].kind, Kind::Data | Kind::DataAgain);
-        if is_data {
+        let is_kept = fabric[id].kind.is_copy() && fabric.layout.setting.aggregates_acks;
+        if !is_kept {
             self.acknowledge(id, false, fabric);
         }
         let packet = fabric.take(id);
-        if is_data {
-            self.queue_pull(packet.control(Kind::Trimmed), fabric);
+        if !is_kept {
+            self.queue_pull(packet.control(packet.kind.trimmed()), fabric);
         }
     }
 

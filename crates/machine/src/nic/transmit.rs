@@ -3,6 +3,7 @@
 use node::Words;
 
 use super::Nic;
+use super::members::Members;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{PART, Packet};
@@ -28,6 +29,8 @@ pub struct TransmitBuffer {
     pub refusals: u8,
     /// A bit per unacknowledged segment.
     pub waiting: u8,
+    /// The members of a multicast that have not acknowledged, unless switches collect their ACKs.
+    pub members: Option<Box<Members>>,
 }
 
 /// How often the timeout of a message may double.
@@ -106,6 +109,7 @@ impl Nic {
     /// Moves a message into a free buffer; returns its number, and how many segments it has.
     fn fill_buffer(&mut self, id: PacketId, late_at: Ticks, fabric: &mut Fabric) -> (usize, u32) {
         let is_large = is_large(&fabric[id], fabric.nic_model());
+        let members = Members::of(&fabric[id], fabric.layout.setting.aggregates_acks);
         let packet = &mut fabric[id];
         let message = self.next_message;
         packet.sequence = message << 1;
@@ -122,6 +126,7 @@ impl Nic {
             tries: 0,
             refusals: 0,
             waiting: if is_large { 0b11 } else { 0b1 },
+            members,
         };
         if number == self.buffers.len() {
             self.buffers.push(buffer);
@@ -199,6 +204,9 @@ impl Nic {
             let head = &mut fabric[buffer.head];
             head.kind = head.kind.again();
             let waiting = buffer.waiting;
+            if self.send_to_missing(number, fabric) {
+                continue;
+            }
             for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
                 fabric.counts.resent += 1;
                 self.send_segment(number, segment, fabric.now(), fabric);

@@ -116,6 +116,14 @@ pub fn settings() -> Vec<(&'static str, Setting)> {
             },
         ),
         (
+            "ACKs of each member, and loss",
+            Setting {
+                aggregates_acks: false,
+                loss_parts: parts(0.02),
+                ..plain.clone()
+            },
+        ),
+        (
             "queues by port",
             Setting {
                 queues: Queues::ByPort,

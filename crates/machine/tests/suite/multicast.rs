@@ -103,6 +103,14 @@ fn carried(multicast: Multicast) -> Setting {
     }
 }
 
+/// The same, with ACKs that switches aggregate, and with one of each member.
+fn both(multicast: Multicast) -> [Setting; 2] {
+    [true, false].map(|aggregates_acks| Setting {
+        aggregates_acks,
+        ..carried(multicast)
+    })
+}
+
 /// Catches switches that forget the sender's own leaf or NIC, send a copy back, ignore strides, or
 /// fan out twice.
 #[test]
@@ -111,8 +119,9 @@ fn every_member_of_any_group_receives_once() {
         for group in groups() {
             for sender in [0, 1, 3, 5, 22, 47] {
                 for words in [1, 128] {
-                    let setting = carried(multicast);
-                    all_hear(small(layers, &[]), setting, &[(sender, group, 3)], words);
+                    for setting in both(multicast) {
+                        all_hear(small(layers, &[]), setting, &[(sender, group, 3)], words);
+                    }
                 }
             }
         }
@@ -134,13 +143,15 @@ fn losses_are_made_good() {
     for (layers, multicast) in WAYS {
         for (loss, seeds) in [(0.01, 0..3), (0.1, 0..3)] {
             for seed in seeds {
-                let setting = Setting {
-                    seed,
-                    loss_parts: parts(loss),
-                    ..carried(multicast)
-                };
-                let counts = all_hear(small(layers, &[]), setting, &crowd(), 3);
-                assert!(counts.lost > 0 && counts.resent > 0, "{counts:?}");
+                for setting in both(multicast) {
+                    let setting = Setting {
+                        seed,
+                        loss_parts: parts(loss),
+                        ..setting
+                    };
+                    let counts = all_hear(small(layers, &[]), setting, &crowd(), 3);
+                    assert!(counts.lost > 0 && counts.resent > 0, "{counts:?}");
+                }
             }
         }
     }
@@ -151,17 +162,19 @@ fn losses_are_made_good() {
 fn trimmed_copies_are_sent_again() {
     for (layers, multicast) in WAYS {
         for loss in [0.0, 0.05] {
-            let setting = Setting {
-                seed: 3,
-                loss_parts: parts(loss),
-                ..carried(multicast)
-            };
-            let profile = small(layers, &[("queue_bytes", "1_100")]);
-            let counts = all_hear(profile, setting, &crowd(), 100);
-            assert!(
-                counts.trimmed > 10 && counts.resent >= counts.trimmed / 2,
-                "{counts:?}"
-            );
+            for setting in both(multicast) {
+                let setting = Setting {
+                    seed: 3,
+                    loss_parts: parts(loss),
+                    ..setting
+                };
+                let profile = small(layers, &[("queue_bytes", "1_100")]);
+                let counts = all_hear(profile, setting, &crowd(), 100);
+                assert!(
+                    counts.trimmed > 10 && counts.resent >= counts.trimmed / 2,
+                    "{counts:?}"
+                );
+            }
         }
     }
 }
@@ -214,43 +227,65 @@ fn long_messages_go_to_each_member() {
     assert_eq!(counts.messages, 3 * 12);
 }
 
+/// Multicasts of one sender to 16 members behind other leaves.
+const COUNT: u32 = 1000;
+
+/// When the last member has them all, and the counts.
+fn stream(aggregates_acks: bool) -> (u64, Counts) {
+    // Members whose cores keep up with the link.
+    let quick = edited(&[("receive_cycles", "1"), ("receive_done_cycles", "1")]);
+    // An ACK implosion fills queues, and what it drops would be sent again.
+    let profile = endless(quick);
+    let members = group(256 + 8, 16, 64);
+    let setting = Setting {
+        aggregates_acks,
+        ..Setting::new(5 * 256)
+    };
+    let outcome = run(profile, setting, move |node| async move {
+        let port = node.bind(PORT);
+        let rank = node.rank().0;
+        if rank == 0 {
+            for number in 0..COUNT {
+                node.multicast(members, PORT, &letter(0, number, 2)).await;
+            }
+        } else if members.members().any(|member| member.0 == rank) {
+            for _ in 0..COUNT {
+                port.next(&node).await;
+            }
+        }
+        node.now().0
+    });
+    let counts = outcome.report.counts;
+    assert_eq!((counts.resent, counts.dropped), (0, 0));
+    (*outcome.answers.iter().max().unwrap(), counts)
+}
+
 /// The first switch frees the sender's buffer, so a NIC sends a multicast every 10 ticks (its
 /// flits). If the members freed it, there would be 128 per round trip of 6,200 ticks.
 #[test]
 fn the_first_switch_frees_the_buffer() {
-    const COUNT: u32 = 1000;
-    // Members whose cores keep up with the link.
-    let quick = [("receive_cycles", "1"), ("receive_done_cycles", "1")];
-    let profile = edited(&quick);
-    let members = group(256 + 8, 16, 64);
-    let outcome = run(
-        profile.clone(),
-        Setting::new(5 * 256),
-        move |node| async move {
-            let port = node.bind(PORT);
-            let rank = node.rank().0;
-            if rank == 0 {
-                for number in 0..COUNT {
-                    node.multicast(members, PORT, &letter(0, number, 2)).await;
-                }
-            } else if members.members().any(|member| member.0 == rank) {
-                for _ in 0..COUNT {
-                    port.next(&node).await;
-                }
-            }
-            node.now().0
-        },
-    );
-    let counts = outcome.report.counts;
-    assert_eq!((counts.resent, counts.dropped), (0, 0));
-    let far = (profile.link() * 4 + profile.switch() * 3).0;
+    let (time, _) = stream(true);
+    let far = (nanopu().link() * 4 + nanopu().switch() * 3).0;
     let serial = 10 * u64::from(COUNT);
-    let time = *outcome.answers.iter().max().unwrap();
     assert!(time >= serial + far, "{time}");
     assert!(
         time <= serial + serial / 10 + far + 200,
         "{time} ticks, {serial} and {far}"
     );
+}
+
+/// ACK implosion: the link to the sender takes 9 ticks for each ACK of each of 16 members, and a
+/// buffer waits for all of them. Only the last 128 multicasts need no ACK to have been sent.
+#[test]
+fn without_aggregation_the_acks_of_members_limit_the_sender() {
+    let (time, counts) = stream(false);
+    let acks = 9 * 16 * u64::from(COUNT - 128);
+    let slack = 3 * (nanopu().link() * 4 + nanopu().switch() * 3).0;
+    assert!(
+        time >= acks && time <= acks + acks / 10 + slack,
+        "{time} ticks, {acks}"
+    );
+    assert_eq!(counts.busiest_down_flits, 9 * 16 * u64::from(COUNT));
 }
 
 /// Copies keep the port of the multicast.
@@ -274,30 +309,47 @@ fn copies_arrive_at_their_port() {
 /// received twice at its seventh retry.
 #[test]
 fn many_acks_are_lost() {
-    let everyone = |sender| (sender, group(0, 48, 1), 3);
-    let senders: Vec<_> = (0..48).step_by(6).map(everyone).collect();
-    for seed in 0..3 {
-        let setting = Setting {
-            seed,
-            loss_parts: parts(0.1),
-            ..Setting::new(48)
-        };
-        all_hear(small(2, &[]), setting, &senders, 2);
+    for aggregates_acks in [true, false] {
+        many_are_lost(0.1, aggregates_acks);
     }
 }
 
 /// A third of all packets is lost.
 #[test]
 fn a_third_is_lost() {
+    for aggregates_acks in [true, false] {
+        many_are_lost(0.33, aggregates_acks);
+    }
+}
+
+fn many_are_lost(loss: f64, aggregates_acks: bool) {
     let everyone = |sender| (sender, group(0, 48, 1), 3);
     let senders: Vec<_> = (0..48).step_by(6).map(everyone).collect();
     for seed in 0..3 {
         let setting = Setting {
             seed,
-            loss_parts: parts(0.33),
+            loss_parts: parts(loss),
+            aggregates_acks,
             ..Setting::new(48)
         };
         all_hear(small(2, &[]), setting, &senders, 2);
+    }
+}
+
+/// One ACK of each member, and no other answer, comes to the sender, also of members behind its own
+/// NIC: a duplicate would show as a packet. Catches switches that still acknowledge for members.
+#[test]
+fn each_member_acknowledges_to_the_sender_without_aggregation() {
+    for (layers, multicast) in WAYS {
+        let [with, without] = both(multicast).map(|setting| {
+            let senders = [(5, group(0, 48, 1), 10)];
+            all_hear(small(layers, &[]), setting, &senders, 2)
+        });
+        assert_eq!(with.packets, 10 * (1 + 48));
+        assert_eq!((without.packets, without.resent), (with.packets, 0));
+        // With it 23 of 24 leaf and spine ways of an ACK end at the first switch.
+        assert!(without.busiest_down_flits > with.busiest_down_flits);
+        assert_eq!(without.busiest_down_flits, 10 * (48 * 9 + 2 * 10));
     }
 }
 

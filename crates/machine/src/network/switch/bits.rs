@@ -1,10 +1,10 @@
-//! The branches of a multicast that have not acknowledged.
+//! The branches or members of a multicast that have not acknowledged.
 
 /// A growing bitmap.
 #[derive(Default)]
 pub struct Bits {
     words: Vec<u64>,
-    /// Number of bits that are set.
+    /// How many of them are set.
     count: u32,
 }
 
@@ -29,6 +29,16 @@ impl Bits {
 
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    pub fn has(&self, bit: u32) -> bool {
+        let word = self.words.get(bit as usize / 64);
+        word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    /// The number of bits that are set.
+    pub fn len(&self) -> u32 {
+        self.count
     }
 
     pub fn iter(&self) -> impl Iterator<Item = u32> {

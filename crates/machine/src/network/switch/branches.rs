@@ -20,7 +20,19 @@ use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
 use crate::network::packet::Packet;
 use crate::network::topology::{Layer, Rule, Tree};
+use crate::schedule::Ticks;
 use crate::setting::Multicast;
+
+/// The number that chooses the way of a multicast. Without aggregated ACKs all switches draw the
+/// same one: the slot, which would carry it, is that of the sender's buffer then.
+fn draw_way(packet: &Packet, fabric: &Fabric) -> u32 {
+    let time = if fabric.layout.setting.aggregates_acks {
+        fabric.now()
+    } else {
+        Ticks(0)
+    };
+    fabric.layout.draw(Purpose::Route, packet, time)
+}
 
 impl Switch {
     pub(super) fn find_branches(&self, pending: &mut Pending, fabric: &Fabric) {
@@ -95,10 +107,7 @@ impl Switch {
         if from_below && below.count < group.count {
             let drawn = match fabric.layout.setting.multicast {
                 Multicast::OneSpine => 0,
-                _ => {
-                    let now = fabric.now();
-                    fabric.layout.draw(Purpose::Route, &pending.packet, now)
-                }
+                _ => draw_way(&pending.packet, fabric),
             };
             pending.links.set(self.uplink(drawn));
         }
@@ -109,18 +118,23 @@ impl Switch {
         let Rule::Routes(routes) = &topology.rule else {
             unreachable!("a graph has routes")
         };
-        if pending.upstream.is_none() {
-            let now = fabric.now();
-            let drawn = fabric.layout.draw(Purpose::Route, &pending.packet, now);
+        let aggregates = fabric.layout.setting.aggregates_acks;
+        if pending.upstream.is_none() && aggregates {
+            let drawn = draw_way(&pending.packet, fabric);
             pending.packet.slot = (drawn >> DRAWN_SHIFT) as u8;
         }
+        let drawn = if aggregates {
+            drawn_of(&pending.packet)
+        } else {
+            draw_way(&pending.packet, fabric)
+        };
         let source = topology.leaf_of(topology.nic_of(pending.packet.from));
         let has_members = |switch: &u32| {
             let [first, until] = self.ranks_of(*switch, fabric);
             group.within(first, until).count > 0
         };
         let ends = (0..topology.switches).filter(has_members);
-        let (way, drawn) = ((self.number, source), drawn_of(&pending.packet));
+        let way = (self.number, source);
         let branches = routes.branches(topology, way, ends, drawn);
         branches
             .into_iter()

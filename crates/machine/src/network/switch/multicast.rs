@@ -19,6 +19,9 @@
 //! The first switch acknowledges at once, which frees the sender's buffer: from there on the
 //! network has the packet (ours; the paper leaves it open). Each member behind a NIC gets its own
 //! copy, since NICs know no groups.
+//!
+//! Switches that do not aggregate ACKs only copy, as commodity switches do: they keep nothing, and
+//! members answer to the sender's NIC, which sends again.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,7 +41,8 @@ pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
     [first, u64::from(group.stride)]
 }
 
-pub(super) fn group_of(words: &[u64]) -> Group {
+/// The group that the two words name.
+pub fn group_of(words: &[u64]) -> Group {
     Group {
         first: Rank(words[0] as u32),
         count: (words[0] >> 32) as u32,
@@ -99,6 +103,9 @@ const FORGOTTEN: u64 = 64 * 32;
 
 impl Switch {
     pub(super) fn arrive_multicast(&mut self, packet: Packet, fabric: &mut Fabric) {
+        if !fabric.layout.setting.aggregates_acks {
+            return self.only_copy(packet, fabric);
+        }
         let key = (packet.from, packet.sequence);
         match packet.kind {
             Kind::Multicast => self.store(packet, fabric),
@@ -123,14 +130,20 @@ impl Switch {
         }
     }
 
-    /// Stores a multicast and copies it to its branches.
-    fn store(&mut self, packet: Packet, fabric: &mut Fabric) {
-        let upstream = self.upstream(&packet, fabric);
-        if upstream.is_none() {
-            self.acknowledge(&packet, fabric);
+    /// Copies a multicast to its branches. Its header alone names no group, so its sender will find
+    /// no member that has it.
+    fn only_copy(&mut self, packet: Packet, fabric: &mut Fabric) {
+        if packet.kind == Kind::MulticastTrimmed {
+            fabric.counts.dropped += 1;
+        } else {
+            self.branch_out(packet, fabric);
         }
+    }
+
+    /// Copies a multicast to all its branches.
+    fn branch_out(&mut self, packet: Packet, fabric: &mut Fabric) -> Pending {
         let mut pending = Pending {
-            upstream,
+            upstream: self.upstream(&packet, fabric),
             links: Bits::default(),
             members: Bits::default(),
             sent: fabric.now(),
@@ -139,6 +152,15 @@ impl Switch {
         self.find_branches(&mut pending, fabric);
         // An earlier try may have been stored here, and forgotten.
         self.copy_out(&pending, pending.packet.kind.is_again(), fabric);
+        pending
+    }
+
+    /// Stores a multicast and copies it to its branches.
+    fn store(&mut self, packet: Packet, fabric: &mut Fabric) {
+        if self.upstream(&packet, fabric).is_none() {
+            self.acknowledge(&packet, fabric);
+        }
+        let pending = self.branch_out(packet, fabric);
         let key = (pending.packet.from, pending.packet.sequence);
         if pending.links.is_empty() && pending.members.is_empty() {
             self.finish(key, &pending, fabric);
@@ -182,8 +204,10 @@ impl Switch {
     fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, fabric: &mut Fabric) {
         // The switch below needs the number of its uplink to here.
         let slot = match &fabric.layout.topology.rule {
-            Rule::Tree(_) => self.uplink_below(link, fabric),
-            Rule::Routes(_) => packet.slot,
+            Rule::Tree(_) if fabric.layout.setting.aggregates_acks => {
+                self.uplink_below(link, fabric)
+            }
+            _ => packet.slot,
         };
         let kind = if again {
             Kind::MulticastAgain
@@ -210,7 +234,9 @@ impl Switch {
             ..*packet
         };
         let link = self.route(&copy);
-        copy.slot = self.uplink_below(link, fabric);
+        if fabric.layout.setting.aggregates_acks {
+            copy.slot = self.uplink_below(link, fabric);
+        }
         self.emit(link, copy, fabric);
     }
 
