@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::words::{AckAggregate, Multicast};
+pub use self::words::{AckAggregate, Multicast, Transport};
 use crate::error::LabError;
 
 /// Changes of a simulated machine.
@@ -25,6 +25,13 @@ pub struct Changes {
     /// Whether switches aggregate the ACKs of a multicast [default: on]
     #[arg(long, value_enum, value_name = "HOW")]
     pub ack_aggregate: Option<AckAggregate>,
+    /// The transport of the NICs [default: ndp]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub transport: Option<Transport>,
+    /// Packets of a message that Homa sends without a GRANT, 1 or 2 [default: 2]
+    #[arg(long, value_name = "N", value_parser = count)]
+    #[serde(deserialize_with = "count_of_number")]
+    pub unscheduled: Option<u32>,
     /// Latency of a switch in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub switch_ns: Option<f64>,
@@ -79,6 +86,8 @@ impl Changes {
         Changes {
             multicast: self.multicast.or(those.multicast),
             ack_aggregate: self.ack_aggregate.or(those.ack_aggregate),
+            transport: self.transport.or(those.transport),
+            unscheduled: self.unscheduled.or(those.unscheduled),
             switch_ns: self.switch_ns.or(those.switch_ns),
             link_ns: self.link_ns.or(those.link_ns),
             queue_bytes: self.queue_bytes.or(those.queue_bytes),
@@ -198,6 +207,9 @@ impl Changes {
                         --multicast off; omit one of them";
             return Err(LabError::usage(told));
         }
+        if let Some(unscheduled) = self.unscheduled {
+            Transport::check(self.transport, unscheduled)?;
+        }
         within(
             self.tail_fraction,
             "tail-fraction",
@@ -214,6 +226,7 @@ impl Changes {
         Setting {
             multicast: self.multicast.map_or(plain.multicast, Multicast::setting),
             aggregates_acks: self.ack_aggregate != Some(AckAggregate::Off),
+            transport: Transport::setting(self.transport, self.unscheduled),
             threads: self.threads.unwrap_or(plain.threads),
             tail: profile.ticks(self.tail_ns.unwrap_or(0.0)),
             tail_parts: parts(self.tail_fraction.unwrap_or(0.0)),
@@ -277,6 +290,8 @@ mod tests {
         let changes = Changes {
             multicast: Some(Multicast::OneSpine),
             ack_aggregate: Some(AckAggregate::Off),
+            transport: Some(Transport::Homa),
+            unscheduled: Some(1),
             switch_ns: Some(100.0),
             link_ns: Some(0.5),
             queue_bytes: Some(2000.0),
@@ -288,7 +303,7 @@ mod tests {
             loss: Some(1e-3),
             threads: Some(4),
         };
-        let told = "multicast one-spine, ack-aggregate off, switch-ns 100, link-ns 0.5, queue-bytes 2000, \
+        let told = "multicast one-spine, ack-aggregate off, transport homa, unscheduled 1, switch-ns 100, link-ns 0.5, queue-bytes 2000, \
                     miss-ns 7.5, l2-line-ns 2.5, cores-per-nic 1, tail-ns 3000, tail-fraction 0.01, loss 0.001";
         assert_eq!(changes.told().join(", "), told);
     }
@@ -316,6 +331,25 @@ mod tests {
             told,
             "expected a whole number from 1 to 4294967295, and not 0.5"
         );
+    }
+
+    #[test]
+    fn unscheduled_packets_are_of_homa() {
+        let with = |transport, unscheduled| {
+            let changes = Changes {
+                transport,
+                unscheduled: Some(unscheduled),
+                ..Changes::default()
+            };
+            changes.check().map_err(|error| error.to_string())
+        };
+        assert_eq!(with(Some(Transport::Homa), 1), Ok(()));
+        let told = with(Some(Transport::Homa), 3).unwrap_err();
+        assert!(told.contains("--unscheduled 3: must be 1 or 2"), "{told}");
+        for transport in [None, Some(Transport::Ndp)] {
+            let told = with(transport, 1).unwrap_err();
+            assert!(told.contains("add --transport homa"), "{told}");
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ mod tune_report;
 mod tuning;
 mod verdict;
 
-pub use changes::{AckAggregate, Changes, Multicast};
+pub use changes::{AckAggregate, Changes, Multicast, Transport};
 pub use error::{LabError, Mistake};
 pub use estimate::Estimate;
 pub use grain::units;

@@ -59,4 +59,4 @@ pub use profile::{
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
 pub use report::{CriticalPath, PathKind, Segment};
 pub use schedule::Ticks;
-pub use setting::{Multicast, Queues, Sample, Setting, SetupError, parts};
+pub use setting::{Multicast, Queues, Sample, Setting, SetupError, Transport, parts};

@@ -5,7 +5,7 @@
 //!                   (a word per tick)   until every packet is acknowledged
 //!   leaf -> receive buffer -> a core's receive queue -> its registers   (receive, completed)
 //!               \ ACK + PULL for a whole packet, NACK + PULL for a trimmed one
-//!                                                                       (acknowledge, pull)
+//!                                                                 (acknowledge, transport)
 //! ```
 //!
 //! Messages are stored and forwarded in both directions. The transmit buffers, freed by ACKs, are
@@ -16,19 +16,19 @@ mod acknowledge;
 mod completed;
 mod egress;
 mod members;
-mod pull;
 mod receive;
 mod tap;
 mod transmit;
+mod transport;
 
 use std::collections::VecDeque;
 
 use self::completed::Completed;
 use self::egress::Egress;
-use self::pull::Pulls;
 use self::receive::Partial;
 use self::tap::Tap;
 use self::transmit::TransmitBuffer;
+use self::transport::Transport;
 use crate::cores::rank::RankState;
 use crate::network::fabric::{Fabric, Link};
 use crate::network::layout::Purpose;
@@ -64,7 +64,7 @@ pub struct Nic {
     unblock_at: Ticks,
     partial: Vec<Partial>,
     completed: Completed,
-    pulls: Pulls,
+    transport: Transport,
     tap: Option<Box<Tap>>,
 }
 
@@ -97,7 +97,7 @@ impl Nic {
             unblock_at: Ticks::NEVER,
             partial: Vec::new(),
             completed: Completed::default(),
-            pulls: Pulls::default(),
+            transport: Transport::new(fabric.layout.setting.transport),
             tap: is_tapped.then(Box::default),
         }
     }
@@ -107,14 +107,14 @@ impl Nic {
         prefetch(&self.number);
         prefetch(&self.buffers);
         prefetch(&self.completed);
-        prefetch(&self.pulls);
+        prefetch(&self.transport);
     }
 
     /// The time of its next own event.
     pub fn next(&self) -> Ticks {
         self.transmit_at
             .min(self.check_at)
-            .min(self.pulls.ask_at)
+            .min(self.transport.next())
             .min(self.unblock_at)
     }
 
@@ -124,8 +124,8 @@ impl Nic {
             self.transmit(ranks, fabric);
         } else if self.check_at == fabric.now() {
             self.check_timeouts(fabric);
-        } else if self.pulls.ask_at == fabric.now() {
-            self.pull_if_idle(fabric);
+        } else if self.transport.next() == fabric.now() {
+            self.act_for_transport(fabric);
         } else {
             self.unblock(ranks, fabric);
         }

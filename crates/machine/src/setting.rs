@@ -16,6 +16,8 @@ pub struct Setting {
     /// Whether switches keep multicasts and aggregate their ACKs. If not, they only copy, and each
     /// member acknowledges to the sender.
     pub aggregates_acks: bool,
+    /// How NICs recover and pace messages, and what a full queue of a switch does.
+    pub transport: Transport,
     /// How a NIC divides its receive queues.
     pub queues: Queues,
     /// Extra latency of some messages in ticks.
@@ -118,6 +120,28 @@ pub enum Queues {
     Shared,
 }
 
+/// The transport of all NICs. The public NIC has been built with either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// A full queue cuts data to their header, whose receiver requests them again (Handley et al.,
+    /// SIGCOMM 2017).
+    #[default]
+    Ndp,
+    /// Receivers grant all but the first packets of a message, ports have priorities, and a full
+    /// queue drops (Montazeri et al., SIGCOMM 2018).
+    Homa {
+        /// Packets of a message that need no GRANT, 1 or 2: the public configuration has 2.
+        unscheduled: u32,
+    },
+}
+
+impl Transport {
+    /// Whether a packet waits for a GRANT, as the second one of a message may.
+    pub(crate) fn is_scheduled(self, segment: u32) -> bool {
+        matches!(self, Transport::Homa { unscheduled } if segment >= unscheduled)
+    }
+}
+
 /// How switches carry a multicast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Multicast {
@@ -157,6 +181,7 @@ impl Setting {
             threads: 1,
             multicast: Multicast::default(),
             aggregates_acks: true,
+            transport: Transport::default(),
             queues: Queues::default(),
             tail: 0,
             tail_parts: 0,

@@ -5,7 +5,7 @@ use crate::programs::Harness;
 use grain::{
     Exchange, MapReduce, MergeMin, Named, NanoSort, PhaseEnd, Program, Reading, ReorderBy,
 };
-use machine::{Cluster, Multicast, Outcome, Profile, Queues, Setting, parts};
+use machine::{Cluster, Multicast, Outcome, Profile, Queues, Setting, Transport, parts};
 
 /// The nanoPU cluster in several settings, whose numbers of ranks are replaced.
 struct Machine(Vec<Setting>);
@@ -60,7 +60,7 @@ fn plain() -> Machine {
     Machine((0..).zip(queues).map(setting).collect())
 }
 
-/// Losses, late messages, and both. The queues are by port: in one queue per core, messages of
+/// Losses, late messages, and both, also with ACKs of each member and with Homa. The queues are by port: in one queue per core, messages of
 /// later steps could overtake a lost one and fill the queue while the core waits for it, a
 /// deadlock.
 fn faulty() -> Machine {
@@ -68,8 +68,12 @@ fn faulty() -> Machine {
         seed,
         threads: 2,
         queues: Queues::ByPort,
-        // One of them without aggregated ACKs.
         aggregates_acks: seed != 4,
+        transport: match seed {
+            5 => Transport::Homa { unscheduled: 1 },
+            6 => Transport::Homa { unscheduled: 2 },
+            _ => Transport::Ndp,
+        },
         loss_parts: parts(loss),
         tail: 3200,
         tail_parts: parts(tail),
@@ -81,6 +85,8 @@ fn faulty() -> Machine {
             (2, 0.0, 0.05),
             (3, 0.01, 0.05),
             (4, 0.01, 0.0),
+            (5, 0.01, 0.05),
+            (6, 0.01, 0.0),
         ]
         .map(setting)
         .into(),

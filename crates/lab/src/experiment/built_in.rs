@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 31] = experiments![
+const BUILT_IN: [(&str, &str); 32] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -34,6 +34,7 @@ const BUILT_IN: [(&str, &str); 31] = experiments![
     "nanosort/messages",
     "nanosort/multicast",
     "nanosort/acks",
+    "nanosort/transports",
     "nanosort/readings",
     "nanosort/suspects",
     "nanosort/distributions",

@@ -46,6 +46,21 @@ impl Arrival {
         }
     }
 
+    /// The packet, at a port with Homa's priorities.
+    #[inline]
+    pub fn with_priority(self, priority: usize) -> Arrival {
+        Arrival {
+            place: self.number() | (priority as u32) << CLASS_SHIFT,
+            ..self
+        }
+    }
+
+    /// Its priority, in the place of a class.
+    #[inline]
+    pub fn priority(self) -> usize {
+        (self.place >> CLASS_SHIFT) as usize
+    }
+
     /// The packet, moved to the slab, where it waits for the next window.
     pub fn kept(self, id: PacketId) -> Arrival {
         Arrival {

@@ -1,9 +1,10 @@
 //! The constants of a run: profile, setting, topology, and how the machine is cut into blocks.
 
-use crate::network::arrival::LONGEST_WINDOW;
+use crate::network::arrival::{Arrival, LONGEST_WINDOW};
 use crate::network::packet::{Packet, Sizes};
 use crate::network::topology::{Topology, Wire};
 use crate::schedule::Ticks;
+use crate::setting::Transport;
 use crate::{Profile, Setting};
 
 pub struct Layout {
@@ -90,6 +91,15 @@ impl Layout {
         } else {
             let own = self.topology.own(block);
             (own.start, own.end)
+        }
+    }
+
+    /// An arrival with the priority of its packet, if ports have priorities.
+    #[inline]
+    pub fn with_priority(&self, arrival: Arrival, packet: &Packet) -> Arrival {
+        match self.setting.transport {
+            Transport::Ndp => arrival,
+            homa @ Transport::Homa { .. } => arrival.with_priority(packet.priority(homa)),
         }
     }
 

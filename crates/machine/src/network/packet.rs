@@ -8,6 +8,7 @@ use node::Words;
 use crate::network::store::id::{NO_PACKET, PacketId};
 use crate::profile::GROUP_WORDS;
 use crate::schedule::Ticks;
+use crate::setting::Transport;
 
 #[derive(Clone, Debug)]
 pub struct Packet {
@@ -24,7 +25,8 @@ pub struct Packet {
     pub sequence: u32,
     /// Flits on the wire; in a receive queue, its entries.
     pub flits: u16,
-    /// The receiver's port; between switches, the branch of the multicast that it concerns.
+    /// The receiver's port; between switches, the branch of the multicast that it concerns; in a first
+    /// segment whose message waits for a GRANT, the words of the rest.
     pub port: u16,
     pub kind: Kind,
     /// The transmit buffer of its message, and [`PART`]; between switches, the way of a multicast.
@@ -55,8 +57,10 @@ pub enum Kind {
     Ack,
     /// Only the header has arrived: wait for a PULL.
     Nack,
-    /// Send the segment again.
+    /// Send the segment again: NDP's PULL, and Homa's RESEND.
     Pull,
+    /// Send the segment: Homa's GRANT.
+    Grant,
     /// A switch had no room even for the header: send again later.
     Returned,
     /// A message to a group, cut to its header.
@@ -186,6 +190,17 @@ impl Packet {
         self.slot & PART != 0
     }
 
+    /// Its priority at a port with Homa, of [`PRIORITIES`] from 0, the most urgent: control, messages
+    /// of one packet, packets of longer ones, and those that waited for a GRANT.
+    #[inline]
+    pub fn priority(&self, transport: Transport) -> usize {
+        match self.kind.is_control() {
+            true => 0,
+            false if !self.is_part() => 1,
+            false => 2 + usize::from(transport.is_scheduled(self.sequence & 1)),
+        }
+    }
+
     /// Sets the number of flits.
     pub fn measure(&mut self, sizes: &Sizes) {
         self.flits = if self.kind.is_control() {
@@ -200,6 +215,9 @@ impl Packet {
         };
     }
 }
+
+/// Priorities of a port with Homa: as many as an arrival has bits for.
+pub const PRIORITIES: usize = 4;
 
 /// Flag in a packet's slot: its message has two segments.
 pub const PART: u8 = 0x80;

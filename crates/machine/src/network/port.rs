@@ -6,11 +6,13 @@
 //! retransmissions would otherwise fill the link for ever (NDP uses weights for the same reason).
 //!
 //! A link that has no headers and cannot overflow is run through at once; others are run arrival by
-//! arrival ([`full`](self::full)). Both give the same departures.
+//! arrival ([`full`](self::full)). Both give the same departures. With Homa a port has more queues
+//! ([`priorities`](self::priorities)).
 
 mod full;
 mod lanes;
 mod line;
+mod priorities;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +31,7 @@ pub struct Port {
     pub sent_flits: u64,
     /// Flits of data that precede the next header.
     data_turn: u32,
-    /// Packets in the slab that wait: control before data.
+    /// Packets in the slab that wait: control before data, or by priority.
     kept: Vec<Arrival>,
 }
 
@@ -44,6 +46,8 @@ pub struct Model {
     pub queue_flits: u64,
     /// Flits of a header.
     pub header: u16,
+    /// Whether the port has Homa's priorities, and drops what finds no room.
+    pub has_priorities: bool,
 }
 
 impl Port {
@@ -70,6 +74,10 @@ impl Port {
     /// Computes the departures of a window with these arrivals.
     #[inline]
     pub fn run(&mut self, window: &Range<Ticks>, due: &[Arrival], model: &Model, line: &mut Line) {
+        if model.has_priorities {
+            line.begin(window.start, &self.kept, due, model.queue_flits);
+            return self.run_by_priority(window, model, line);
+        }
         let is_simple =
             line.begin(window.start, &self.kept, due, model.queue_flits) && self.data_turn == 0;
         if is_simple {

@@ -3,7 +3,7 @@
 //! Packets go down to the receivers below the switch, or else over a random link of those that begin
 //! a shortest way (packet spraying). A full queue trims data to their header, which travels as
 //! control and makes the receiver request the data again (as NDP does); without room even for the
-//! header, the sender is told to try again later. Multicasts are in
+//! header, the sender is told to try again later. With Homa it drops them. Multicasts are in
 //! [`multicast`](self::multicast).
 //!
 //! A switch has no events. A packet that arrives in a window left its last hop before the window, a
@@ -162,7 +162,8 @@ impl Switch {
                     return None;
                 }
                 let tick = (packet.time - window.start).0;
-                Some(Arrival::new(packet, tick, index, router.link(packet)))
+                let arrival = Arrival::new(packet, tick, index, router.link(packet));
+                Some(self.layout.with_priority(arrival, packet))
             }));
         }
         let mut multicasts = Vec::new();
@@ -196,7 +197,9 @@ impl Switch {
         order.note(links.iter().enumerate().map(|(number, link)| {
             let index = BinIndex::nth(first, number);
             let packet = index.packet(bins);
-            Arrival::new(packet, (packet.time - window.start).0, index, *link)
+            let tick = (packet.time - window.start).0;
+            let arrival = Arrival::new(packet, tick, index, *link);
+            self.layout.with_priority(arrival, packet)
         }));
         links.clear();
     }

@@ -124,6 +124,25 @@ impl Nic {
         self.schedule_check(late_at, fabric);
     }
 
+    /// Handles a GRANT: sends the segment.
+    pub(super) fn granted(&mut self, grant: &Packet, fabric: &mut Fabric) {
+        let model = fabric.nic_model();
+        let ready = fabric.now() + model.transmit_cycles;
+        let timeout = model.timeout_cycles;
+        let Some(buffer) = self.buffer_of(grant.slot, grant.sequence) else {
+            return;
+        };
+        let segment = grant.sequence & 1;
+        if buffer.held >> segment & 1 == 0 {
+            // A RESEND was faster.
+            return;
+        }
+        buffer.held = 0;
+        (buffer.late_at, buffer.tries) = (ready + timeout, 0);
+        self.send_segment(usize::from(grant.slot & !PART), segment, ready, fabric);
+        self.schedule_check(ready + timeout, fabric);
+    }
+
     /// Handles a PULL: sends the segment again.
     pub(super) fn pulled(&mut self, pull: &Packet, fabric: &mut Fabric) {
         let model = fabric.nic_model();
@@ -132,7 +151,7 @@ impl Nic {
         let Some(buffer) = self.buffer_of(pull.slot, pull.sequence) else {
             return;
         };
-        buffer.late_at = ready + timeout;
+        (buffer.late_at, buffer.held) = (ready + timeout, 0);
         if let Some(members) = &buffer.members {
             if members.misses(pull.from) {
                 fabric.counts.resent += 1;

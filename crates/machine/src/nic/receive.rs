@@ -78,6 +78,10 @@ impl Nic {
                 let returned = fabric.take(id);
                 self.returned_to_sender(&returned, fabric);
             }
+            Kind::Grant => {
+                let grant = fabric.take(id);
+                self.granted(&grant, fabric);
+            }
             Kind::Pull => {
                 let pull = fabric.take(id);
                 self.pulled(&pull, fabric);
@@ -107,11 +111,15 @@ impl Nic {
         self.pull_for_data(fabric);
         if is_part {
             let packet = &mut fabric[id];
-            let Some(whole) = self.assemble(packet) else {
+            let whole = self.assemble(packet);
+            let header = packet.control(packet.kind);
+            let Some(whole) = whole else {
                 fabric.take(id);
+                self.note_first(&header, fabric);
                 return;
             };
             packet.words = whole;
+            self.note_whole(&header, fabric);
         }
         let timeout = fabric.nic_model().timeout_cycles;
         self.completed.add(&fabric[id], fabric.now(), timeout);
@@ -136,12 +144,15 @@ impl Nic {
     /// sends it again by itself.
     fn reject(&mut self, id: PacketId, fabric: &mut Fabric) {
         fabric.counts.dropped += 1;
-        let is_kept = fabric[id].kind.is_copy() && fabric.layout.setting.aggregates_acks;
-        if !is_kept {
+        let setting = &fabric.layout.setting;
+        let is_kept = fabric[id].kind.is_copy() && setting.aggregates_acks;
+        // Homa's senders hear nothing, and try again after their timeouts.
+        let is_silent = is_kept || setting.transport != crate::setting::Transport::Ndp;
+        if !is_silent {
             self.acknowledge(id, false, fabric);
         }
         let packet = fabric.take(id);
-        if !is_kept {
+        if !is_silent {
             self.queue_pull(packet.control(packet.kind.trimmed()), fabric);
         }
     }

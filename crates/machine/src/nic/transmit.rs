@@ -29,6 +29,8 @@ pub struct TransmitBuffer {
     pub refusals: u8,
     /// A bit per unacknowledged segment.
     pub waiting: u8,
+    /// A bit per segment that waits for a GRANT.
+    pub held: u8,
     /// The members of a multicast that have not acknowledged, unless switches collect their ACKs.
     pub members: Option<Box<Members>>,
 }
@@ -88,6 +90,9 @@ impl Nic {
         }
         let (number, segments) = self.fill_buffer(id, late_at, fabric);
         for segment in 0..segments {
+            if self.buffers[number].held >> segment & 1 == 1 {
+                continue;
+            }
             self.send_segment(number, segment, ready, fabric);
         }
         self.schedule_check(late_at, fabric);
@@ -109,6 +114,7 @@ impl Nic {
     /// Moves a message into a free buffer; returns its number, and how many segments it has.
     fn fill_buffer(&mut self, id: PacketId, late_at: Ticks, fabric: &mut Fabric) -> (usize, u32) {
         let is_large = is_large(&fabric[id], fabric.nic_model());
+        let is_scheduled = fabric.layout.setting.transport.is_scheduled(1);
         let members = Members::of(&fabric[id], fabric.layout.setting.aggregates_acks);
         let packet = &mut fabric[id];
         let message = self.next_message;
@@ -126,6 +132,7 @@ impl Nic {
             tries: 0,
             refusals: 0,
             waiting: if is_large { 0b11 } else { 0b1 },
+            held: if is_large && is_scheduled { 0b10 } else { 0 },
             members,
         };
         if number == self.buffers.len() {
@@ -163,9 +170,13 @@ impl Nic {
         let model = fabric.nic_model();
         let head = &fabric[self.buffers[slot].head];
         let is_part = is_large(head, model);
+        let mut port = head.port;
         let words = if is_part {
             let each = (model.segment_bytes / 8) as usize;
             let from = segment as usize * each;
+            if segment == 0 && self.buffers[slot].held > 0 {
+                port = (head.words.len() - each) as u16;
+            }
             Words::from(&head.words[from..head.words.len().min(from + each)])
         } else {
             head.words.clone()
@@ -176,6 +187,7 @@ impl Nic {
             sequence,
             words,
             slot,
+            port,
             time: ready,
             ..*head
         };
@@ -203,7 +215,7 @@ impl Nic {
             buffer.late_at = fabric.now() + timeout.doubled(buffer.tries);
             let head = &mut fabric[buffer.head];
             head.kind = head.kind.again();
-            let waiting = buffer.waiting;
+            let waiting = buffer.waiting & !buffer.held;
             if self.send_to_missing(number, fabric) {
                 continue;
             }

@@ -3,7 +3,7 @@
 //! Receivers count: a lost message makes one wait for ever, and a duplicate has a count of two.
 
 use crate::common::*;
-use machine::{Counts, Profile, Queues, Setting, Ticks, parts};
+use machine::{Counts, Profile, Queues, Setting, Ticks, Transport, parts};
 use node::{Port, Time};
 
 /// Sixteen NICs of two ranks on four leaves.
@@ -46,6 +46,12 @@ fn all_to_all(profile: Profile, setting: Setting, rounds: u32, words: usize) -> 
     outcome.report.counts
 }
 
+/// Homa, with and without packets that wait for a GRANT.
+const HOMA: [Transport; 2] = [
+    Transport::Homa { unscheduled: 1 },
+    Transport::Homa { unscheduled: 2 },
+];
+
 fn lossy(seed: u64, loss: f64) -> Setting {
     Setting {
         seed,
@@ -64,6 +70,65 @@ fn losses_are_made_good() {
         // A packet goes over four links, or two.
         assert!((2.0 * loss..4.0 * loss).contains(&share), "{counts:?}");
         assert!(counts.resent > 0);
+    }
+}
+
+/// The same with Homa, with queues of a packet, which drop, and with few receive buffers. Catches
+/// lost GRANTs, whole segments that no RESEND requests, and duplicates.
+#[test]
+fn homa_makes_losses_and_full_queues_good() {
+    for transport in HOMA {
+        for (loss, words, queue) in [
+            (0.01, 2, "92_480"),
+            (0.05, 129, "92_480"),
+            (0.1, 256, "92_480"),
+            (0.3, 256, "92_480"),
+            (0.0, 2, "1_100"),
+            (0.01, 256, "1_100"),
+        ] {
+            let changes = [&sixty_four()[..], &[("queue_bytes", queue)]].concat();
+            let setting = Setting {
+                transport,
+                ..lossy(2, loss)
+            };
+            let counts = all_to_all(edited(&changes), setting, 1, words);
+            assert!(
+                counts.resent > 0,
+                "{transport:?}, {words} words: {counts:?}"
+            );
+            assert_eq!((counts.trimmed, counts.returned), (0, 0));
+            // Many long messages also find no receive buffer.
+            assert!(counts.dropped > 0 || queue != "1_100", "{counts:?}");
+        }
+        let changes = [&sixty_four()[..], &[("receive_buffers", "2")]].concat();
+        // So few ranks that no core waits for room to send, and all receive.
+        let setting = Setting {
+            ranks: 8,
+            transport,
+            ..lossy(4, 0.02)
+        };
+        let counts = all_to_all(edited(&changes), setting, 1, 129);
+        assert!(counts.dropped > 0, "no receive buffer: {counts:?}");
+    }
+}
+
+/// Without losses each message of two packets costs their two ACKs, and a GRANT if one waits.
+#[test]
+fn homa_grants_what_is_not_sent_by_itself() {
+    let packets = |transport, words| {
+        let setting = Setting {
+            transport,
+            ..Setting::new(64)
+        };
+        let roomy = [&sixty_four()[..], &[("receive_buffers", "4_096")]].concat();
+        let counts = all_to_all(endless(edited(&roomy)), setting, 1, words);
+        assert_eq!((counts.resent, counts.dropped), (0, 0));
+        counts.packets / (64 * 63)
+    };
+    let [waits, sends] = HOMA;
+    for (transport, small, large) in [(Transport::Ndp, 2, 4), (sends, 2, 4), (waits, 2, 5)] {
+        let counted = [packets(transport, 128), packets(transport, 129)];
+        assert_eq!(counted, [small, large], "{transport:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Multicast: each member receives each message once, with losses and trimming; and its cost.
 
 use crate::common::*;
-use machine::{Counts, Multicast, Outcome, Profile, Setting, parts};
+use machine::{Counts, Multicast, Outcome, Profile, Setting, Transport, parts};
 use node::{Group, Node, Port, Rank};
 
 fn group(first: u32, count: u32, stride: u32) -> Group {
@@ -175,6 +175,27 @@ fn trimmed_copies_are_sent_again() {
                     "{counts:?}"
                 );
             }
+        }
+    }
+}
+
+/// Homa's full queues drop copies, whose senders or switches have timeouts only.
+#[test]
+fn dropped_copies_are_sent_again() {
+    for (layers, multicast) in WAYS {
+        for setting in both(multicast) {
+            let setting = Setting {
+                seed: 3,
+                loss_parts: parts(0.05),
+                transport: Transport::Homa { unscheduled: 2 },
+                ..setting
+            };
+            let profile = small(layers, &[("queue_bytes", "1_100")]);
+            let counts = all_hear(profile, setting, &crowd(), 100);
+            assert!(
+                counts.trimmed == 0 && counts.dropped > 10 && counts.resent > 10,
+                "{counts:?}"
+            );
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::{Line, Model, Port};
+use crate::network::arrival::Arrival;
 use crate::schedule::{Pace, Ticks};
 
 /// Flits of waiting data between two trimmed headers: sixteen small packets. The receiver sends a
@@ -25,25 +26,45 @@ pub struct Queues {
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+pub struct Queue {
     positions: Vec<u32>,
     /// The first that waits.
     first: usize,
     /// Waiting flits.
-    flits: u64,
+    pub flits: u64,
 }
 
 impl Queue {
-    fn front(&self) -> Option<u32> {
+    pub fn front(&self) -> Option<u32> {
         self.positions.get(self.first).copied()
+    }
+
+    pub fn clear(&mut self) {
+        self.positions.clear();
+        (self.first, self.flits) = (0, 0);
+    }
+
+    pub fn push(&mut self, position: usize, arrival: Arrival) {
+        self.flits += u64::from(arrival.flits);
+        self.positions.push(position as u32);
+    }
+
+    /// Takes out the first packet.
+    pub fn pop(&mut self, arrival: Arrival) {
+        self.first += 1;
+        self.flits -= u64::from(arrival.flits);
+    }
+
+    /// The packets that wait.
+    pub fn waiting(&self) -> &[u32] {
+        &self.positions[self.first..]
     }
 }
 
 impl Queues {
     fn clear(&mut self) {
         for queue in &mut self.queues {
-            queue.positions.clear();
-            (queue.first, queue.flits) = (0, 0);
+            queue.clear();
         }
         self.headers = 0;
     }
@@ -55,9 +76,7 @@ impl Queues {
     fn push(&mut self, position: usize, line: &Line) {
         let arrival = line.arrivals[position];
         self.headers += u32::from(arrival.is_header());
-        let queue = &mut self.queues[usize::from(arrival.is_data())];
-        queue.flits += u64::from(arrival.flits);
-        queue.positions.push(position as u32);
+        self.queues[usize::from(arrival.is_data())].push(position, arrival);
     }
 
     /// Whether data of which `data_turn` flits precede the next header go first.
@@ -105,16 +124,13 @@ impl Port {
             }
         }
         self.drain(window.end, model.pace, &mut queues, line);
-        for Queue {
-            positions, first, ..
-        } in &queues.queues
-        {
-            line.staying.extend_from_slice(&positions[*first..]);
+        for queue in &queues.queues {
+            line.staying.extend_from_slice(queue.waiting());
         }
         line.queues = queues;
     }
 
-    fn depart(&mut self, position: u32, start: Ticks, pace: Pace, line: &mut Line) {
+    pub(super) fn depart(&mut self, position: u32, start: Ticks, pace: Pace, line: &mut Line) {
         let flits = u64::from(line.at(position).flits);
         self.busy = start + pace.ticks(flits);
         self.sent_flits += flits;
@@ -127,9 +143,8 @@ impl Port {
             let is_data = queues.is_datas_turn(self.data_turn, line);
             let queue = &mut queues.queues[usize::from(is_data)];
             let position = queue.positions[queue.first];
-            queue.first += 1;
             let arrival = line.at(position);
-            queue.flits -= u64::from(arrival.flits);
+            queue.pop(arrival);
             if arrival.is_header() {
                 queues.headers -= 1;
                 self.data_turn = DATA_FLITS;

@@ -2,6 +2,7 @@
 
 use super::full::Queues;
 use super::lanes::Lanes;
+use super::priorities::Priorities;
 use crate::network::arrival::Arrival;
 use crate::schedule::Ticks;
 
@@ -18,6 +19,8 @@ pub struct Line {
     pub lanes: Lanes,
     /// The same for a link that is run arrival by arrival.
     pub queues: Queues,
+    /// The same for a link with priorities.
+    pub priorities: Priorities,
     /// The packets that start in this window, in order.
     pub leaving: Vec<Leaving>,
     /// Those that do not, control before data.

@@ -9,6 +9,7 @@ const MODEL: Model = Model {
     pace: Pace::TICK,
     queue_flits: 10_000,
     header: 9,
+    has_priorities: false,
 };
 
 /// A packet of 10 flits, or 9 of control, that arrives at a tick of the window.
@@ -209,4 +210,77 @@ fn both_ways_and_all_windows_do_as_a_port_that_looks_at_every_tick() {
         }
     }
     assert!(refused > 100 && simple > 50, "{refused} {simple}");
+}
+
+/// Ticks at which packets of these priorities start, each of 10 flits, from arrivals in windows.
+fn by_priority(packets: &[(usize, u64)], step: u64, model: &Model) -> (Vec<(u32, u64)>, Vec<u32>) {
+    let (mut port, mut line) = (Port::new(), Line::default());
+    let id = Slab::default().put(Packet::new(Kind::Data, Ticks(0), 0, 0));
+    let (mut left, mut refused, mut kept) = (Vec::new(), Vec::new(), Vec::<u32>::new());
+    for begin in (0..1000).step_by(step as usize) {
+        let window = Ticks(begin)..Ticks(begin + step);
+        let due = (0..)
+            .zip(packets)
+            .filter(|(_, it)| window.contains(&Ticks(it.1)));
+        let (numbers, arrivals): (Vec<u32>, Vec<Arrival>) = due
+            .map(|(number, (priority, time))| {
+                let bare = arrival(Kind::Data, time - begin, number as usize);
+                (number, bare.with_priority(*priority))
+            })
+            .unzip();
+        port.run(&window, &arrivals, model, &mut line);
+        let numbers: Vec<u32> = kept.iter().copied().chain(numbers).collect();
+        let number = |position: &u32| numbers[*position as usize];
+        let start = |it: &Leaving| (number(&it.position), begin + u64::from(it.tick));
+        left.extend(line.leaving.iter().map(start));
+        refused.extend(line.refused.iter().map(number));
+        kept = line.staying.iter().map(number).collect();
+        let staying = line.staying.iter().map(|at| line.at(*at).kept(id));
+        port.keep(staying);
+    }
+    (left, refused)
+}
+
+#[test]
+fn the_most_urgent_packet_goes_first_and_a_full_queue_refuses() {
+    let mut model = Model {
+        has_priorities: true,
+        ..MODEL
+    };
+    let packets = [
+        (3, 0),
+        (3, 1),
+        (2, 2),
+        (1, 3),
+        (0, 12),
+        (1, 13),
+        (2, 14),
+        (3, 15),
+    ];
+    let order = [
+        (0, 0),
+        (3, 10),
+        (4, 20),
+        (5, 30),
+        (2, 40),
+        (6, 50),
+        (1, 60),
+        (7, 70),
+    ];
+    for step in [1, 7, 50, 199] {
+        let (left, refused) = by_priority(&packets, step, &model);
+        assert_eq!(
+            (left, refused),
+            (order.to_vec(), vec![]),
+            "in steps of {step}"
+        );
+    }
+    // Room for one packet of each priority.
+    model.queue_flits = 10;
+    for step in [1, 7, 50, 199] {
+        let (left, refused) = by_priority(&packets, step, &model);
+        let numbers: Vec<u32> = left.iter().map(|it| it.0).collect();
+        assert_eq!(numbers, [0, 3, 4, 5, 2, 1], "in steps of {step}");
+        assert_eq!(refused, [6, 7], "in steps of {step}");
+    }
 }

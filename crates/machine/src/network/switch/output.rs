@@ -8,6 +8,7 @@ use crate::network::packet::{Kind, Packet};
 use crate::network::port::{Line, Model, Port};
 use crate::network::store::bins::{Bin, BinIndex};
 use crate::schedule::{Pace, Ticks};
+use crate::setting::Transport;
 
 // A cache line, which is most that a window reads of a link: two would be fetched if it began elsewhere.
 #[repr(align(64))]
@@ -29,6 +30,7 @@ impl Output {
             pace: self.pace(fabric),
             queue_flits: fabric.layout.queue_flits,
             header: fabric.layout.sizes.control,
+            has_priorities: fabric.layout.setting.transport != Transport::Ndp,
         }
     }
 
@@ -152,9 +154,10 @@ fn refuse(turn: &mut Turn<'_>) {
 }
 
 /// Handles a packet without room even for its header: data are reported to their sender (NDP's
-/// return to sender), and control is dropped.
+/// return to sender), and control is dropped; with Homa, both.
 fn return_to_sender(packet: Packet, now: Ticks, fabric: &mut Fabric) {
-    if packet.kind == Kind::Data || packet.kind == Kind::DataAgain {
+    let is_data = packet.kind == Kind::Data || packet.kind == Kind::DataAgain;
+    if is_data && fabric.layout.setting.transport == Transport::Ndp {
         fabric.counts.returned += 1;
         let header = packet.answer(Kind::Returned, packet.to, now);
         fabric.returned.push(header);

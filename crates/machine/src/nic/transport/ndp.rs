@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use super::Nic;
+use super::{Nic, Transport};
 use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
 use crate::schedule::Ticks;
@@ -36,56 +36,64 @@ const IDLE_WINDOWS: u64 = 2;
 
 impl Nic {
     /// Notes a header, whose packet will be requested.
-    pub(super) fn queue_pull(&mut self, header: Packet, fabric: &Fabric) {
-        self.pulls.waiting.push_back(header);
-        if self.pulls.ask_at == Ticks::NEVER {
-            self.pulls.ask_at = fabric.now() + fabric.layout.window * IDLE_WINDOWS;
+    pub(in crate::nic) fn queue_pull(&mut self, header: Packet, fabric: &Fabric) {
+        let Transport::Ndp(pulls) = &mut self.transport else {
+            unreachable!("only NDP cuts packets")
+        };
+        pulls.waiting.push_back(header);
+        if pulls.ask_at == Ticks::NEVER {
+            pulls.ask_at = fabric.now() + fabric.layout.window * IDLE_WINDOWS;
         }
     }
 
     /// Requests a packet, since data arrived whole.
-    pub(super) fn pull_for_data(&mut self, fabric: &mut Fabric) {
-        self.pulls.last_data = fabric.now();
-        self.pull(fabric);
+    #[inline]
+    pub(in crate::nic) fn pull_for_data(&mut self, fabric: &mut Fabric) {
+        if let Transport::Ndp(pulls) = &mut self.transport {
+            pulls.last_data = fabric.now();
+            if !pulls.waiting.is_empty() {
+                self.pull(fabric);
+            }
+        }
     }
 
     /// Requests a packet if no data have arrived for a while.
     pub(super) fn pull_if_idle(&mut self, fabric: &mut Fabric) {
         let idle = fabric.layout.window * IDLE_WINDOWS;
-        let mut next = self.pulls.last_data + idle;
+        let mut next = self.pulls().last_data + idle;
         if next <= fabric.now() {
             self.pull(fabric);
             let segment =
                 fabric.nic_model().segment_bytes / fabric.layout.profile.network.flit_bytes;
             next = fabric.now() + self.pace(fabric).ticks(segment.into());
         }
-        self.pulls.ask_at = if self.pulls.waiting.is_empty() {
+        let pulls = self.pulls();
+        pulls.ask_at = if pulls.waiting.is_empty() {
             Ticks::NEVER
         } else {
             next
         };
     }
 
-    #[inline]
     fn pull(&mut self, fabric: &mut Fabric) {
-        if !self.pulls.waiting.is_empty() {
-            self.pull_one(fabric);
-        }
-    }
-
-    fn pull_one(&mut self, fabric: &mut Fabric) {
         let next = if self.is_full(fabric) {
             // Only the other segments of partial messages have room.
-            let is_known = |header: &Packet| self.partial_of(header).is_some();
-            self.pulls.waiting.iter().position(is_known)
+            let waiting = std::mem::take(&mut self.pulls().waiting);
+            let next = waiting.iter().position(|it| self.partial_of(it).is_some());
+            self.pulls().waiting = waiting;
+            next
         } else {
             Some(0)
         };
-        if let Some(header) = next.and_then(|next| self.pulls.waiting.remove(next)) {
-            let ready = fabric.now() + fabric.nic_model().receive_cycles;
-            let pull = header.answer(Kind::Pull, self.answering(&header), ready);
-            let id = fabric.put(pull);
-            self.emit(id, fabric);
+        if let Some(header) = next.and_then(|next| self.pulls().waiting.remove(next)) {
+            self.request(Kind::Pull, &header, fabric);
+        }
+    }
+
+    fn pulls(&mut self) -> &mut Pulls {
+        match &mut self.transport {
+            Transport::Ndp(pulls) => pulls,
+            Transport::Homa(_) => unreachable!("only NDP requests cut packets"),
         }
     }
 }
