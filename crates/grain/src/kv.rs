@@ -113,7 +113,7 @@ described! { Kv is "kv" on 64 cores;
 }
 
 /// The answer of one rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shard {
     /// Requests that it served.
     pub served: u32,
@@ -127,6 +127,8 @@ pub struct Shard {
     pub keys: u64,
     /// Sum of digests of those keys and their values.
     pub sum: u64,
+    /// Ticks of each of its requests, from before it is written until its reply is read.
+    pub requests: Vec<u64>,
     /// Begin and end by its own clock.
     pub span: Span,
 }
@@ -189,11 +191,12 @@ impl Program for Kv {
     }
 
     /// The keys that are put, in tables with free places that may be about to double; the check
-    /// keeps the keys in two sets.
+    /// keeps the keys in two sets. The times of requests are kept twice.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         let asked = u64::from(self.messages).saturating_mul(ranks);
         let entry = 4 * (1 + self.value_words() as u64) * WORD_BYTES + 2 * SET_BYTES;
-        asked.min(self.keys.into()).saturating_mul(entry)
+        let put = asked.min(self.keys.into()).saturating_mul(entry);
+        put.saturating_add(asked.saturating_mul(2 * WORD_BYTES))
     }
 }
 
@@ -207,7 +210,7 @@ impl Kv {
         let mut children = Tree::new(node.nodes(), INCAST).all_children(node.rank());
         let mut is_told = false;
         loop {
-            if let Some(owner) = client.next_request(self, &mut words) {
+            if let Some(owner) = client.next_request(self, node, &mut words) {
                 send(node, owner, self.request_port(), &words).await;
             }
             if client.is_done() && children == 0 && !is_told {
@@ -224,7 +227,7 @@ impl Kv {
                 }
                 DONE => children -= 1,
                 END => break,
-                _ => client.receive(self, &words),
+                _ => client.receive(self, node, &words),
             }
         }
         if let Some(workers) = workers {

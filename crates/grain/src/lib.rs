@@ -12,6 +12,7 @@
 //!                 push_sort                           ours: docs/papers/faster.md
 //!                 milli_sort                          NanoSort, section 6.2.2, Figures 9 and 10
 //!   applications  kv  set_algebra  map_reduce         NanoSort, section 3.2, Figure 1
+//!   two at once   beside                              NanoSort, section 2.1
 //! ```
 //!
 //! A new program is a struct of options that derives [`clap::Args`], calls [`described!`] and
@@ -21,6 +22,8 @@
 //! coordinator, and steps that end by counting messages. They share [`Tree`], [`Permutation`] and
 //! [`pivot_select`]. Time and random numbers come from the node and the seed alone.
 
+mod beside;
+mod bounds;
 mod collective;
 mod distribution;
 mod flood;
@@ -49,6 +52,8 @@ mod tree;
 pub mod units;
 mod work;
 
+pub use beside::{Beside, Urgent};
+pub use bounds::Bounds;
 pub use distribution::Distribution;
 pub use flood::{Flood, Flooded};
 pub use kv::{Kv, Shard};
@@ -96,4 +101,5 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Kv>();
     visitor.visit::<SetAlgebra>();
     visitor.visit::<MapReduce>();
+    visitor.visit::<Beside>();
 }

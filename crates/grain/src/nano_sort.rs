@@ -15,6 +15,7 @@
 //!         sends its keys to the groups of their buckets.                       exchange
 //!   3. Continue with step 1 in the group of this node's bucket.                sort
 //!   4. Fetch the values of the keys from the nodes that had them (5.2).        fetch_values
+//!   5. If asked for, build a hierarchy of bounds over the records (3.2).       bounds
 //! ```
 //!
 //! A step ends when the known number of messages has arrived; no node coordinates. A node sends to
@@ -26,6 +27,7 @@
 mod count;
 mod exchange;
 mod group;
+mod hierarchy;
 mod median_tree;
 mod options;
 mod program;
@@ -48,21 +50,27 @@ use crate::work;
 impl NanoSort {
     /// Sorts this node's keys together with those of all nodes, which hold equally many. The
     /// program must have no [`objection`](crate::Program::objection).
-    pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
+    pub async fn sort(self, node: &Node, keys: Vec<u64>) -> Part {
         let begin = node.now();
-        self.suspects.start(&node).await;
-        let mut sorter = Sorter::new(&self, &node, keys);
-        sorter.shuffle(&node).await;
+        self.suspects.start(node).await;
+        let mut sorter = Sorter::new(&self, node, keys);
+        sorter.shuffle(node).await;
         // The recursion of step 3 is a loop, since each node continues in one group.
-        let mut level = Level::first(&node, self.buckets);
+        let mut level = Level::first(node, self.buckets);
         while level.group.nodes() > 1 {
-            sorter.divide(&node, &level).await;
-            level = level.next(&node, self.buckets);
+            sorter.divide(node, &level).await;
+            level = level.next(node, self.buckets);
         }
         node.stage("sort");
-        sorter.sort_keys(&node);
-        let wrong = sorter.fetch_values(&node).await;
-        sorter.into_part(wrong, Span::since(begin, &node))
+        sorter.sort_keys(node);
+        let wrong = sorter.fetch_values(node).await;
+        let nodes = match self.bvh {
+            // As in the exchange: rare, and it would enlarge every task.
+            Some(children) => Box::pin(sorter.bounds(node, children)).await,
+            None => Vec::new(),
+        };
+        let part = sorter.into_part(wrong, Span::since(begin, node));
+        Part { nodes, ..part }
     }
 }
 

@@ -97,6 +97,11 @@ pub enum Timing {
     },
     /// The median time from a message's first flit into this rank's NIC to its last flit out.
     Tap(Rank),
+    /// From begin to end of a part of the program, which its check gives as [`Verdict::elapsed`].
+    Part {
+        /// Name of the part.
+        of: &'static str,
+    },
 }
 
 /// The result of a check.
@@ -115,6 +120,8 @@ pub struct Verdict {
     pub elapsed: Option<(Time, Time)>,
     /// The measured quantity, if it is neither a time nor the skew.
     pub figure: Option<f64>,
+    /// Ticks of each request, ascending, for programs whose clients wait for answers.
+    pub requests: Vec<u64>,
     /// One line for people.
     pub result: String,
 }

@@ -6,6 +6,7 @@
 
 use node::{Node, Random, Rank};
 
+use crate::bounds::Bounds;
 use crate::distribution::Distribution;
 use crate::program::{Span, Verdict, WORD_BYTES, grouped};
 use crate::work;
@@ -40,6 +41,8 @@ pub struct Part {
     /// Ticks of its clock from the last key of a phase to the end of that phase, in all phases; 0 if
     /// a core knows by itself how many messages it gets.
     pub ends: u64,
+    /// Nodes of a hierarchy of bounds that it made, from the one of its own boxes up.
+    pub nodes: Vec<Bounds>,
     /// Begin and end by its own clock.
     pub span: Span,
 }

@@ -56,7 +56,7 @@ pub use parameters::Parameters;
 pub use path_report::{PathReport, PathSegment, PathStage};
 pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};
-pub use report::{QUANTILES, RunReport, Simulated, StageReport};
+pub use report::{QUANTILES, RequestReport, RunReport, Simulated, StageReport};
 pub use room::bytes as room_bytes;
 pub use sim_report::SimReport;
 pub use spread::{Spread, quantile};

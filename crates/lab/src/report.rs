@@ -20,6 +20,8 @@ pub struct RunReport {
     pub stages: Vec<StageReport>,
     /// The program's check of its answers.
     pub verdict: Verdict,
+    /// The times of its requests, if it has any.
+    pub requests: Option<RequestReport>,
     /// Counts of a simulated machine; none on real nodes.
     pub simulated: Option<Simulated>,
     /// Wall time of the run, in seconds.
@@ -30,6 +32,36 @@ impl RunReport {
     /// Events of the simulation; 0 on real nodes.
     pub fn events(&self) -> u64 {
         self.simulated.as_ref().map_or(0, |it| it.counts.events)
+    }
+}
+
+/// The times of requests, each from before it is written until its reply is read, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RequestReport {
+    /// Number of requests.
+    pub count: usize,
+    /// Their mean.
+    pub mean_us: f64,
+    /// Their median.
+    pub p50_us: f64,
+    /// The 99th percentile.
+    pub p99_us: f64,
+    /// The longest.
+    pub max_us: f64,
+}
+
+impl RequestReport {
+    /// The report on requests of ascending ticks; `None` without requests.
+    pub(crate) fn of(ticks: &[u64], tick_fs: u64) -> Option<RequestReport> {
+        let max = *ticks.last()?;
+        let at = |percent| microseconds(quantile(ticks, percent), tick_fs);
+        Some(RequestReport {
+            count: ticks.len(),
+            mean_us: of_ticks(ticks, tick_fs).mean,
+            p50_us: at(50),
+            p99_us: at(99),
+            max_us: microseconds(max, tick_fs),
+        })
     }
 }
 

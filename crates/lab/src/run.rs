@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::observer::{Going, Observer};
 use crate::path_report::PathReport;
 use crate::place::Place;
-use crate::report::{RunReport, Simulated, StageReport};
+use crate::report::{RequestReport, RunReport, Simulated, StageReport};
 use crate::spread::{microseconds, of_figures, quantile};
 
 /// Everything that a run needs besides its program.
@@ -122,8 +122,12 @@ fn simulate<P: Program>(
     let task = program.clone();
     let Outcome { answers, report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
-    let ticks = ticks_of(Program::timing(program), &report);
     let mut verdict = program.check(&answers);
+    let ticks = match (Program::timing(program), verdict.elapsed) {
+        (Timing::Part { .. }, Some((begin, end))) => end.since(begin),
+        (timing, _) => ticks_of(timing, &report),
+    };
+    let requests = std::mem::take(&mut verdict.requests);
     let expected = program.messages(&answers, multicast);
     let miscounted = || miscounted(report.counts.messages, expected?);
     verdict.fault = verdict.fault.or_else(miscounted);
@@ -133,6 +137,7 @@ fn simulate<P: Program>(
         time_us: microseconds(ticks, tick_fs),
         stages: StageReport::all(&report, tick_fs, |stage| program.tasks(stage)),
         verdict,
+        requests: RequestReport::of(&requests, tick_fs),
         simulated: Some(Simulated {
             mac_ns: is_tapped.then(|| profile.nic.mac_ns.value()),
             ..simulated(report, profile)
@@ -193,7 +198,7 @@ fn miscounted(sent: u64, expected: u64) -> Option<String> {
 
 fn ticks_of(timing: Timing, report: &Report) -> u64 {
     match timing {
-        Timing::LastEnd => report.ends.iter().copied().max().unwrap_or(0),
+        Timing::LastEnd | Timing::Part { .. } => report.ends.iter().copied().max().unwrap_or(0),
         Timing::Busy { rank, stage } => busy(report, rank, stage),
         Timing::Tap(_) => {
             let mut tapped = report.tapped.clone();
@@ -239,7 +244,8 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
             cores: ground.cores,
             cause: cause.to_string(),
         })?;
-    let verdict = program.check(&answers);
+    let mut verdict = program.check(&answers);
+    let requests = std::mem::take(&mut verdict.requests);
     let elapsed = verdict.elapsed.map(|(begin, end)| end.since(begin));
     let ticks = elapsed.unwrap_or((wall_s * 1e9) as u64);
     Ok(RunReport {
@@ -248,6 +254,7 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
         time_us: microseconds(ticks, ground.place.tick_fs()),
         stages: Vec::new(),
         verdict,
+        requests: RequestReport::of(&requests, ground.place.tick_fs()),
         simulated: None,
         wall_s,
     })

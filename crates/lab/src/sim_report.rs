@@ -14,7 +14,7 @@ use crate::changes::Changes;
 use crate::parameters::Parameters;
 use crate::path_report::PathReport;
 use crate::place::DRIVER;
-use crate::report::{RunReport, Simulated, StageReport};
+use crate::report::{RequestReport, RunReport, Simulated, StageReport};
 use crate::spread::Spread;
 
 /// Several runs of one program.
@@ -72,6 +72,9 @@ impl SimReport {
                 "time is from a message's first flit into core {}'s NIC to its last out (median)",
                 rank.0
             )),
+            Timing::Part { of } => Some(format!(
+                "time is that of {of}, from the first begin to the last end of a core"
+            )),
             Timing::LastEnd => None,
         }
     }
@@ -121,6 +124,8 @@ struct Run<'a> {
     skew: f64,
     sorted: Option<bool>,
     stages: &'a [StageReport],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<RequestReport>,
     #[serde(flatten)]
     counted: Option<Counted>,
     result: &'a str,
@@ -179,6 +184,7 @@ impl Run<'_> {
             skew: *skew,
             sorted: *sorted,
             stages: &run.stages,
+            requests: run.requests,
             counted: run.simulated.as_ref().map(Counted::of),
             result,
             figure: *figure,

@@ -119,6 +119,7 @@ impl Runnable for SortTrial {
             time_us: microseconds(ticks, tick_fs),
             stages: Vec::new(),
             verdict: verdict(&trial, &tried),
+            requests: None,
             simulated: None,
             wall_s: begin.elapsed().as_secs_f64(),
         })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::{Job, RunReport, SimReport, Simulated, StageReport};
+use lab::{Job, RequestReport, RunReport, SimReport, Simulated, StageReport};
 
 use crate::ending::failure::CliFailure;
 use crate::ending::say;
@@ -47,6 +47,9 @@ pub(super) fn report(report: &SimReport) -> Result<(), CliFailure> {
         None => say::out(labelled("result", first.verdict.result.split(' ')))?,
     }
     say::out(times(report, first))?;
+    if let Some(requests) = &first.requests {
+        say::out(times_of(requests))?;
+    }
     if let Some(simulated) = &first.simulated {
         traffic(simulated)?;
         if let Some(rank) = report.parameters.find("to") {
@@ -97,6 +100,19 @@ fn times(report: &SimReport, first: &RunReport) -> String {
         line += &format!(", and {mac_ns} ns of MAC and serial I/O");
     }
     line
+}
+
+fn times_of(requests: &RequestReport) -> String {
+    let RequestReport {
+        mean_us,
+        p50_us,
+        p99_us,
+        max_us,
+        ..
+    } = *requests;
+    let (unit, scale) = text::unit_of(mean_us);
+    let [mean, p50, p99, max] = [mean_us, p50_us, p99_us, max_us].map(|us| figure(us * scale, 3));
+    format!("requests  {mean} {unit} on average, median {p50}, 99 % within {p99}, at most {max}")
 }
 
 fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {

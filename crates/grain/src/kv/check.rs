@@ -25,9 +25,19 @@ pub(super) fn check(program: &Kv, answers: &[Shard]) -> Verdict {
     let keys = grouped(put.len() as u64);
     let result = format!("{served} requests served, {hits} gets found a value, {keys} keys stored");
     let owners = answers.iter().take(program.owners(ranks) as usize);
-    Verdict::new(result, fault)
+    let mut requests: Vec<u64> = answers
+        .iter()
+        .flat_map(|it| &it.requests)
+        .copied()
+        .collect();
+    requests.sort_unstable();
+    let verdict = Verdict::new(result, fault)
         .with_keys(owners.map(|shard| shard.keys))
-        .with_spans(answers.iter().map(|shard| shard.span))
+        .with_spans(answers.iter().map(|shard| shard.span));
+    Verdict {
+        requests,
+        ..verdict
+    }
 }
 
 /// A client's requests: whether each puts, and its key.

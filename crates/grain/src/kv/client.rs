@@ -1,6 +1,6 @@
 //! The client half of a rank: one request after the other, each reply checked.
 
-use node::{Node, Random, Rank};
+use node::{Node, Random, Rank, Time};
 
 use super::{ABSENT, FOUND, GET, HEAD_WORDS, Kv, PUT, STORED, Shard};
 
@@ -10,6 +10,8 @@ pub(super) struct Client {
     left: u32,
     /// The open request: whether it puts, and its key.
     open: Option<(bool, u64)>,
+    /// When it was written.
+    since: Time,
     account: Shard,
 }
 
@@ -21,19 +23,26 @@ impl Client {
             ranks,
             left: program.requests(node.rank(), ranks),
             open: None,
+            since: node.now(),
             account: Shard::default(),
         }
     }
 
     /// Writes the next request into `words`; returns its owner. `None` while a request is open, and
     /// when all are done.
-    pub fn next_request(&mut self, program: &Kv, words: &mut Vec<u64>) -> Option<Rank> {
+    pub fn next_request(
+        &mut self,
+        program: &Kv,
+        node: &Node,
+        words: &mut Vec<u64>,
+    ) -> Option<Rank> {
         if self.open.is_some() || self.left == 0 {
             return None;
         }
         self.left -= 1;
         let (puts, key) = program.request(&mut self.random);
         self.open = Some((puts, key));
+        self.since = node.now();
         words.clear();
         words.extend([if puts { PUT } else { GET }, key]);
         if puts {
@@ -42,7 +51,8 @@ impl Client {
         Some(program.owner(key, self.ranks))
     }
 
-    pub fn receive(&mut self, program: &Kv, reply: &[u64]) {
+    pub fn receive(&mut self, program: &Kv, node: &Node, reply: &[u64]) {
+        self.account.requests.push(node.now().since(self.since));
         let is_right = self.open.take().is_some_and(|(puts, key)| {
             let is_answer = match reply[0] {
                 FOUND => !puts && reply[HEAD_WORDS..].iter().copied().eq(program.value(key)),

@@ -18,6 +18,7 @@ use crate::records::{Part, Records};
 /// a multicast is one message per member.
 pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
     let mut sum = u64::from(cores) * u64::from(program.keys);
+    sum += program.bvh.map_or(0, |_| u64::from(cores) - 1);
     // The number of groups of each size on a level.
     let mut groups = BTreeMap::from([(cores, 1_u64)]);
     while groups.keys().any(|nodes| *nodes > 1) {
@@ -37,7 +38,8 @@ pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
 /// Requests and replies for the values of these parts of the records: a reply for each key that has
 /// moved to another node, and a request for each origin of a node's keys, or several.
 pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
-    let origins = origins(records, parts.len() as u32);
+    let origins = by_key(records, parts.len() as u32);
+    let origins: Vec<Rank> = origins.into_iter().map(|(_, origin)| origin).collect();
     let most = values::most_in_request(records.each);
     let (mut rest, mut messages) = (&origins[..], 0);
     for (rank, part) in (0..).map(Rank).zip(parts) {
@@ -54,8 +56,8 @@ pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
     messages as u64
 }
 
-/// The origins of all keys, in order of the keys.
-fn origins(records: Records, cores: u32) -> Vec<Rank> {
+/// All keys in order, each with its origin.
+pub(super) fn by_key(records: Records, cores: u32) -> Vec<(u64, Rank)> {
     let of_node = |rank| {
         records
             .of(rank, cores)
@@ -64,7 +66,7 @@ fn origins(records: Records, cores: u32) -> Vec<Rank> {
     };
     let mut all: Vec<_> = (0..cores).map(Rank).flat_map(of_node).collect();
     all.sort_unstable();
-    all.into_iter().map(|(_, origin)| origin).collect()
+    all
 }
 
 /// Messages of one level of a group.

@@ -10,7 +10,7 @@ use crate::options::{ReorderBy, count, defaults, from_0};
 
 /// Sort records over all cores, bucket by bucket (section 4, Figures 11 to 16).
 ///
-/// Stages: `shuffle`, `level 0` and so on, `sort`, `values`.
+/// Stages: `shuffle`, `level 0` and so on, `sort`, `values`, and `bounds` with --bvh.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct NanoSort {
     /// Records of each core: keys of 8 bytes with values of 96 bytes
@@ -32,6 +32,11 @@ pub struct NanoSort {
     /// Distribution of the keys
     #[arg(long, value_enum, default_value_t)]
     pub distribution: Distribution,
+    /// Children of a node of the bounding volume hierarchy that is built over the sorted records:
+    /// keys are Morton codes of boxes, and values have their sizes [default: none is built]
+    #[arg(long, value_name = "F", value_parser = count)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bvh: Option<u32>,
     /// Where early messages are buffered
     #[arg(long, value_enum, default_value_t)]
     pub reorder: ReorderBy,

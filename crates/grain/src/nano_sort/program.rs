@@ -3,7 +3,10 @@
 use node::{MESSAGE_WORDS, Matching, Node};
 
 use super::values::most_in_request;
-use super::{Exchange, NanoSort, count};
+use super::{Exchange, NanoSort, count, hierarchy};
+use crate::Tree;
+use crate::bounds::WORDS;
+use crate::collective::Collective;
 use crate::load::Load;
 use crate::options::ReorderBy;
 use crate::program::{Program, Verdict, WORD_BYTES};
@@ -33,8 +36,8 @@ impl Program for NanoSort {
         if self.objection(node.nodes()).is_some() {
             return Part::default();
         }
-        let keys = self.records().of(node.rank(), node.nodes());
-        self.sort(node, keys).await
+        let keys = self.keys_of(&node);
+        self.sort(&node, keys).await
     }
 
     fn reorder(&self) -> ReorderBy {
@@ -44,13 +47,7 @@ impl Program for NanoSort {
     fn check(&self, answers: &[Part]) -> Verdict {
         match self.objection(answers.len() as u32) {
             Some(objection) => Verdict::refused(objection),
-            None => {
-                let verdict = self.records().verdict(answers);
-                match self.reading.exchange() {
-                    Exchange::Buckets => verdict,
-                    Exchange::Keys => with_ends(verdict, answers),
-                }
-            }
+            None => self.verdict(answers),
         }
     }
 
@@ -136,7 +133,8 @@ impl Program for NanoSort {
 
     /// The keys are the answer, and the check sorts them again.
     fn bytes(&self, ranks: u64, at_once: u64) -> u64 {
-        let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES);
+        let of_box = self.bvh.map_or(0, |_| u64::from(WORDS) * WORD_BYTES);
+        let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES + of_box);
         held.saturating_mul(at_once)
             .saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
     }
@@ -167,6 +165,28 @@ fn levels(nodes: u32, buckets: u32) -> u32 {
 }
 
 impl NanoSort {
+    /// The keys that a node begins with.
+    pub(crate) fn keys_of(&self, node: &Node) -> Vec<u64> {
+        self.records().of(node.rank(), node.nodes())
+    }
+
+    fn verdict(&self, parts: &[Part]) -> Verdict {
+        let verdict = self.records().verdict(parts);
+        let verdict = match self.reading.exchange() {
+            Exchange::Buckets => verdict,
+            Exchange::Keys => with_ends(verdict, parts),
+        };
+        let Some(children) = self.bvh else {
+            return verdict;
+        };
+        let fault = verdict.fault;
+        Verdict {
+            fault: fault.or_else(|| hierarchy::fault(self.records(), children, parts)),
+            result: format!("{} into a hierarchy of bounds", verdict.result),
+            ..verdict
+        }
+    }
+
     fn records(&self) -> Records {
         Records {
             each: self.keys,
@@ -177,6 +197,13 @@ impl NanoSort {
 
     /// Why messages could wait for each other in NICs for ever.
     fn objection_to_ports(&self, cores: u32) -> Option<String> {
+        let children = self
+            .bvh
+            .map(|children| Tree::new(cores, children).most_children(1));
+        let of_bounds = children.unwrap_or_default();
+        if let Some(objection) = Collective::objection(&of_bounds, Matching::Ports, WORDS) {
+            return Some(objection.replace("incast", "--bvh"));
+        }
         let buckets = self.buckets.min(cores);
         if buckets > MOST_PIVOTS {
             return Some(format!(

@@ -6,12 +6,13 @@ use node::{Node, Port, Rank, Reorder, Time};
 
 use super::group::NodeGroup;
 use super::{NanoSort, Reading, Suspects};
+use crate::bounds::Bounds;
 use crate::program::Span;
 use crate::records::Part;
 use crate::work;
 
-/// The first port of the steps.
-const FIRST: Port = Port(1);
+/// The first port of the steps. Those before are kv's, which runs beside it.
+const FIRST: Port = Port(3);
 
 /// Steps before the first level.
 pub(super) const SHUFFLE: u32 = 0;
@@ -28,6 +29,9 @@ pub(super) const TOTAL: u32 = 37;
 pub(super) const RECEIVED: u32 = 38;
 pub(super) const OVER: u32 = 39;
 const STEPS_OF_LEVEL: u32 = 40;
+
+/// The steps of the hierarchy of bounds, after those of the at most 32 levels.
+pub(super) const BOUNDS: u32 = BEFORE_LEVELS + 32 * STEPS_OF_LEVEL;
 
 /// Stages of levels; the deepest levels share one.
 const STAGES: [&str; 8] = [
@@ -71,6 +75,8 @@ pub(super) struct Sorter {
     pub last_key: Time,
     /// The sums of its part of the sorted records; the keys follow at the end.
     pub part: Part,
+    /// The boxes of the fetched values, if a hierarchy of bounds is built.
+    pub boxes: Option<Vec<Bounds>>,
 }
 
 impl Sorter {
@@ -90,6 +96,7 @@ impl Sorter {
                 .collect(),
             last_key: Time(0),
             part: Part::default(),
+            boxes: program.bvh.map(|_| Vec::new()),
         }
     }
 

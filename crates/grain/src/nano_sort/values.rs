@@ -14,6 +14,7 @@ use node::{Message, Node, Rank};
 
 use super::program::{FEW, MOST_WORDS};
 use super::sorter::{Sorter, TaggedKey, VALUES};
+use crate::bounds::Bounds;
 use crate::records::{VALUE_WORDS, store_value, sum_of, value_of};
 use crate::work;
 
@@ -78,7 +79,7 @@ impl<'a> Values<'a> {
             wrong: 0,
         };
         for tagged in own {
-            values.store(&value_of(tagged.key, tagged.origin));
+            values.store(tagged.key, &value_of(tagged.key, tagged.origin));
         }
         values
     }
@@ -110,7 +111,7 @@ impl<'a> Values<'a> {
         self.wrong += u32::from(*value != value_of(key, reply.from));
         self.missing -= 1;
         self.requested -= 1;
-        self.store(value);
+        self.store(key, value);
     }
 
     async fn serve(&mut self, request: &Message) {
@@ -125,7 +126,10 @@ impl<'a> Values<'a> {
     }
 
     /// Stores a value.
-    fn store(&mut self, value: &[u64]) {
+    fn store(&mut self, key: u64, value: &[u64]) {
+        if let Some(boxes) = &mut self.sorter.boxes {
+            boxes.push(Bounds::of(key, value));
+        }
         let sum = &mut self.sorter.part.values;
         *sum = sum.wrapping_add(sum_of(value));
         store_value(self.node);

@@ -109,7 +109,8 @@ fn any_keys_of_nano_sort() {
                 let all = keys.clone();
                 let run = move |node: Node| {
                     let own = all[node.rank().0 as usize].clone();
-                    program.clone().sort(node, own)
+                    let program = program.clone();
+                    async move { program.sort(&node, own).await }
                 };
                 let ended = cluster(cores as u32).run(run);
                 let parts = ended

@@ -3,7 +3,8 @@
 
 use crate::programs::Harness;
 use grain::{
-    Exchange, MapReduce, MergeMin, Named, NanoSort, PhaseEnd, Program, Reading, ReorderBy,
+    Beside, Exchange, Kv, MapReduce, MergeMin, Named, NanoSort, PhaseEnd, Program, Reading, ReorderBy,
+    Urgent,
 };
 use machine::{Cluster, Multicast, Outcome, Profile, Queues, Setting, Transport, parts};
 
@@ -101,6 +102,32 @@ mod plainly {
 mod with_faults {
     use super::faulty;
     crate::program_suite!(faulty());
+}
+
+/// Beside a sort requests take longer than alone, and least if they are the more urgent ones; the
+/// sort takes longest then.
+#[test]
+fn the_urgent_program_waits_less() {
+    let ended = |urgent| {
+        let program = Beside {
+            urgent,
+            ..Beside::default()
+        };
+        let verdict = program.check(&on(Setting::new(64), &program));
+        assert_eq!(verdict.fault, None);
+        let (begin, end) = verdict.elapsed.unwrap();
+        let mean = verdict.requests.iter().sum::<u64>() / verdict.requests.len() as u64;
+        (mean, end.since(begin))
+    };
+    let kv = Kv::default();
+    let alone = kv.check(&on(Setting::new(64), &kv)).requests;
+    let alone = alone.iter().sum::<u64>() / alone.len() as u64;
+    let [kv, none, sort] = [Urgent::Kv, Urgent::None, Urgent::Sort].map(ended);
+    assert!(
+        alone < kv.0 && kv.0 < none.0 && none.0 < sort.0,
+        "{alone} {kv:?} {none:?} {sort:?}"
+    );
+    assert!(sort.1 < kv.1, "{kv:?} {sort:?}");
 }
 
 /// Programs that match steps by ports need a queue for each port, or one for all: more ranks than a

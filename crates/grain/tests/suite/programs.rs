@@ -2,8 +2,8 @@
 //! `program_suite!(harness)`.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, Program, ReceiveLoop, ReorderBy,
-    SendLoop, SetAlgebra, Verdict,
+    Beside, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program,
+    ReceiveLoop, ReorderBy, SendLoop, SetAlgebra, Urgent, Verdict,
 };
 
 pub use crate::sorts::*;
@@ -41,7 +41,8 @@ macro_rules! program_suite {
     ($harness:expr) => {
         $crate::program_suite!($harness;
             local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
-            kv_with_servers, set_algebra, map_reduce, nano_sort, nano_sort_of_few_and_many,
+            kv_with_servers, set_algebra, map_reduce, beside, nano_sort, nano_sort_of_few_and_many,
+            hierarchy,
             push_sort, push_sort_of_few_and_many,
             milli_sort, milli_sort_of_few_and_many, nothing_to_do, impossible_options);
     };
@@ -326,6 +327,25 @@ pub fn map_reduce(harness: &impl Harness) {
     }
 }
 
+/// Each program is checked as when it runs alone, and every request has its time.
+pub fn beside(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (urgent, keys) in [(Urgent::Kv, 16), (Urgent::Sort, 70), (Urgent::None, 0)] {
+            for reorder in REORDERS {
+                let sort = with!(NanoSort; keys = keys, buckets = 4, reorder = reorder);
+                let seed = u64::from(ranks);
+                let program =
+                    with!(Beside; messages = 7, urgent = urgent, sort = sort, seed = seed);
+                is_right(harness, ranks, &program);
+                for verdict in verdicts(harness, ranks, &program) {
+                    assert_eq!(verdict.requests.len() as u32, 7 * ranks);
+                    assert!(verdict.requests.is_sorted() && verdict.sorted == Some(true));
+                }
+            }
+        }
+    }
+}
+
 /// Without keys, messages, queries or rounds, programs end without a fault.
 pub fn nothing_to_do(harness: &impl Harness) {
     for ranks in [1, 2, 9] {
@@ -360,6 +380,11 @@ pub fn impossible_options(harness: &impl Harness) {
     refused(harness, 3, &with!(Kv; servers = Some(4)));
     refused(harness, 3, &with!(Kv; workers = 0));
     refused(harness, 3, &with!(Kv; workers = 65));
+    refused(
+        harness,
+        3,
+        &with!(Beside; sort = with!(NanoSort; buckets = 1)),
+    );
     refused(harness, 3, &with!(SetAlgebra; query_terms = 0));
     refused(harness, 3, &with!(SetAlgebra; query_terms = 256));
     refused(harness, 3, &with!(SetAlgebra; terms = 0));

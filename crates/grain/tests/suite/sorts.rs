@@ -88,6 +88,26 @@ fn of_counts(named: Named) -> Reading {
     }
 }
 
+/// A chain, trees, and a root with more children than cores; cores without boxes.
+pub fn hierarchy(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (children, keys) in [(1, 3), (2, 16), (8, 1), (1000, 5), (3, 0)] {
+            for reorder in REORDERS {
+                let bvh = Some(children);
+                let program =
+                    with!(NanoSort; keys = keys, buckets = 4, bvh = bvh, reorder = reorder);
+                is_right(harness, ranks, &program);
+                for answers in harness.run(ranks, &program) {
+                    let made: usize = answers.iter().map(|part| part.nodes.len()).sum();
+                    assert!(made >= ranks as usize && answers[0].nodes.len() <= 33);
+                }
+            }
+        }
+    }
+    let program = with!(NanoSort; bvh = Some(100), reorder = ReorderBy::Port);
+    refused(harness, 100, &program);
+}
+
 /// One group and several, of one row and of several, with a sample from each core or from few.
 pub fn push_sort(harness: &impl Harness) {
     for ranks in RANKS {

@@ -1,8 +1,8 @@
 //! The checks find wrong answers: each program's answers are changed in every way that matters.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort, Program,
-    ReceiveLoop, SendLoop, SetAlgebra,
+    Beside, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort,
+    Program, ReceiveLoop, SendLoop, SetAlgebra,
 };
 use machine::Driver;
 
@@ -100,6 +100,34 @@ fn wrong_parts() {
         },
         &changes,
     );
+}
+
+#[test]
+fn wrong_hierarchies() {
+    let changes: [fn(&mut Vec<grain::Part>); 6] = [
+        |cores| cores.swap(1, 2),
+        |cores| cores[0].nodes[0] = cores[1].nodes[0],
+        |cores| cores[3].nodes[1] = cores[3].nodes[0],
+        |cores| cores[4].nodes[0] = cores[5].nodes[0],
+        |cores| assert!(cores[0].nodes.pop().is_some()),
+        |cores| cores[8].nodes.clear(),
+    ];
+    let program = NanoSort {
+        bvh: Some(3),
+        ..NanoSort::default()
+    };
+    caught(&program, &changes);
+}
+
+/// Of two programs each is checked.
+#[test]
+fn wrong_answers_of_either_program() {
+    let changes: [fn(&mut Vec<(grain::Shard, grain::Part)>); 3] = [
+        |cores| cores[1].0.served += 1,
+        |cores| cores[2].1.wrong = 1,
+        |cores| cores[3].1.keys[0] += 1,
+    ];
+    caught(&Beside::default(), &changes);
 }
 
 #[test]

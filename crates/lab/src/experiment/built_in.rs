@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 32] = experiments![
+const BUILT_IN: [(&str, &str); 34] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -46,6 +46,8 @@ const BUILT_IN: [(&str, &str); 32] = experiments![
     "nanosort/thesis",
     "nanosort/faster",
     "nanosort/half",
+    "nanosort/beside",
+    "nanosort/bvh",
 ];
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {

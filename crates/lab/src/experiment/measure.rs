@@ -6,7 +6,7 @@ use plot::Spread;
 use serde::{Deserialize, Serialize};
 
 use super::terms::above_0;
-use crate::report::{RunReport, Simulated, StageReport};
+use crate::report::{RequestReport, RunReport, Simulated, StageReport};
 use crate::spread::{of_figures, of_ticks, scaled};
 
 /// A quantity of a run.
@@ -56,6 +56,12 @@ pub(crate) enum Measure {
     MaxKeys,
     /// The figure that the program finds.
     Figure,
+    /// The mean time of a request, from before it is written until its reply is read.
+    RequestMean,
+    /// The median of those times.
+    RequestP50,
+    /// Their 99th percentile.
+    RequestP99,
 }
 
 /// The name in a file, with the unit of a time.
@@ -77,11 +83,12 @@ impl Measure {
     pub(super) fn unit(self) -> &'static str {
         use Measure::{
             Busy, BusySd, BusyShare, Figure, Idle, IdleSd, MaxKeys, MessageSkew, Messages,
-            MessagesPerCore, MissRate, Misses, Packets, Skew, Stage, StageSd, Throughput, Time,
-            TimeShare, Wire, WireBytes,
+            MessagesPerCore, MissRate, Misses, Packets, RequestMean, RequestP50, RequestP99, Skew,
+            Stage, StageSd, Throughput, Time, TimeShare, Wire, WireBytes,
         };
         match self {
-            Time | Wire | Stage | StageSd | Busy | BusySd | Idle | IdleSd => "us",
+            Time | Wire | Stage | StageSd | Busy | BusySd | Idle | IdleSd | RequestMean
+            | RequestP50 | RequestP99 => "us",
             TimeShare | BusyShare | Skew | MessageSkew | Figure => "1",
             Messages | MessagesPerCore => "messages",
             Misses => "lines",
@@ -225,6 +232,9 @@ impl Taken<'_> {
             Measure::Throughput => Ok(mean_keys(run)? / (run.time_us * 1e-3)),
             Measure::Skew => of_keys(run, run.verdict.skew),
             Measure::MaxKeys => of_keys(run, run.verdict.max_keys as f64),
+            Measure::RequestMean => of_requests(run, |requests| requests.mean_us),
+            Measure::RequestP50 => of_requests(run, |requests| requests.p50_us),
+            Measure::RequestP99 => of_requests(run, |requests| requests.p99_us),
             Measure::Figure => {
                 let missing = || "measure: the program finds no figure".to_owned();
                 run.verdict.figure.ok_or_else(missing)
@@ -259,6 +269,11 @@ fn counted(run: &RunReport, of: fn(&Simulated) -> f64) -> Result<f64, String> {
 
 fn mean_keys(run: &RunReport) -> Result<f64, String> {
     of_keys(run, run.verdict.max_keys as f64 / run.verdict.skew)
+}
+
+fn of_requests(run: &RunReport, of: fn(&RequestReport) -> f64) -> Result<f64, String> {
+    let requests = run.requests.as_ref().map(of);
+    requests.ok_or_else(|| "measure: the program has no requests".to_owned())
 }
 
 fn of_keys(run: &RunReport, figure: f64) -> Result<f64, String> {
