@@ -65,7 +65,7 @@ pub use map_reduce::{Counted, MapReduce};
 pub use merge_min::MergeMin;
 pub use message::{Handed, Taken};
 pub use milli_sort::MilliSort;
-pub use nano_sort::{Exchange, Named, NanoSort, PhaseEnd, Reading, Suspects};
+pub use nano_sort::{Exchange, Groups, Named, NanoSort, PhaseEnd, Reading, Suspects};
 pub use options::{Described, ReorderBy, count, defaults, from_0};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};

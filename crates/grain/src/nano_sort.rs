@@ -11,7 +11,8 @@
 //!      b. Median-tree j merges the pivots, a few at a time (the in-cast), into
 //!         splitting value j and broadcasts it to the group.                    median_tree
 //!      c. The b - 1 splitting values separate the buckets.                     splitting_values
-//!      d. The group's nodes form b equal groups, one per bucket. Each node
+//!      d. The group's nodes form b equal groups, one per bucket (or in
+//!         proportion to their keys, which a tree counts: 4.2). Each node
 //!         sends its keys to the groups of their buckets.                       exchange
 //!   3. Continue with step 1 in the group of this node's bucket.                sort
 //!   4. Fetch the values of the keys from the nodes that had them (5.2).        fetch_values
@@ -35,7 +36,7 @@ mod sorter;
 mod suspects;
 mod values;
 
-pub use self::options::{Exchange, Named, NanoSort, PhaseEnd, Reading};
+pub use self::options::{Exchange, Groups, Named, NanoSort, PhaseEnd, Reading};
 pub use self::suspects::Suspects;
 
 use node::{Node, Rank};
@@ -58,7 +59,7 @@ impl NanoSort {
         // The recursion of step 3 is a loop, since each node continues in one group.
         let mut level = Level::first(node, self.buckets);
         while level.group.nodes() > 1 {
-            sorter.divide(node, &level).await;
+            level = sorter.divide(node, level).await;
             level = level.next(node, self.buckets);
         }
         node.stage("sort");
@@ -94,18 +95,18 @@ impl Sorter {
         }
     }
 
-    async fn divide(&mut self, node: &Node, level: &Level) {
+    async fn divide(&mut self, node: &Node, level: Level) -> Level {
         node.stage(level.stage());
         self.sort_keys(node);
         if level.index < level.group.selecting(level.bucket, self.reading.rows()) {
-            self.send_pivots(node, level).await;
+            self.send_pivots(node, &level).await;
             // Bucket j's nodes are median-tree j; nothing separates bucket 0 from one before it.
             if level.bucket > 0 {
-                self.median_tree(node, level).await;
+                self.median_tree(node, &level).await;
             }
         }
-        let splitting_values = self.splitting_values(node, level).await;
-        self.exchange(node, level, &splitting_values).await;
+        let splitting_values = self.splitting_values(node, &level).await;
+        self.exchange(node, level, &splitting_values).await
     }
 
     async fn send_pivots(&mut self, node: &Node, level: &Level) {

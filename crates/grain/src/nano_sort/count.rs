@@ -25,7 +25,7 @@ pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
         let mut next = BTreeMap::new();
         for (nodes, count) in groups.into_iter().filter(|(nodes, _)| *nodes > 1) {
             let group = NodeGroup::all(nodes, program.buckets);
-            sum += count * of_level(program, group, multicast);
+            sum += count * of_level(program, &group, multicast);
             for bucket in 0..group.buckets() {
                 *next.entry(group.nodes_of(bucket)).or_default() += count;
             }
@@ -70,7 +70,7 @@ pub(super) fn by_key(records: Records, cores: u32) -> Vec<(u64, Rank)> {
 }
 
 /// Messages of one level of a group.
-fn of_level(program: &NanoSort, group: NodeGroup, multicast: bool) -> u64 {
+fn of_level(program: &NanoSort, group: &NodeGroup, multicast: bool) -> u64 {
     let nodes = u64::from(group.nodes());
     let values = u64::from(group.buckets()) - 1;
     let selecting = |bucket| u64::from(group.selecting(bucket, program.reading.rows()));

@@ -8,13 +8,14 @@ mod by_count;
 mod by_key;
 mod messages;
 mod place;
+mod proportion;
 
 pub(super) use self::by_count::messages_of_counts;
 
 use node::{Node, Rank, Work};
 
 use super::sorter::{BUCKETS, Level, Sorter, TaggedKey, keys_in};
-use super::{Exchange, PhaseEnd};
+use super::{Exchange, Groups, PhaseEnd};
 
 /// A node's keys, in order.
 pub struct Buckets {
@@ -41,22 +42,28 @@ impl Buckets {
 }
 
 impl Sorter {
-    pub async fn exchange(&mut self, node: &Node, level: &Level, splitting_values: &[u64]) {
+    /// Exchanges keys; returns the level with the groups of nodes that have them now.
+    pub async fn exchange(&mut self, node: &Node, level: Level, splitting_values: &[u64]) -> Level {
         let buckets = self.cut(node, level.group.buckets(), splitting_values);
+        let level = match self.groups {
+            Groups::Equal => level,
+            Groups::Proportional => Box::pin(self.in_proportion(node, &level, &buckets)).await,
+        };
         match self.reading.exchange() {
-            Exchange::Buckets => self.exchange_buckets(node, level, &buckets).await,
+            Exchange::Buckets => self.exchange_buckets(node, &level, &buckets).await,
             // A future is as large as its largest branch, and these are rare.
             Exchange::Keys => {
                 self.last_key = node.now();
                 match self.reading.phase_end() {
-                    PhaseEnd::Answers => Box::pin(self.exchange_keys(node, level, &buckets)).await,
+                    PhaseEnd::Answers => Box::pin(self.exchange_keys(node, &level, &buckets)).await,
                     PhaseEnd::Counts => {
-                        Box::pin(self.exchange_counted(node, level, &buckets)).await
+                        Box::pin(self.exchange_counted(node, &level, &buckets)).await
                     }
                 }
                 self.part.ends += node.now().since(self.last_key);
             }
         }
+        level
     }
 
     /// Sends a key, whose number of messages depends on the keys.

@@ -18,7 +18,7 @@ use crate::{Tree, work};
 impl Sorter {
     /// Takes this node's part in the median-tree of its bucket.
     pub async fn median_tree(&mut self, node: &Node, level: &Level) {
-        let Level { bucket, index, .. } = *level;
+        let (bucket, index) = (level.bucket, level.index);
         let pivots = level
             .group
             .pivot_senders(bucket, index, self.reading.rows());

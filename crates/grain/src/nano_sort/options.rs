@@ -32,6 +32,9 @@ pub struct NanoSort {
     /// Distribution of the keys
     #[arg(long, value_enum, default_value_t)]
     pub distribution: Distribution,
+    /// The numbers of nodes of a level's buckets
+    #[arg(long, value_enum, default_value_t)]
+    pub groups: Groups,
     /// Children of a node of the bounding volume hierarchy that is built over the sorted records:
     /// keys are Morton codes of boxes, and values have their sizes [default: none is built]
     #[arg(long, value_name = "F", value_parser = count)]
@@ -178,6 +181,17 @@ impl Reading {
     pub(super) fn keys_looked_at(self, buckets: u32) -> u32 {
         self.pivot_keys.unwrap_or(buckets.saturating_mul(2))
     }
+}
+
+/// The numbers of nodes of a level's buckets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Groups {
+    /// Equal, as in the paper
+    #[default]
+    Equal,
+    /// In proportion to the keys of each bucket, which a tree counts (section 4.2)
+    Proportional,
 }
 
 /// How keys are sent to their buckets.

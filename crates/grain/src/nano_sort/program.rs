@@ -3,7 +3,7 @@
 use node::{MESSAGE_WORDS, Matching, Node};
 
 use super::values::most_in_request;
-use super::{Exchange, NanoSort, count, hierarchy};
+use super::{Exchange, Groups, NanoSort, count, hierarchy};
 use crate::Tree;
 use crate::bounds::WORDS;
 use crate::collective::Collective;
@@ -91,13 +91,30 @@ impl Program for NanoSort {
                     .to_owned(),
             );
         }
+        let is_proportional = self.groups == Groups::Proportional;
+        if is_proportional && self.buckets as usize > MOST_WORDS {
+            return Some(format!(
+                "with --groups proportional a message has the keys of each bucket, at most {MOST_WORDS} \
+                 numbers, and not {}: ask for fewer buckets",
+                self.buckets
+            ));
+        }
         match self.reorder.matching() {
+            Matching::Ports if is_proportional => Some(
+                "with --groups proportional a core hears from any number of others, more than its \
+                 queues hold: ask for --reorder software"
+                    .to_owned(),
+            ),
             Matching::Software => None,
             Matching::Ports => self.objection_to_ports(cores),
         }
     }
 
+    /// With groups in proportion to the keys the number is not known.
     fn messages(&self, answers: &[Part], multicast: bool) -> Option<u64> {
+        if self.groups == Groups::Proportional {
+            return None;
+        }
         let of_part = |part: &Part| {
             let multicasts = if multicast {
                 part.multicasts

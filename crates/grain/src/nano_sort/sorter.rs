@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use node::{Node, Port, Rank, Reorder, Time};
 
 use super::group::NodeGroup;
-use super::{NanoSort, Reading, Suspects};
+use super::{Groups, NanoSort, Reading, Suspects};
 use crate::bounds::Bounds;
 use crate::program::Span;
 use crate::records::Part;
@@ -24,14 +24,19 @@ const BEFORE_LEVELS: u32 = 2;
 pub(super) const PIVOTS: u32 = 0;
 pub(super) const SPLITTING_VALUES: u32 = 34;
 pub(super) const BUCKETS: u32 = 35;
+/// Of the two ways to find the end of a level with a message for each key.
 pub(super) const COUNTS: u32 = 36;
 pub(super) const TOTAL: u32 = 37;
 pub(super) const RECEIVED: u32 = 38;
 pub(super) const OVER: u32 = 39;
-const STEPS_OF_LEVEL: u32 = 40;
+/// Of a tree that counts the keys of buckets for their shares of the nodes; its root tells all.
+pub(super) const SHARES: u32 = 40;
+pub(super) const ALL_SHARES: u32 = 74;
+const STEPS_OF_LEVEL: u32 = 75;
 
-/// The steps of the hierarchy of bounds, after those of the at most 32 levels.
-pub(super) const BOUNDS: u32 = BEFORE_LEVELS + 32 * STEPS_OF_LEVEL;
+/// The steps of the hierarchy of bounds, after those of all levels: at most 32, or 80 if a bucket has up
+/// to three quarters of a group's nodes.
+pub(super) const BOUNDS: u32 = BEFORE_LEVELS + 80 * STEPS_OF_LEVEL;
 
 /// Stages of levels; the deepest levels share one.
 const STAGES: [&str; 8] = [
@@ -64,6 +69,7 @@ pub(super) struct Sorter {
     pub steps: Reorder,
     pub reading: Reading,
     pub suspects: Suspects,
+    pub groups: Groups,
     /// Lines of the table of addresses that were read.
     pub touched: BTreeSet<u32>,
     buckets: u32,
@@ -86,6 +92,7 @@ impl Sorter {
             steps: Reorder::new(node, FIRST, program.reorder.matching()),
             reading: program.reading,
             suspects: program.suspects,
+            groups: program.groups,
             touched: BTreeSet::new(),
             buckets: program.buckets,
             seed: program.seed,
@@ -154,6 +161,11 @@ impl Level {
             bucket,
             index,
         }
+    }
+
+    /// The same level, with other numbers of nodes for its buckets.
+    pub fn regrouped(&self, node: &Node, group: NodeGroup) -> Level {
+        Level::new(node, self.number, group)
     }
 
     pub fn stage(&self) -> &'static str {

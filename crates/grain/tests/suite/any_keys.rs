@@ -1,6 +1,8 @@
 //! The sorts on chosen keys, and the number of MilliSort's messages.
 
-use grain::{Exchange, MilliSort, Named, NanoSort, Part, PhaseEnd, Program, Reading, ReorderBy};
+use grain::{
+    Exchange, Groups, MilliSort, Named, NanoSort, Part, PhaseEnd, Program, Reading, ReorderBy,
+};
 use machine::{Cluster, Driver, Outcome, Profile, Setting};
 use node::Node;
 
@@ -88,11 +90,34 @@ fn any_keys_of_nano_sort() {
             if keys.iter().any(|of| of.len() != keys[0].len()) {
                 continue;
             }
-            for (exchange, reorder, phase_end) in [
-                (Exchange::Buckets, ReorderBy::Software, None),
-                (Exchange::Buckets, ReorderBy::Port, None),
-                (Exchange::Keys, ReorderBy::Software, None),
-                (Exchange::Keys, ReorderBy::Software, Some(PhaseEnd::Counts)),
+            for (exchange, reorder, groups, phase_end) in [
+                (Exchange::Buckets, ReorderBy::Software, Groups::Equal, None),
+                (
+                    Exchange::Buckets,
+                    ReorderBy::Software,
+                    Groups::Proportional,
+                    None,
+                ),
+                (
+                    Exchange::Keys,
+                    ReorderBy::Software,
+                    Groups::Proportional,
+                    None,
+                ),
+                (
+                    Exchange::Keys,
+                    ReorderBy::Software,
+                    Groups::Proportional,
+                    Some(PhaseEnd::Counts),
+                ),
+                (Exchange::Buckets, ReorderBy::Port, Groups::Equal, None),
+                (Exchange::Keys, ReorderBy::Software, Groups::Equal, None),
+                (
+                    Exchange::Keys,
+                    ReorderBy::Software,
+                    Groups::Equal,
+                    Some(PhaseEnd::Counts),
+                ),
             ] {
                 let reading = Reading {
                     exchange: Some(exchange),
@@ -103,9 +128,11 @@ fn any_keys_of_nano_sort() {
                     buckets,
                     reading,
                     reorder,
+                    groups,
                     ..NanoSort::default()
                 };
-                let what = format!("{what}: {cores} cores, {buckets} buckets, {exchange:?}");
+                let what =
+                    format!("{what}: {cores} cores, {buckets} buckets, {exchange:?}, {groups:?}");
                 let all = keys.clone();
                 let run = move |node: Node| {
                     let own = all[node.rank().0 as usize].clone();

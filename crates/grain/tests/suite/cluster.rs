@@ -3,8 +3,8 @@
 
 use crate::programs::Harness;
 use grain::{
-    Beside, Exchange, Kv, MapReduce, MergeMin, Named, NanoSort, PhaseEnd, Program, Reading, ReorderBy,
-    Urgent,
+    Beside, Exchange, Kv, MapReduce, MergeMin, Named, NanoSort, PhaseEnd, Program, Reading,
+    ReorderBy, Urgent,
 };
 use machine::{Cluster, Multicast, Outcome, Profile, Queues, Setting, Transport, parts};
 

@@ -42,7 +42,7 @@ macro_rules! program_suite {
         $crate::program_suite!($harness;
             local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
             kv_with_servers, set_algebra, map_reduce, beside, nano_sort, nano_sort_of_few_and_many,
-            hierarchy,
+            proportional_groups, hierarchy,
             push_sort, push_sort_of_few_and_many,
             milli_sort, milli_sort_of_few_and_many, nothing_to_do, impossible_options);
     };

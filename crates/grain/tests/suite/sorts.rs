@@ -1,8 +1,8 @@
 //! The suite's tests of the sorts.
 
 use grain::{
-    Distribution, Exchange, MilliSort, Named, NanoSort, PhaseEnd, Program, PushSort, Reading,
-    ReorderBy,
+    Distribution, Exchange, Groups, MilliSort, Named, NanoSort, PhaseEnd, Program, PushSort,
+    Reading, ReorderBy,
 };
 
 use crate::programs::{Harness, RANKS, REORDERS, is_right, refused, verdicts, with};
@@ -86,6 +86,34 @@ fn of_counts(named: Named) -> Reading {
         phase_end: Some(PhaseEnd::Counts),
         ..named.into()
     }
+}
+
+/// Buckets of any size, of none and of nearly all keys, and groups that no bucket divides.
+pub fn proportional_groups(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (buckets, keys, distribution) in [
+            (2, 16, Distribution::Uniform),
+            (4, 40, Distribution::Repeated),
+            (16, 5, Distribution::Sorted),
+            (100, 2, Distribution::Repeated),
+            (3, 0, Distribution::Uniform),
+            (4, 100, Distribution::Uniform),
+        ] {
+            for named in [Named::ProgramJune, Named::Text] {
+                let (groups, seed) = (Groups::Proportional, u64::from(ranks + keys));
+                let program = with!(NanoSort; keys = keys, buckets = buckets, reading = named.into(), groups = groups, distribution = distribution, seed = seed);
+                is_right(harness, ranks, &program);
+            }
+        }
+    }
+    let groups = Groups::Proportional;
+    refused(harness, 3, &with!(NanoSort; groups = groups, buckets = 256));
+    let reorder = ReorderBy::Port;
+    refused(
+        harness,
+        3,
+        &with!(NanoSort; groups = groups, reorder = reorder),
+    );
 }
 
 /// A chain, trees, and a root with more children than cores; cores without boxes.

@@ -13,7 +13,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 34] = experiments![
+const BUILT_IN: [(&str, &str); 35] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -48,6 +48,7 @@ const BUILT_IN: [(&str, &str); 34] = experiments![
     "nanosort/half",
     "nanosort/beside",
     "nanosort/bvh",
+    "nanosort/nodes",
 ];
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {

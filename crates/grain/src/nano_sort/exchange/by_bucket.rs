@@ -21,12 +21,13 @@ const USUAL_WORDS: usize = 16;
 
 impl Sorter {
     pub async fn exchange_buckets(&mut self, node: &Node, level: &Level, buckets: &Buckets) {
-        let (group, step) = (level.group, level.step(BUCKETS));
+        let (group, step) = (&level.group, level.step(BUCKETS));
+        let index = group.key_index(node.rank());
         let most = most_keys(self.records, group.buckets());
         let mut words = Vec::with_capacity(USUAL_WORDS);
         let mut unsent = BTreeMap::new();
         for bucket in 0..group.buckets() {
-            let to = group.node(bucket, level.index);
+            let to = group.node(bucket, index);
             let mut messages = BucketMessages::new(buckets.of(bucket), most);
             messages.next(&mut words);
             self.send(node, to, step, &words).await;

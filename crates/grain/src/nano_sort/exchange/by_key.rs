@@ -79,7 +79,7 @@ impl Sorter {
     }
 
     async fn tell_done(&mut self, node: &Node, level: &Level, place: &Place) {
-        let (group, step) = (level.group, level.step(BUCKETS));
+        let (group, step) = (&level.group, level.step(BUCKETS));
         match place.parent() {
             Some(parent) => self.send(node, parent, step, &DONE).await,
             None => {
