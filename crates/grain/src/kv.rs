@@ -57,6 +57,9 @@ const WORK: &str = "work";
 /// Approximate bytes per number in a set.
 const SET_BYTES: u64 = 16;
 
+/// Requests of a client whose times are kept: its first ones, so that memory has a bound.
+const MOST_TIMED: u32 = 1 << 16;
+
 /// In-cast of the counting tree: NanoSort's sweet spot (Figure 4).
 const INCAST: u32 = 8;
 
@@ -127,7 +130,7 @@ pub struct Shard {
     pub keys: u64,
     /// Sum of digests of those keys and their values.
     pub sum: u64,
-    /// Ticks of each of its requests, from before it is written until its reply is read.
+    /// Ticks of each of its first 65,536 requests, from before it is written until its reply is read.
     pub requests: Vec<u64>,
     /// Begin and end by its own clock.
     pub span: Span,
@@ -196,7 +199,8 @@ impl Program for Kv {
         let asked = u64::from(self.messages).saturating_mul(ranks);
         let entry = 4 * (1 + self.value_words() as u64) * WORD_BYTES + 2 * SET_BYTES;
         let put = asked.min(self.keys.into()).saturating_mul(entry);
-        put.saturating_add(asked.saturating_mul(2 * WORD_BYTES))
+        let timed = u64::from(self.messages.min(MOST_TIMED)).saturating_mul(ranks);
+        put.saturating_add(timed.saturating_mul(2 * WORD_BYTES))
     }
 }
 

@@ -112,7 +112,7 @@ fn times_of(requests: &RequestReport) -> String {
     } = *requests;
     let (unit, scale) = text::unit_of(mean_us);
     let [mean, p50, p99, max] = [mean_us, p50_us, p99_us, max_us].map(|us| figure(us * scale, 3));
-    format!("requests  {mean} {unit} on average, median {p50}, 99 % within {p99}, at most {max}")
+    format!("requests  mean {mean} {unit}, median {p50}, p99 {p99}, longest {max}")
 }
 
 fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {

@@ -2,7 +2,7 @@
 
 use node::{Node, Random, Rank, Time};
 
-use super::{ABSENT, FOUND, GET, HEAD_WORDS, Kv, PUT, STORED, Shard};
+use super::{ABSENT, FOUND, GET, HEAD_WORDS, Kv, MOST_TIMED, PUT, STORED, Shard};
 
 pub(super) struct Client {
     random: Random,
@@ -52,7 +52,9 @@ impl Client {
     }
 
     pub fn receive(&mut self, program: &Kv, node: &Node, reply: &[u64]) {
-        self.account.requests.push(node.now().since(self.since));
+        if self.account.requests.len() < MOST_TIMED as usize {
+            self.account.requests.push(node.now().since(self.since));
+        }
         let is_right = self.open.take().is_some_and(|(puts, key)| {
             let is_answer = match reply[0] {
                 FOUND => !puts && reply[HEAD_WORDS..].iter().copied().eq(program.value(key)),
