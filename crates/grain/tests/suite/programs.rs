@@ -334,8 +334,12 @@ pub fn beside(harness: &impl Harness) {
             for reorder in REORDERS {
                 let sort = with!(NanoSort; keys = keys, buckets = 4, reorder = reorder);
                 let seed = u64::from(ranks);
-                let program =
-                    with!(Beside; messages = 7, urgent = urgent, sort = sort, seed = seed);
+                let program = Beside {
+                    messages: 7,
+                    urgent,
+                    sort,
+                    seed,
+                };
                 is_right(harness, ranks, &program);
                 for verdict in verdicts(harness, ranks, &program) {
                     assert_eq!(verdict.requests.len() as u32, 7 * ranks);

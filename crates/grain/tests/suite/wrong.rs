@@ -122,7 +122,8 @@ fn wrong_hierarchies() {
 /// Of two programs each is checked.
 #[test]
 fn wrong_answers_of_either_program() {
-    let changes: [fn(&mut Vec<(grain::Shard, grain::Part)>); 3] = [
+    type Answers = Vec<<Beside as Program>::Answer>;
+    let changes: [fn(&mut Answers); 3] = [
         |cores| cores[1].0.served += 1,
         |cores| cores[2].1.wrong = 1,
         |cores| cores[3].1.keys[0] += 1,
