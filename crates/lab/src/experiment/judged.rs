@@ -13,13 +13,14 @@ const NANO_SORT: &str = "nano-sort";
 const READING: &str = "reading";
 
 /// Options that change a choice of a reading. A run with one of them has no reading's name.
-const CHOICES: [&str; 6] = [
+const CHOICES: [&str; 7] = [
     "incast",
     "burst",
     "rows",
     "pivot-keys",
     "exchange",
     "phase-end",
+    "groups",
 ];
 
 /// The word in place of a reading's name for choices of several sources.
