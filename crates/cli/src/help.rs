@@ -42,7 +42,10 @@ const OF_SORT: [&str; 18] = [
 ];
 
 /// Options of a simulation or of a search in its short help, beside the first options of the program.
-const OF_SIM: [&str; 6] = ["reading", "machine", "seed", "trace", "json", "dials"];
+const OF_SIM: [&str; 5] = ["machine", "seed", "trace", "json", "dials"];
+
+/// The option that names a reading of the paper. A search has it as a dial, and no room for it.
+const READING: &str = "reading";
 
 /// The most options of a program in its short help.
 const MOST_OF_PROGRAM: usize = 3;
@@ -75,10 +78,14 @@ fn shortened(command: Command, simulates: bool) -> Command {
     // The options of a program are before those of all.
     let first = command.get_arguments().take(MOST_OF_PROGRAM);
     let first: Vec<Id> = first.map(|arg| arg.get_id().clone()).collect();
+    let searches = command.get_arguments().any(|arg| arg.get_id() == "dials");
     let is_rare = |arg: &Arg| {
         let id = arg.get_id().as_str();
         !match shown {
-            _ if simulates => first.contains(arg.get_id()) || OF_SIM.contains(&id),
+            _ if simulates => {
+                let is_reading = id == READING && !searches;
+                first.contains(arg.get_id()) || OF_SIM.contains(&id) || is_reading
+            }
             Some((_, all)) => arg.is_positional() || all.contains(&id),
             None => true,
         }
@@ -89,7 +96,7 @@ fn shortened(command: Command, simulates: bool) -> Command {
         false if is_rare(&arg) => arg.hide(true),
         false if simulates => {
             // Their help names the values.
-            let is_named = ["machine", "reading"].contains(&arg.get_id().as_str());
+            let is_named = ["machine", READING].contains(&arg.get_id().as_str());
             place += 1;
             arg.help_heading(None)
                 .display_order(place)

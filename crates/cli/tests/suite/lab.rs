@@ -222,7 +222,7 @@ fn an_experiment_has_two_sizes() {
     );
     let told = words(&place.run("lab run sort.toml --full").succeeded());
     assert!(told.starts_with("seeds 1 to 3\n"), "{told}");
-    assert!(told.ends_with("\nclaims: 1 met\n"), "{told}");
+    assert!(told.ends_with("\nprogram-june: 1 met\n"), "{told}");
     assert!(
         told.lines()
             .all(|line| line.chars().count() <= 80 && line == line.trim_end()),

@@ -40,7 +40,7 @@ fn all_places_carry_the_verdict() {
         assert!(text.contains(&verdict), "{name} does not say: {verdict}");
     }
     let help = String::from_utf8(place.run("sim --help").succeeded().out).unwrap();
-    assert!(help.contains(&verdict), "{help}");
+    assert!(words(&help).contains(&verdict), "{help}");
     let demo = place.run("demo --cores 256").succeeded().out;
     assert!(String::from_utf8(demo).unwrap().contains(&verdict));
 }
@@ -50,16 +50,10 @@ fn all_places_carry_the_verdict() {
 fn the_page_has_the_standing_of_each_statement() {
     let (_, tables) = told(&Place::new());
     let page = page("docs/papers/nanosort.md");
-    let rows: Vec<&str> = tables
-        .lines()
-        .filter(|line| line.starts_with('|'))
-        .collect();
+    let is_row = |line: &&str| line.starts_with("| ");
+    let rows: Vec<&str> = tables.lines().filter(is_row).collect();
     assert!(rows.len() > 40, "{tables}");
     for row in rows {
-        assert_eq!(
-            page.matches(row).count(),
-            if row.starts_with("|---") { 2 } else { 1 },
-            "{row}"
-        );
+        assert_eq!(page.matches(row).count(), 1, "{row}");
     }
 }

@@ -60,7 +60,7 @@ pub struct Reading {
     /// paper's words), lock-step (both, fixed before the figures)
     ///
     /// It gives the choices below their defaults.
-    #[arg(id = "reading", long = "reading", value_enum, default_value_t)]
+    #[arg(id = "reading", long = "reading", value_name = "NAME", value_enum, default_value_t)]
     #[serde(rename = "reading")]
     pub named: Named,
     /// Medians that a core of a median-tree merges at a time, its own included

@@ -49,7 +49,7 @@ const LEGEND: [&str; 7] = [
     "paper",
     "RTL",
     "published",
-    "measured",
+    "reported",
     "calibrated",
     "inference",
     "assumption",
