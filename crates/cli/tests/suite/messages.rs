@@ -17,7 +17,7 @@ fn a_long_line_is_named_with_its_file() {
     long.extend(vec![b'x'; 3 << 20]);
     long.extend(b"\nc\n");
     place.write("in", &long);
-    let advice = "set --max-line to at least its length, and a larger -S";
+    let advice = "set --max-line to at least its length, 2 GiB at most, and a larger -S";
     let ran = place.feed("sort -S 8M -o out", &long);
     says(
         &ran,

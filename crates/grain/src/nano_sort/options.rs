@@ -56,11 +56,17 @@ described! { NanoSort is "nano-sort" on 256 cores;
 /// A reading of the paper: one by name, and its choices one by one.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// Reading of the paper: program-june or program-july (the authors' program, two states), text (the
-    /// paper's words), lock-step (both, fixed before the figures)
+    /// Reading of the paper: program-june or program-july (the authors' program), text (the paper's words),
+    /// lock-step (both; decision 0009)
     ///
     /// It gives the choices below their defaults.
-    #[arg(id = "reading", long = "reading", value_name = "NAME", value_enum, default_value_t)]
+    #[arg(
+        id = "reading",
+        long = "reading",
+        value_name = "NAME",
+        value_enum,
+        default_value_t
+    )]
     #[serde(rename = "reading")]
     pub named: Named,
     /// Medians that a core of a median-tree merges at a time, its own included
