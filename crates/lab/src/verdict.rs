@@ -40,7 +40,7 @@ pub fn verdict() -> Result<String, LabError> {
     };
     let readings: Vec<&str> = READINGS
         .into_iter()
-        .filter(|reading| meets(&reading))
+        .filter(|reading| meets(reading))
         .collect();
     let who = match readings[..] {
         [] => "no reading meets".to_owned(),

@@ -211,7 +211,7 @@ fn merges_of_long_lines_keep_the_limit() {
         let long = [b"b", &*vec![letter; 4_000_000], b"\n"].concat();
         [long, vec![b'a', letter, b'\n']]
     });
-    place.write("in", &lines.flatten().collect::<Vec<u8>>());
+    place.write("in", lines.flatten().collect::<Vec<u8>>());
     for options in ["", "-u", "-u -k1,1"] {
         let sort = format!("sort {options} --plan merge in -o out --json -S {LIMIT_MIB}M");
         check_peak_of(place.run(&sort), LIMIT_MIB);
