@@ -269,7 +269,7 @@ fn claims_are_counted_and_shown() {
         let counts = all_text(counts.expect("counts"));
         assert_eq!(
             counts.split_whitespace().collect::<Vec<_>>().join(" "),
-            "14 met 1 shown 13 missed 1 failed"
+            "claims: 3 met, 1 shown, 2 missed, 1 failed"
         );
         let summary = elements(tree, "table")[0];
         assert_eq!(
