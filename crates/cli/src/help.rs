@@ -127,9 +127,10 @@ fn shortened(command: Command, simulates: bool) -> Command {
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
         .collect();
-    let command = match name == "sim" && !simulates {
-        true => command.after_help(format!("{}\n\n{more}", sim::verdict())),
-        false => command.after_help(more),
+    let command = if name == "sim" && !simulates {
+        command.after_help(format!("{}\n\n{more}", sim::verdict()))
+    } else {
+        command.after_help(more)
     };
     let below = |sub| shortened(sub, simulates || name == "sim");
     names

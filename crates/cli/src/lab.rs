@@ -186,7 +186,7 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
         show::figure(figure)?;
     }
     if let Some(file) = page_file {
-        let about = report::about(figure.command.clone(), std::slice::from_ref(figure), true);
+        let about = report::about(figure.command.clone(), std::slice::from_ref(figure), true)?;
         file.write(&page(std::slice::from_ref(figure), &about))?;
     }
     if let Some(file) = csv_file {

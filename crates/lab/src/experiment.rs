@@ -57,7 +57,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use judged::UNNAMED;
+pub use judged::{UNNAMED, readings};
 pub use result::Sample;
 
 use std::collections::BTreeMap;

@@ -6,17 +6,14 @@ use std::collections::BTreeSet;
 use plot::{Claim, Outcome, SetBy, Standing};
 
 use crate::error::LabError;
-use crate::experiment::{Experiment, UNNAMED};
+use crate::experiment::{Experiment, UNNAMED, readings};
 
 /// The experiments whose lines are the headline and its breakdown by stages.
 const HEADLINE: &str = "nanosort/headline";
 const BREAKDOWN: &str = "nanosort/figure-16";
 
-/// The line of the headline's time with the default reading.
-const TIME: &str = "mean-program-june";
-
-/// The readings of NanoSort, in the order of the table's columns.
-const READINGS: [&str; 4] = ["program-june", "program-july", "text", "lock-step"];
+/// The statement on the headline's time.
+const TIME: &str = "an average of 68 us";
 
 /// The verdict in one line: the time of the default reading beside the paper's, and which readings meet
 /// all claims of the headline and of its breakdown.
@@ -26,22 +23,20 @@ const READINGS: [&str; 4] = ["program-june", "program-july", "text", "lock-step"
 pub fn verdict() -> Result<String, LabError> {
     let mut claims = Experiment::load(HEADLINE)?.claims_of_today();
     claims.extend(Experiment::load(BREAKDOWN)?.claims_of_today());
-    let time = claims.iter().find(|claim| claim.id == TIME);
+    let readings = readings();
+    let of = |claim: &Claim, reading: &str| claim.reading.as_deref() == Some(reading);
+    let mut of_default = claims.iter().filter(|claim| of(claim, &readings[0]));
+    let time = of_default.find(|claim| claim.statement == TIME);
     let time = time.expect("the headline has a time");
     let outcome = match time.outcome {
         Outcome::Met => "met",
         _ => "missed",
     };
-    let meets = |reading: &&str| {
-        let mut its = claims
-            .iter()
-            .filter(|claim| claim.reading.as_deref() == Some(*reading));
+    let meets = |reading: &&String| {
+        let mut its = claims.iter().filter(|claim| of(claim, reading));
         its.all(|claim| claim.outcome == Outcome::Met)
     };
-    let readings: Vec<&str> = READINGS
-        .into_iter()
-        .filter(|reading| meets(reading))
-        .collect();
+    let readings: Vec<&str> = readings.iter().filter(meets).map(String::as_str).collect();
     let who = match readings[..] {
         [] => "no reading meets".to_owned(),
         [one] => format!("{one} meets"),
@@ -59,8 +54,9 @@ pub fn verdict() -> Result<String, LabError> {
 /// # Errors
 /// A mistake in a built-in experiment.
 pub fn statements() -> Result<[String; 2], LabError> {
-    let mut on_nano_sort = head(&READINGS);
-    let mut on_others = head(&["ours"]);
+    let readings = readings();
+    let mut on_nano_sort = head(&readings);
+    let mut on_others = head(&["ours".to_owned()]);
     for name in Experiment::names() {
         let experiment = Experiment::load(name)?;
         let is_published =
@@ -85,15 +81,18 @@ pub fn statements() -> Result<[String; 2], LabError> {
                 place(name)
             );
             match claim.reading {
-                Some(_) => on_nano_sort += &row(first, READINGS.map(|reading| of(Some(reading)))),
-                None => on_others += &row(first, [of(None)]),
+                Some(_) => {
+                    let standings = readings.iter().map(|reading| of(Some(reading)));
+                    on_nano_sort += &row(first, standings);
+                }
+                None => on_others += &row(first, [of(None)].into_iter()),
             }
         }
     }
     Ok([on_nano_sort, on_others])
 }
 
-fn head(columns: &[&str]) -> String {
+fn head(columns: &[String]) -> String {
     let rule = "---|".repeat(columns.len() + 3);
     format!(
         "| statement | paper | experiment | {} |\n|{rule}\n",
@@ -101,7 +100,8 @@ fn head(columns: &[&str]) -> String {
     )
 }
 
-fn row<const N: usize>(first: String, cells: [&str; N]) -> String {
+fn row<'a>(first: String, cells: impl Iterator<Item = &'a str>) -> String {
+    let cells: Vec<&str> = cells.collect();
     format!("{first} {} |\n", cells.join(" | "))
 }
 

@@ -101,30 +101,15 @@ fn off(claim: &Claim) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Check, Outcome, SetBy};
+    use crate::example;
 
     fn claim(paper: f64, ours: f64, at_least: bool) -> Claim {
-        let text = |text: &str| text.to_owned();
         Claim {
-            id: text("x"),
-            claim: text("x"),
-            statement: text("x"),
-            reading: None,
-            unit: text("us"),
             paper,
             at_least,
-            at_most: false,
-            tolerance: None,
             ours,
             deviation: ours / paper - 1.0,
-            set_by: SetBy::Predicted,
-            note: None,
-            outcome: Outcome::Shown,
-            known_miss: None,
-            check: Check {
-                passed: true,
-                fault: None,
-            },
+            ..example::claim()
         }
     }
 

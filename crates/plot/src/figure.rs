@@ -16,7 +16,7 @@ pub struct Figure {
     pub source: String,
     /// The paper's finding, in a sentence or two.
     pub says: Option<String>,
-    /// What the curves show, in our words.
+    /// A paragraph on the curves, in our words.
     #[serde(default)]
     pub shows: Option<String>,
     /// Caveats for the reader.
@@ -156,7 +156,7 @@ pub struct Tree {
     pub label: String,
     /// Number of cores; core 0 is the root.
     pub cores: u32,
-    /// What each core but the root sends.
+    /// The message of each core but the root.
     pub links: Vec<Link>,
 }
 

@@ -74,33 +74,20 @@ fn row(reading: &Reading) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Check, SetBy};
+    use crate::example;
 
     fn claim(ours: f64, is_met: bool) -> Claim {
+        let outcome = if is_met {
+            Outcome::Met
+        } else {
+            Outcome::Missed
+        };
         Claim {
-            id: "x".to_owned(),
             claim: "x < y".to_owned(),
-            statement: "x < y".to_owned(),
-            reading: None,
-            unit: "us".to_owned(),
-            paper: 10.0,
-            at_least: false,
-            at_most: false,
-            tolerance: None,
             ours,
             deviation: ours / 10.0 - 1.0,
-            set_by: SetBy::Predicted,
-            note: None,
-            outcome: if is_met {
-                Outcome::Met
-            } else {
-                Outcome::Missed
-            },
-            known_miss: None,
-            check: Check {
-                passed: true,
-                fault: None,
-            },
+            outcome,
+            ..example::claim()
         }
     }
 

@@ -18,6 +18,8 @@ mod axis;
 mod chart;
 mod claims;
 mod data;
+#[cfg(test)]
+mod example;
 mod figure;
 mod grid;
 mod labels;

@@ -95,29 +95,15 @@ pub fn tallies<'c>(claims: impl Iterator<Item = &'c Claim>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Check;
+    use crate::example;
 
     fn claim(statement: &str, reading: Option<&str>, outcome: Outcome, set_by: SetBy) -> Claim {
         Claim {
-            id: statement.to_owned(),
-            claim: statement.to_owned(),
             statement: statement.to_owned(),
             reading: reading.map(str::to_owned),
-            unit: "us".to_owned(),
-            paper: 1.0,
-            at_least: false,
-            at_most: false,
-            tolerance: None,
-            ours: 1.0,
-            deviation: 0.0,
             set_by,
-            note: None,
             outcome,
-            known_miss: None,
-            check: Check {
-                passed: true,
-                fault: None,
-            },
+            ..example::claim()
         }
     }
 

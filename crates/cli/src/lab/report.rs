@@ -88,10 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let words = ["gristmill", "lab", "report"].into_iter().chain(full);
     let given = arguments.names.iter().map(String::as_str);
     let command = words.chain(given).collect::<Vec<_>>().join(" ");
-    let mut about = about(command, &figures, !arguments.names.is_empty());
-    if arguments.names.is_empty() {
-        about.verdict = Some(::lab::verdict()?);
-    }
+    let about = about(command, &figures, !arguments.names.is_empty())?;
     file.write(&page(&figures, &about))?;
     if arguments.progress != progress::Mode::Json {
         let path = arguments.output.display();
@@ -112,17 +109,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 }
 
 /// The origin of a page; of one's own experiments, with a heading.
-pub(super) fn about(command: String, figures: &[Figure], is_own: bool) -> About {
+pub(super) fn about(command: String, figures: &[Figure], is_own: bool) -> Result<About, LabError> {
     let title = match figures {
         [only] => only.title.clone(),
         _ => "Experiments, simulated by Gristmill".to_owned(),
     };
-    About {
+    let verdict = (!is_own).then(::lab::verdict).transpose()?;
+    Ok(About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command,
         title: is_own.then_some(title),
-        verdict: None,
-    }
+        verdict,
+    })
 }
 
 /// Figures that this build saved.

@@ -13,7 +13,7 @@ const PAGES: [&str; 4] = [
     "docs/decisions/0028-the-reading-that-meets-most.md",
 ];
 
-/// What `lab verdict` prints: the line, and the tables.
+/// The line and the tables that `lab verdict` prints.
 fn told(place: &Place) -> (String, String) {
     let said = String::from_utf8(place.run("lab verdict").succeeded().out).unwrap();
     let (verdict, tables) = said.split_once("\n\n").unwrap();

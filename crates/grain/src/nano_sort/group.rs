@@ -79,10 +79,6 @@ impl NodeGroup {
         self.nodes
     }
 
-    pub fn first(&self) -> Rank {
-        Rank(self.first)
-    }
-
     /// All nodes, as receivers of a multicast.
     pub fn members(&self) -> Group {
         Group::row(Rank(self.first), self.nodes)

@@ -95,7 +95,7 @@ pub struct Reading {
     pub phase_end: Option<PhaseEnd>,
 }
 
-/// A reading that has a source, for which it is named. None mixes choices of two sources.
+/// A reading, named for its source. No combination of choices of two sources has a name but lock-step.
 ///
 /// In all of them PivotSelect looks at twice the buckets, a coin chooses between the two medians of an
 /// even number, and the machine copies multicasts; decisions 0009 and 0028.

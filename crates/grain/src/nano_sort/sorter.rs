@@ -31,8 +31,8 @@ pub(super) const RECEIVED: u32 = 38;
 pub(super) const OVER: u32 = 39;
 /// Of a tree that counts the keys of buckets for their shares of the nodes; its root tells all.
 pub(super) const SHARES: u32 = 40;
-pub(super) const ALL_SHARES: u32 = 74;
-const STEPS_OF_LEVEL: u32 = 75;
+pub(super) const ALL_SHARES: u32 = 41;
+const STEPS_OF_LEVEL: u32 = 42;
 
 /// The steps of the hierarchy of bounds, after those of all levels: at most 32, or 80 if a bucket has up
 /// to three quarters of a group's nodes.

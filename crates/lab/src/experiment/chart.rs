@@ -139,9 +139,7 @@ impl ChartTable {
             paper: self.paper.clone(),
         }
     }
-}
 
-impl ChartTable {
     /// The merge trees below the chart.
     pub(super) fn trees(&self) -> Vec<plot::Tree> {
         self.trees.as_ref().map_or_else(Vec::new, Trees::shapes)
@@ -151,13 +149,12 @@ impl ChartTable {
 impl Trees {
     fn objection(&self) -> Option<String> {
         let Trees { cores, incast } = self;
-        match incast.contains(&0) {
-            true => Some("trees: incast 0: expected a number from 1".to_owned()),
-            false if !(2..=MOST_DRAWN).contains(cores) => Some(format!(
-                "trees: cores {cores}: expected a number from 2 to {MOST_DRAWN}"
-            )),
-            false => None,
+        if incast.contains(&0) {
+            return Some("trees: incast 0: expected a number from 1".to_owned());
         }
+        let is_drawn = (2..=MOST_DRAWN).contains(cores);
+        (!is_drawn)
+            .then(|| format!("trees: cores {cores}: expected a number from 2 to {MOST_DRAWN}"))
     }
 
     fn shapes(&self) -> Vec<plot::Tree> {

@@ -6,6 +6,7 @@ use plot::{Check, Claim, Outcome};
 
 use super::Experiment;
 use super::line::Line;
+use super::plan::position;
 use super::series::Series;
 
 /// The program that has readings, and the option that names one.
@@ -25,6 +26,20 @@ const CHOICES: [&str; 7] = [
 
 /// The word in place of a reading's name for choices of several sources.
 pub const UNNAMED: &str = "other choices";
+
+/// The readings of NanoSort by their names, the default one first.
+pub fn readings() -> Vec<String> {
+    Named::value_variants()
+        .iter()
+        .copied()
+        .map(name_of)
+        .collect()
+}
+
+fn name_of(reading: Named) -> String {
+    let value = reading.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
 
 impl Experiment {
     /// Whether it runs every combination of some choices.
@@ -82,8 +97,8 @@ impl Line {
     }
 
     fn series<'a>(&self, of: &'a Experiment) -> Option<&'a Series> {
-        let id = self.series.as_ref()?;
-        of.series.iter().find(|series| series.id == *id)
+        let place = position(of, self.series.as_ref()?)?;
+        of.series.get(place)
     }
 
     /// The series whose shape is claimed.
@@ -109,14 +124,7 @@ impl Line {
             return Some(UNNAMED.to_owned());
         }
         let varied = self.at.as_ref().filter(|_| varied == READING);
-        let default = || {
-            Named::default()
-                .to_possible_value()
-                .map(|value| value.get_name().to_owned())
-        };
-        varied
-            .or(with.get(READING))
-            .map(ToString::to_string)
-            .or_else(default)
+        let named = varied.or(with.get(READING)).map(ToString::to_string);
+        Some(named.unwrap_or_else(|| name_of(Named::default())))
     }
 }

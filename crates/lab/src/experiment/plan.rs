@@ -219,7 +219,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn position(of: &Experiment, id: &str) -> Option<usize> {
+pub(super) fn position(of: &Experiment, id: &str) -> Option<usize> {
     of.series.iter().position(|series| series.id == id)
 }
 

@@ -194,10 +194,12 @@ impl Packet {
     /// of one packet, packets of longer ones, and those that waited for a GRANT.
     #[inline]
     pub fn priority(&self, transport: Transport) -> usize {
-        match self.kind.is_control() {
-            true => 0,
-            false if !self.is_part() => 1,
-            false => 2 + usize::from(transport.is_scheduled(self.sequence & 1)),
+        if self.kind.is_control() {
+            0
+        } else if !self.is_part() {
+            1
+        } else {
+            2 + usize::from(transport.is_scheduled(self.sequence & 1))
         }
     }
 

@@ -16,8 +16,8 @@ use crate::job::{Choice, Job, Rows};
 use crate::passes::wiring::RunContext;
 use crate::plan::Plan;
 use crate::records::contents::Contents;
-use crate::records::framing::{Framing, LONGEST_READ_BYTES};
-use crate::records::lengths::Lengths;
+use crate::records::framing::Framing;
+use crate::records::lengths::{LONGEST_BYTES, Lengths};
 use crate::records::size::Size;
 use crate::runs::sorted_run::SortedRun;
 use crate::stages::{LongRecords, SortedInputs, unit_beside};
@@ -57,7 +57,7 @@ pub(super) fn runs_of(run: &RunContext<'_>) -> Vec<SortedRun> {
 
 /// The same records, of which some are longer than buffers.
 fn any_length(contents: &Arc<dyn Contents>, framing: Framing) -> Arc<dyn Contents> {
-    let longer = contents.with_lengths(Lengths::about(framing.mean(), LONGEST_READ_BYTES));
+    let longer = contents.with_lengths(Lengths::about(framing.mean(), LONGEST_BYTES));
     longer.unwrap_or_else(|| Arc::clone(contents))
 }
 

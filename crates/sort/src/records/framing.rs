@@ -23,10 +23,6 @@ pub(crate) const GENSORT: Framing = Framing::fixed(record::RECORD_BYTES);
 /// records, a longer one chunks that are closed before they are full.
 const MEAN_LINE_BYTES: usize = 32;
 
-/// The longest line of programs that sort nothing, whose buffers take memory only for the bytes that
-/// come. The words of a line have numbers of 32 bits.
-pub(crate) const LONGEST_READ_BYTES: usize = 1 << 30;
-
 /// Splitters and samples hold at most this much of a line.
 const SAMPLED_LINE_BYTES: usize = 1 << 10;
 

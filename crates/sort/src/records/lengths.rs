@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// their bytes in few buffers, and not in all.
 pub(crate) const USUAL_BYTES: usize = 64 << 10;
 
-/// The longest record whose length differs from others. Places in a unit and in a chunk are numbers of 32
-/// bits, and a unit has other records beside it.
+/// The longest record whose length differs from others, also where nothing is sorted. Places in a unit and
+/// in a chunk are numbers of 32 bits, and a unit has other records beside it.
 pub(crate) const LONGEST_BYTES: usize = 2 << 30;
 
 /// The lengths that plans count on.

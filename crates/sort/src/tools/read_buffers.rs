@@ -8,7 +8,7 @@ use pipeline::Failure;
 
 use crate::error::no_memory;
 use crate::records::block::BLOCK_BYTES;
-use crate::records::framing::{Framing, LONGEST_READ_BYTES};
+use crate::records::framing::Framing;
 use crate::records::lengths::Lengths;
 
 /// The room for long records shrinks by this until the system has addresses for it.
@@ -22,7 +22,7 @@ pub(super) fn read_buffers(
     framing: Framing,
     longest: u64,
 ) -> Result<(Framing, Vec<Buffer>), Failure> {
-    let longest = longest.min(LONGEST_READ_BYTES as u64) as usize;
+    let longest = usize::try_from(longest).unwrap_or(usize::MAX);
     let mut framing = framing.with_lengths(Lengths::about(framing.mean(), longest));
     loop {
         let bytes = unit.next_multiple_of(BLOCK_BYTES as usize) + framing.around();

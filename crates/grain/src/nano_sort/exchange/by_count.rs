@@ -33,7 +33,7 @@ pub fn messages_of_counts(buckets: u32) -> u32 {
     buckets.div_ceil(MOST_COUNTS as u32)
 }
 
-/// What a node knows about the keys of its group and of its bucket.
+/// The counts of keys of a node's group and of its bucket, as far as they have come.
 struct Counting {
     group: Place,
     /// The keys that this node and its subtree of the group send to each bucket.

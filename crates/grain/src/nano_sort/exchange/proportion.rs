@@ -6,11 +6,12 @@
 //!   keys of each bucket, of all      --multicast--> the group: each node divides it alike
 //! ```
 
-use node::{Node, Rank};
+use node::Node;
 
 use super::Buckets;
+use super::place::Place;
 use crate::nano_sort::sorter::{ALL_SHARES, Level, SHARES, Sorter};
-use crate::{Tree, work};
+use crate::work;
 
 impl Sorter {
     /// The level with as many nodes for each bucket as its keys ask for.
@@ -18,25 +19,15 @@ impl Sorter {
         let group = &level.group;
         let of = |bucket| buckets.of(bucket).len() as u64;
         let mut counts: Vec<u64> = (0..group.buckets()).map(of).collect();
-        let first = group.first().0;
-        let (tree, own) = (
-            Tree::new(group.nodes(), self.incast()),
-            Rank(node.rank().0 - first),
-        );
-        for height in 1..=tree.levels(own) {
-            for _ in 0..tree.children(own, height).count {
-                let message = self.steps.next(node, level.step(SHARES + height)).await;
-                let pairs = counts.iter_mut().zip(&message.words[..]);
-                pairs.for_each(|(count, more)| *count += more);
-                work::scan(node, message.words.len());
-            }
+        let place = Place::new(node, group.members(), self.incast());
+        for _ in 0..place.children() {
+            let message = self.steps.next(node, level.step(SHARES)).await;
+            let pairs = counts.iter_mut().zip(&message.words[..]);
+            pairs.for_each(|(count, more)| *count += more);
+            work::scan(node, message.words.len());
         }
-        match tree.parent(own) {
-            Some((parent, height)) => {
-                let to = Rank(first + parent.0);
-                self.send(node, to, level.step(SHARES + height), &counts)
-                    .await;
-            }
+        match place.parent() {
+            Some(parent) => self.send(node, parent, level.step(SHARES), &counts).await,
             None => {
                 let (all, step) = (group.members(), level.step(ALL_SHARES));
                 self.steps.multicast(node, all, step, &counts).await;
