@@ -109,9 +109,12 @@ impl Backend for TaskBackend {
             let clock = &mut state.tasks[self.task as usize].clock;
             let begin = *clock;
             *clock += ticks;
+            if lines == 0 {
+                return;
+            }
             let misses = &mut state.fabric.counts.misses;
             *misses = misses.saturating_add(lines);
-            if lines == 0 || state.caches.is_empty() {
+            if state.caches.is_empty() {
                 return;
             }
             let cache = self.shared.layout.topology.nic_of(self.local) as usize;

@@ -97,10 +97,16 @@ impl Layout {
     /// An arrival with the priority of its packet, if ports have priorities.
     #[inline]
     pub fn with_priority(&self, arrival: Arrival, packet: &Packet) -> Arrival {
-        match self.setting.transport {
-            Transport::Ndp => arrival,
-            homa @ Transport::Homa { .. } => arrival.with_priority(packet.priority(homa)),
+        if self.setting.transport == Transport::Ndp {
+            return arrival;
         }
+        self.prioritized(arrival, packet)
+    }
+
+    /// Apart from the usual way, which every packet goes on every hop.
+    #[cold]
+    fn prioritized(&self, arrival: Arrival, packet: &Packet) -> Arrival {
+        arrival.with_priority(packet.priority(self.setting.transport))
     }
 
     /// Whether a packet is lost on the link on which it starts now.

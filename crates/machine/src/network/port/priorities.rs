@@ -19,6 +19,7 @@ pub type Priorities = [Queue; PRIORITIES];
 
 impl Port {
     /// The departures of a window.
+    #[cold]
     pub(super) fn run_by_priority(
         &mut self,
         window: &Range<Ticks>,
