@@ -173,7 +173,7 @@ mutants:
 
 # The shim between Gristmill and the MPI of this machine; installs an MPI if there is none.
 mpi:
-	sh crates/node-mpi/shim/build.sh
+	sh crates/node/node-mpi/shim/build.sh
 
 mpi-if-possible:
 	@$(MAKE) --no-print-directory mpi || echo "mpi: tests over MPI will be skipped"
@@ -191,7 +191,7 @@ ZSH = $(INSTALLED)/share/zsh/site-functions
 FISH = $(INSTALLED)/share/fish/vendor_completions.d
 LIBRARY = $(dir $(BINARY))libgristmill
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-# The name that programs are linked with, as crates/c/build.rs writes it into the library.
+# The name that programs are linked with, as crates/sorter/c/build.rs writes it into the library.
 SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
 install: built
@@ -222,14 +222,14 @@ install-command:
 
 # Only the library for programs in C, as `make library` has built it.
 install-library:
-	install -D -m 644 -t "$(INSTALLED)/include" crates/c/include/gristmill.h
+	install -D -m 644 -t "$(INSTALLED)/include" crates/sorter/c/include/gristmill.h
 	install -D -m 644 "$(LIBRARY).so" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
 	ln -sf libgristmill.so.$(VERSION) "$(INSTALLED)/lib/$(SONAME)"
 	ln -sf $(SONAME) "$(INSTALLED)/lib/libgristmill.so"
 	install -m 644 "$(LIBRARY).a" "$(INSTALLED)/lib"
 	strip --strip-debug "$(INSTALLED)/lib/libgristmill.a" "$(INSTALLED)/lib/libgristmill.so.$(VERSION)"
 	install -d "$(INSTALLED)/lib/pkgconfig"
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/c/gristmill.pc.in \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/sorter/c/gristmill.pc.in \
 		> "$(INSTALLED)/lib/pkgconfig/gristmill.pc"
 
 uninstall:

@@ -83,7 +83,7 @@ Depends: $depends
 $([ -z "$mpi" ] || echo "Suggests: $mpi, $(case $mpi in *mpich*) echo mpich ;; *) echo openmpi-bin ;; esac)")
 Section: utils
 Priority: optional
-Description: $(sed -n 's/^description = "\(.*\)"/\1/p' crates/cli/Cargo.toml | sed 's/^./\L\0/')
+Description: $(sed -n 's/^description = "\(.*\)"/\1/p' crates/faces/cli/Cargo.toml | sed 's/^./\L\0/')
  Gristmill sorts lines of text, rows of CSV, TSV and JSON Lines, and records of
  bytes from disk to disk, larger than memory or not, on one machine or over MPI.
  It takes the options of GNU sort. It also simulates clusters of tiny cores.

@@ -5,7 +5,7 @@
 #   mutants/run.sh                 100 changes drawn from all of: codec gristmill machine node-mpi record sort
 #   SEED=7 COUNT=200 MINUTES=120   other changes, more of them, more time in all
 #   mutants/run.sh record kernel   drawn from these crates; kernel, node, node-real and pipeline are known, too
-#   COUNT=all FILES='a.rs b/*.rs'  only files that match these globs of whole paths, e.g. 'crates/record/src/*.rs'
+#   COUNT=all FILES='a.rs b/*.rs'  only files that match these globs of whole paths, e.g. 'crates/sorter/record/src/*.rs'
 #   ONLY='in Field::'              only changes whose names (cargo mutants --list) match this regular expression
 #   TESTS='--lib'                  only these tests, as cargo test takes them: a quick first look
 #

@@ -49,7 +49,7 @@ link() {
     cp -a "$root/." "$plain"
     flags=$(PKG_CONFIG_PATH=$plain/lib/pkgconfig pkg-config --define-variable=prefix="$plain" --cflags --libs gristmill)
     # shellcheck disable=SC2086
-    cc -std=c99 crates/c/examples/records.c $flags -Wl,-rpath,"$plain/lib" -o "$plain/records" ||
+    cc -std=c99 crates/sorter/c/examples/records.c $flags -Wl,-rpath,"$plain/lib" -o "$plain/records" ||
         fail "a program cannot be linked"
     [ "$("$plain/records" | head -1)" = "Rome 7" ] || fail "a linked program does not sort"
     rm -rf "$plain"
@@ -76,7 +76,7 @@ names_commit() {
 by_cargo() {
     case $binary in */release/*) ;; *) return 0 ;; esac
     cargo=${CARGO:-cargo}
-    "$cargo" install --locked --path crates/cli --root "$place/cargo" >"$place/said" 2>&1 ||
+    "$cargo" install --locked --path crates/faces/cli --root "$place/cargo" >"$place/said" 2>&1 ||
         { cat "$place/said"; fail "cargo install"; }
     [ "$("$place/cargo/bin/gristmill" --version)" = "$("$binary" --version)" ] || fail "cargo installs another version"
     "$cargo" uninstall gristmill-cli --root "$place/cargo" >"$place/said" 2>&1 || { cat "$place/said"; fail "cargo uninstall"; }

@@ -34,7 +34,7 @@ set -- --config 'profile.dev.package."*".opt-level=3' --config 'profile.dev.debu
 for setting in $(sed -n '/^\[profile\.dev\.package\]$/,/^$/s/ = /=/p' Cargo.toml); do
     set -- "$@" --config "profile.dev.package.$setting"
 done
-for manifest in crates/*/Cargo.toml; do
+for manifest in crates/*/*/Cargo.toml; do
     name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -1)
     set -- "$@" --config "profile.dev.package.$name.opt-level=0" \
         --config "profile.dev.package.$name.debug=false"

@@ -39,12 +39,12 @@ if [ "$mode" = built ]; then
     "${CARGO:-cargo}" build --workspace --locked --quiet --lib --tests
     rm -rf "$place/module"
     mkdir -p "$place/module"
-    cp -r crates/python/python/gristmill "$place/module"
+    cp -r crates/faces/python/python/gristmill "$place/module"
     ln -s "$target/debug/lib_gristmill.so" "$place/module/gristmill/_gristmill.abi3.so"
     export PYTHONPATH="$place/module"
 else
     rm -rf "$wheels"
-    maturin build --quiet --locked --release --strip --manifest-path crates/python/Cargo.toml --out "$wheels" \
+    maturin build --quiet --locked --release --strip --manifest-path crates/faces/python/Cargo.toml --out "$wheels" \
         >"$place/said" 2>&1 || { cat "$place/said"; fail "the wheel was not built"; }
     set -- "$wheels"/gristmill-*-cp39-abi3-*.whl
     [ -e "$1" ] || fail "there is no wheel for all versions from 3.9 in $wheels"
@@ -52,7 +52,7 @@ else
     pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$1"
 fi
 
-timeout --kill-after=10 1800 python -m unittest discover --quiet --buffer --start-directory crates/python/tests
-mypy --strict --no-error-summary --cache-dir "$place/mypy" crates/python/python/gristmill crates/python/tests/typed.py
+timeout --kill-after=10 1800 python -m unittest discover --quiet --buffer --start-directory crates/faces/python/tests
+mypy --strict --no-error-summary --cache-dir "$place/mypy" crates/faces/python/python/gristmill crates/faces/python/tests/typed.py
 python -m mypy.stubtest --concise --ignore-disjoint-bases gristmill
 echo "python: passed"

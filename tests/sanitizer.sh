@@ -38,9 +38,9 @@ unset ASAN_OPTIONS
 work=$place/c
 rm -rf "$work"
 mkdir -p "$work"
-for source in crates/c/examples/*.c crates/c/tests/programs/*.c; do
+for source in crates/sorter/c/examples/*.c crates/sorter/c/tests/programs/*.c; do
     name=$(basename "$source" .c)
-    "${CC:-cc}" -std=c99 -g -fsanitize=address -I crates/c/include "$source" -o "$work/$name" \
+    "${CC:-cc}" -std=c99 -g -fsanitize=address -I crates/sorter/c/include "$source" -o "$work/$name" \
         "$place/$host/debug/libgristmill.a" -lpthread -lm -ldl -lgcc_s
     mkdir "$work/$name.work"
     (cd "$work/$name.work" && TMPDIR=. timeout "$seconds" "../$name") >"$said" 2>&1 || fail "$name.c"

@@ -4,7 +4,7 @@
 #![no_main]
 
 #[allow(dead_code, reason = "the command uses all of it")]
-#[path = "../../crates/cli/src/size.rs"]
+#[path = "../../crates/faces/cli/src/size.rs"]
 mod size;
 
 use std::fmt::{Debug, Display};

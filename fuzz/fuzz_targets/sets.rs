@@ -3,7 +3,7 @@
 
 #![no_main]
 
-#[path = "../../crates/sort/tests/suite/common/mod.rs"]
+#[path = "../../crates/sorter/sort/tests/suite/common/mod.rs"]
 mod common;
 
 use common::set::{check, driver, into_set};

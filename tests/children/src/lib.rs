@@ -2,7 +2,7 @@
 //! tests ignores (`nohup make test`, a job in the background), and has a limit of time: a test that
 //! hangs fails, and says so.
 //!
-//! [`Command`] is used like that of the standard library; `crates/cli/tests/suite/house.rs` checks that
+//! [`Command`] is used like that of the standard library; `crates/faces/cli/tests/suite/house.rs` checks that
 //! tests use no other. A thread watches each child by a descriptor of the process, so it ends no other
 //! process that got the same number.
 

@@ -1,0 +1,75 @@
+//! The built-in experiments: their names and files.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use machine::text;
+
+use crate::error::LabError;
+
+macro_rules! experiments {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../../experiments/", $name, ".toml")))),*]
+    };
+}
+
+const BUILT_IN: [(&str, &str); 35] = experiments![
+    "nanosort/table-1",
+    "nanosort/figure-1",
+    "nanosort/figure-2",
+    "nanosort/figure-3",
+    "nanosort/figure-4",
+    "nanosort/figure-5",
+    "nanosort/pivot-trees",
+    "nanosort/figure-6",
+    "nanosort/figure-7",
+    "nanosort/figure-8",
+    "nanosort/figure-9",
+    "nanosort/figure-10",
+    "nanosort/figure-11",
+    "nanosort/figure-12",
+    "nanosort/figure-13",
+    "nanosort/figure-14",
+    "nanosort/figure-15",
+    "nanosort/messages",
+    "nanosort/multicast",
+    "nanosort/acks",
+    "nanosort/transports",
+    "nanosort/readings",
+    "nanosort/suspects",
+    "nanosort/distributions",
+    "nanosort/headline",
+    "nanosort/figure-16",
+    "nanosort/phase-ends",
+    "nanosort/busy",
+    "nanosort/table-2",
+    "nanosort/thesis",
+    "nanosort/faster",
+    "nanosort/half",
+    "nanosort/beside",
+    "nanosort/bvh",
+    "nanosort/nodes",
+];
+
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.into_iter().map(|(name, _)| name)
+}
+
+/// Name and text of an experiment: a built-in one, by its name or the last part of it, or a file.
+pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
+    let is_named = |known: &str| known == name || known.rsplit('/').next() == Some(name);
+    if let Some((known, text)) = BUILT_IN.into_iter().find(|(known, _)| is_named(known)) {
+        return Ok((known.to_owned(), text.to_owned()));
+    }
+    let text = text::read(Path::new(name), text::MOST_BYTES).map_err(|cause| {
+        let names = names().collect::<Vec<_>>().join(", ");
+        let why = match cause.kind() {
+            ErrorKind::NotFound => {
+                format!("no experiment or file has this name; the experiments are {names}")
+            }
+            _ => format!("cannot be read: {cause}"),
+        };
+        LabError::file(Path::new(name), why)
+    })?;
+    Ok((name.to_owned(), text))
+}
