@@ -9,12 +9,13 @@ fn main() {
     let version = env!("CARGO_PKG_VERSION");
     let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     // A debug build does not name its commit: every commit would compile the command again.
-    let version = match is_release {
-        false => format!("{version} (debug build)"),
-        true => match commit() {
+    let version = if is_release {
+        match commit() {
             Some(commit) => format!("{version} ({commit})"),
             None => version.to_owned(),
-        },
+        }
+    } else {
+        format!("{version} (debug build)")
     };
     println!("cargo::rustc-env=GRISTMILL_VERSION={version}");
 }

@@ -251,9 +251,10 @@ fn tell(first: &Report, sound: bool, million: &SimReport) -> Result<(), CliFailu
 
 /// Says how the input was read and which times are simulated.
 fn caveat(is_direct: bool) -> String {
-    let input = match is_direct {
-        true => "was read past the page cache, right after it was written",
-        false => "was in the page cache",
+    let input = if is_direct {
+        "was read past the page cache, right after it was written"
+    } else {
+        "was in the page cache"
     };
     format!(
         "The input of our sort {input}; the others began with cold disks.\n\

@@ -64,9 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     })
     .map_err(|failure| failure.with_json(arguments.json))?;
-    match arguments.json {
-        true => tell_programs(&directories)?,
-        false => tell_people(&directories)?,
+    if arguments.json {
+        tell_programs(&directories)?
+    } else {
+        tell_people(&directories)?
     }
     let refused = directories.into_iter().find_map(|place| place.offer.err());
     refused.map_or(Ok(Exit::Done), Err)

@@ -88,9 +88,10 @@ impl Glance {
         let Lengths { least, most } = self.lengths()?;
         let mut records = self.0.chunks_exact(record_bytes);
         let is_cut = |record: &[u8]| record.last() != Some(&b'\n');
-        let lines = match least == most {
-            true => format!("{least}"),
-            false => format!("{least} to {most}"),
+        let lines = if least == most {
+            format!("{least}")
+        } else {
+            format!("{least} to {most}")
         };
         records.any(is_cut).then(|| {
             format!(

@@ -119,9 +119,10 @@ fn shortened(command: Command, simulates: bool) -> Command {
             .arg(help.action(ArgAction::HelpShort));
     }
     let has_others = command.get_subcommands().next().is_some();
-    let more = match has_others {
-        true => "`--help` behind a command shows its options.",
-        false => "`--help=all` shows all options, and more about each.",
+    let more = if has_others {
+        "`--help` behind a command shows its options."
+    } else {
+        "`--help=all` shows all options, and more about each."
     };
     let names: Vec<String> = command
         .get_subcommands()

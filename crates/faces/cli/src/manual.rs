@@ -89,8 +89,9 @@ fn section(examples: &str) -> String {
     let lines: String = lines
         .map(|line| format!("\\&{}\n", line.replace('\\', "\\e").replace('-', "\\-")))
         .collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!(".SH EXAMPLES\n.nf\n{lines}.fi\n"),
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!(".SH EXAMPLES\n.nf\n{lines}.fi\n")
     }
 }

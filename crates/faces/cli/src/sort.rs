@@ -75,9 +75,10 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         named,
         comparison,
     } = prepare(arguments, listing.as_deref())?;
-    let plan = match arguments.merge && resume.is_none() {
-        true => Choice::MergeInputs,
-        false => job.plan,
+    let plan = if arguments.merge && resume.is_none() {
+        Choice::MergeInputs
+    } else {
+        job.plan
     };
     let job = Job {
         plan,
@@ -173,11 +174,12 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
         (false, true) => "--report",
         (false, false) => return Ok(()),
     };
-    match records {
-        true => Err(CliFailure::usage(format!(
+    if records {
+        Err(CliFailure::usage(format!(
             "{option} writes the report to standard output, where the records go; name an output file with -o"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -253,9 +255,10 @@ fn sources(arguments: &Arguments) -> Vec<Source> {
         path if path == Path::new("-") => Source::Standard,
         path => Source::Path(path.to_owned()),
     };
-    match arguments.inputs.is_empty() {
-        true => vec![Source::Standard],
-        false => arguments.inputs.iter().map(source).collect(),
+    if arguments.inputs.is_empty() {
+        vec![Source::Standard]
+    } else {
+        arguments.inputs.iter().map(source).collect()
     }
 }
 

@@ -9,9 +9,12 @@ const LABEL: usize = 10;
 /// A text without control characters, which names of files may have: a terminal would obey them, and
 /// a message is one line.
 pub(crate) fn printable(text: &str) -> String {
-    let shown = |letter: char| match letter.is_control() {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
+    let shown = |letter: char| {
+        if letter.is_control() {
+            letter.escape_default().to_string()
+        } else {
+            letter.to_string()
+        }
     };
     text.chars().map(shown).collect()
 }

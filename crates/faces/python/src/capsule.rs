@@ -133,12 +133,13 @@ fn failure(stream: &mut FFI_ArrowArrayStream, code: i32) -> ArrowError {
     let get = stream.get_last_error.expect("a stream has this function");
     // SAFETY: the stream is not released.
     let what = unsafe { get(stream) };
-    ArrowError::CDataInterface(match what.is_null() {
-        true => format!("the stream has failed with error {code}"),
+    ArrowError::CDataInterface(if what.is_null() {
+        format!("the stream has failed with error {code}")
+    } else {
         // SAFETY: it is text with a null byte at its end, which stays until the next call.
-        false => unsafe { CStr::from_ptr(what) }
+        unsafe { CStr::from_ptr(what) }
             .to_string_lossy()
-            .into_owned(),
+            .into_owned()
     })
 }
 

@@ -57,9 +57,10 @@ impl Half {
             .iter()
             .map(|&at| Arc::clone(batch.column(at)))
             .collect();
-        match columns.is_empty() {
-            true => Ok(self.converter.empty_rows(0, 0)),
-            false => self.converter.convert_columns(&columns),
+        if columns.is_empty() {
+            Ok(self.converter.empty_rows(0, 0))
+        } else {
+            self.converter.convert_columns(&columns)
         }
     }
 
@@ -166,12 +167,11 @@ impl Columns {
                 .iter()
                 .map(|&at| Arc::clone(&nulls[at]))
                 .collect();
-            match columns.is_empty() {
-                true => Some(0),
-                false => {
-                    let rows = half.converter.convert_columns(&columns).ok()?;
-                    Some(rows.row(0).as_ref().len())
-                }
+            if columns.is_empty() {
+                Some(0)
+            } else {
+                let rows = half.converter.convert_columns(&columns).ok()?;
+                Some(rows.row(0).as_ref().len())
             }
         };
         Some((width(&self.key)?, width(&self.rest)?))

@@ -11,9 +11,10 @@ pub(crate) fn to_use<'m, T>(
     mutex: &'m Mutex<T>,
     busy: &'static str,
 ) -> Result<MutexGuard<'m, T>, &'static str> {
-    match mutex.is_poisoned() {
-        true => Err("a call has panicked; this sort can only be closed"),
-        false => to_close(mutex, busy),
+    if mutex.is_poisoned() {
+        Err("a call has panicked; this sort can only be closed")
+    } else {
+        to_close(mutex, busy)
     }
 }
 

@@ -189,9 +189,10 @@ where
     if wrong.is_instance_of::<PyTypeError>(value.py()) {
         return Err(wrong);
     }
-    Err(option(match value.lt(least)? {
-        true => format!("{name} must be at least {least}, not {value}"),
-        false => format!("{name} is too large: {value}"),
+    Err(option(if value.lt(least)? {
+        format!("{name} must be at least {least}, not {value}")
+    } else {
+        format!("{name} is too large: {value}")
     }))
 }
 

@@ -108,9 +108,10 @@ impl Ends {
 
     /// Fails if there is nothing to read, and there was no end.
     pub fn check(&self) -> Result<(), &'static str> {
-        match self.source.is_some() || self.report.is_some() {
-            true => Ok(()),
-            false => Err(CLOSED),
+        if self.source.is_some() || self.report.is_some() {
+            Ok(())
+        } else {
+            Err(CLOSED)
         }
     }
 }

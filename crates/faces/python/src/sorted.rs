@@ -63,12 +63,11 @@ impl Sorted {
 }
 
 fn refusal(is_arrow: bool) -> PyErr {
-    unusable(match is_arrow {
-        true => "these are bytes, not record batches: iterate over them",
-        false => {
-            "these are record batches: pass this object to pyarrow.table, polars.DataFrame or \
-             another reader of Arrow streams"
-        }
+    unusable(if is_arrow {
+        "these are bytes, not record batches: iterate over them"
+    } else {
+        "these are record batches: pass this object to pyarrow.table, polars.DataFrame or \
+         another reader of Arrow streams"
     })
 }
 

@@ -61,9 +61,10 @@ struct Gate<W> {
 
 impl<W: Write> Write for Gate<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.is_open.load(Ordering::Relaxed) {
-            true => self.out.write(bytes),
-            false => Err(io::ErrorKind::BrokenPipe.into()),
+        if self.is_open.load(Ordering::Relaxed) {
+            self.out.write(bytes)
+        } else {
+            Err(io::ErrorKind::BrokenPipe.into())
         }
     }
 

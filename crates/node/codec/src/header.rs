@@ -121,12 +121,13 @@ impl Header {
     /// When the first frame needs more memory than a pipe may take.
     pub fn of_pipe(self, memory_bytes: u64) -> Result<Header, Damaged> {
         let most = OF_PIPE.bytes(memory_bytes) + BEYOND_LIMIT;
-        match self.memory_bytes > most {
-            true => Err(Damaged::too_large(self.format, most)),
-            false => Ok(Header {
+        if self.memory_bytes > most {
+            Err(Damaged::too_large(self.format, most))
+        } else {
+            Ok(Header {
                 memory_bytes: most,
                 ..self
-            }),
+            })
         }
     }
 

@@ -313,9 +313,10 @@ impl<W: Wire> Engine<W> {
                 Purpose::PieceIn(from, number, expected) => {
                     self.last_heard.heard(from);
                     let peer = &mut self.peers[from as usize];
-                    match bytes == expected {
-                        true => peer.bulk.piece_arrived(number, &mut self.line),
-                        false => peer.wrong_piece_arrived(bytes, expected),
+                    if bytes == expected {
+                        peer.bulk.piece_arrived(number, &mut self.line)
+                    } else {
+                        peer.wrong_piece_arrived(bytes, expected)
                     }
                 }
             }

@@ -35,9 +35,10 @@ mod tests {
             let mut calls = 0;
             let result = retried(|| {
                 calls += 1;
-                match calls <= interruptions {
-                    true => Err(Errno::INTR),
-                    false => Ok(()),
+                if calls <= interruptions {
+                    Err(Errno::INTR)
+                } else {
+                    Ok(())
                 }
             });
             assert_eq!(result.is_ok(), ends, "{interruptions}");

@@ -72,9 +72,10 @@ impl Stream {
 
     /// Completes a request of the cluster.
     fn complete(&self, asked: Asked, result: io::Result<()>) {
-        match self.is_forked() {
-            true => forget(asked),
-            false => asked.complete(result),
+        if self.is_forked() {
+            forget(asked)
+        } else {
+            asked.complete(result)
         }
     }
 
@@ -98,9 +99,10 @@ impl Stream {
 
     /// The next request of the cluster, if there is one now.
     fn poll(&self) -> Option<Asked> {
-        match self.is_forked() {
-            true => None,
-            false => self.state.lock().asked.take(),
+        if self.is_forked() {
+            None
+        } else {
+            self.state.lock().asked.take()
         }
     }
 
@@ -216,9 +218,10 @@ impl FileHandle for Handle {
 
 /// The other side of a stream went away.
 fn gone(is_input: bool) -> io::Error {
-    match is_input {
-        true => io::Error::new(io::ErrorKind::UnexpectedEof, "its writer gave up"),
-        false => io::ErrorKind::BrokenPipe.into(),
+    if is_input {
+        io::Error::new(io::ErrorKind::UnexpectedEof, "its writer gave up")
+    } else {
+        io::ErrorKind::BrokenPipe.into()
     }
 }
 
@@ -273,9 +276,10 @@ impl Feed {
             let (now, rest) = bytes.split_at(room.min(bytes.len()));
             asked.buffer.bytes_mut()[filled..filled + now.len()].copy_from_slice(now);
             let filled = filled + now.len();
-            match filled == asked.range.len() {
-                true => self.complete(asked, filled),
-                false => self.open = Some((asked, filled)),
+            if filled == asked.range.len() {
+                self.complete(asked, filled)
+            } else {
+                self.open = Some((asked, filled))
             }
             bytes = rest;
         }

@@ -92,12 +92,13 @@ impl Place {
         let (flags, mask) = (AtFlags::empty(), StatxFlags::empty());
         let found = retried(|| statx(self.directory(), &self.name, flags, mask));
         let keeps_names = |found: Statx| found.stx_attributes.contains(StatxAttributes::APPEND);
-        match found.is_ok_and(keeps_names) {
-            true => Err(io::Error::other(
+        if found.is_ok_and(keeps_names) {
+            Err(io::Error::other(
                 "no file there can be renamed or removed, since its directory is append-only (chattr +a); \
-                 name another place",
-            )),
-            false => Ok(()),
+             name another place",
+            ))
+        } else {
+            Ok(())
         }
     }
 

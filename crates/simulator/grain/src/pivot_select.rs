@@ -95,9 +95,12 @@ fn of_many(buckets: usize, keys: usize, random: &mut impl FnMut() -> u64) -> Vec
         let is_outer = i <= 2 || i + 2 >= buckets;
         i * keys / buckets - usize::from(is_outer)
     };
-    let pivot = |i: usize| match from_the_end {
-        false => index(i),
-        true => keys + 1 - index(buckets - i),
+    let pivot = |i: usize| {
+        if from_the_end {
+            keys + 1 - index(buckets - i)
+        } else {
+            index(i)
+        }
     };
     (1..buckets).map(|i| pivot(i) - 1).collect()
 }

@@ -148,9 +148,10 @@ impl<'a> RunQueue<'a> {
         self.observer.expect(count, cost);
         // Real nodes are timed, so they run alone.
         let is_real = |job: &Job| matches!(job.place(), Place::Threads);
-        let most = match self.jobs.iter().any(is_real) {
-            true => 1,
-            false => workers.max(1),
+        let most = if self.jobs.iter().any(is_real) {
+            1
+        } else {
+            workers.max(1)
         };
         std::thread::scope(|scope| {
             for _ in 1..most.min(count as usize) {

@@ -154,13 +154,14 @@ impl Place {
             // The program has its own limit.
             Place::Driver => u64::MAX,
         };
-        match u64::from(cores) <= most {
-            true => Ok(()),
-            false => Err(LabError::usage(format!(
+        if u64::from(cores) <= most {
+            Ok(())
+        } else {
+            Err(LabError::usage(format!(
                 "--cores {cores}: the machine {} holds at most {most}{}",
                 self.name(),
                 larger(cores)
-            ))),
+            )))
         }
     }
 }

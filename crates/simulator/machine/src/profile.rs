@@ -182,7 +182,10 @@ impl Profile {
         ),
         ("nebula", include_str!("../../../../machines/nebula.toml")),
         ("erpc", include_str!("../../../../machines/erpc.toml")),
-        ("ramcloud", include_str!("../../../../machines/ramcloud.toml")),
+        (
+            "ramcloud",
+            include_str!("../../../../machines/ramcloud.toml"),
+        ),
     ];
 
     /// The built-in machine of this name, if there is one.

@@ -31,9 +31,10 @@ const FILLED: f64 = 0.8;
 /// The chart as a `figure` element. It repeats no title that is `above` it.
 pub(crate) fn chart(chart: &Chart, above: &str) -> String {
     let (drawing, left_out, named) = Drawing::of(chart).finish();
-    let caption = match chart.title == above {
-        false => format!("<figcaption>{}</figcaption>\n", escaped(&chart.title)),
-        true => String::new(),
+    let caption = if chart.title != above {
+        format!("<figcaption>{}</figcaption>\n", escaped(&chart.title))
+    } else {
+        String::new()
     };
     [
         "<figure class=\"chart\">\n".to_owned(),

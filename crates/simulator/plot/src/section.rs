@@ -8,9 +8,10 @@ use crate::{chart, claims, grid, path, stages, tree};
 /// The section; `link` is its anchor. The title of a figure that `is_alone` is that of the page.
 pub(crate) fn section(figure: &Figure, link: &str, is_alone: bool) -> String {
     let title = escaped(&figure.title);
-    let heading = match is_alone {
-        false => format!("<h2>{title}</h2>\n"),
-        true => String::new(),
+    let heading = if is_alone {
+        String::new()
+    } else {
+        format!("<h2>{title}</h2>\n")
     };
     let says = |says| format!("<b>Claimed:</b> {}", escaped(says));
     let says = figure.says.as_deref().map(says);
@@ -65,13 +66,15 @@ fn drawn(figure: &Figure) -> String {
     let charts = escaped(&all.join("; "));
     let lower = "A point is the mean of its runs, or the statistic that its axis names; a bar is their \
          standard deviation.";
-    let paper = match figure.charts.iter().any(|chart| !chart.paper.is_empty()) {
-        true => " Hollow signs are the paper\u{2019}s: look how far ours are from them.",
-        false => "",
+    let paper = if figure.charts.iter().any(|chart| !chart.paper.is_empty()) {
+        " Hollow signs are the paper\u{2019}s: look how far ours are from them."
+    } else {
+        ""
     };
-    let stage = match first.x.names.is_empty() {
-        true => "",
-        false => " The places on the lower axis are words, in no scale.",
+    let stage = if first.x.names.is_empty() {
+        ""
+    } else {
+        " The places on the lower axis are words, in no scale."
     };
     paragraph(
         "drawn",

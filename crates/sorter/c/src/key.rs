@@ -18,9 +18,10 @@ pub struct Key {
 impl Key {
     /// Adds a part.
     pub fn add(&mut self, part: impl Encoded, descending: bool) {
-        match descending {
-            false => part.write(&mut self.bytes),
-            true => Reverse(part).write(&mut self.bytes),
+        if descending {
+            Reverse(part).write(&mut self.bytes)
+        } else {
+            part.write(&mut self.bytes)
         }
     }
 

@@ -45,11 +45,12 @@ impl Encoder {
 
     /// Checks the bytes of a record so far.
     pub fn check_length(&self, bytes: usize) -> Result<(), Error> {
-        match bytes <= self.most {
-            true => Ok(()),
-            false => Err(Error::Memory(format!(
+        if bytes <= self.most {
+            Ok(())
+        } else {
+            Err(Error::Memory(format!(
                 "record {}{} is longer than {}; set `longest` to the bytes of the longest one, or give \
-                 more memory",
+             more memory",
                 self.number + 1,
                 if self.makes_keys() {
                     ", with the key that a function makes of it,"
@@ -57,7 +58,7 @@ impl Encoder {
                     ""
                 },
                 amount(self.most as u64)
-            ))),
+            )))
         }
     }
 
@@ -92,9 +93,10 @@ impl Encoder {
         let end = if lacks { &self.end[..] } else { &[] };
         self.front.clear();
         if let Some(make_key) = &self.make_key {
-            let body = match lacks {
-                true => record,
-                false => self.framing.body(record),
+            let body = if lacks {
+                record
+            } else {
+                self.framing.body(record)
             };
             self.front.extend_from_slice(&[0; 8]);
             make_key(body, &mut self.front);

@@ -189,9 +189,10 @@ impl Feed {
             let read = piece.len();
             reader.consume(read);
         }
-        match carried.is_empty() {
-            true => Ok(()),
-            false => self.push(&carried),
+        if carried.is_empty() {
+            Ok(())
+        } else {
+            self.push(&carried)
         }
     }
 

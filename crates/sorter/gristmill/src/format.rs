@@ -104,9 +104,10 @@ impl Format {
 
     pub(crate) fn build(&self, stable: bool, unique: bool) -> Result<Built, Error> {
         self.check()?;
-        let ties = match stable || unique {
-            true => TextTies::Position,
-            false => TextTies::Line,
+        let ties = if stable || unique {
+            TextTies::Position
+        } else {
+            TextTies::Line
         };
         if self.name == "lines" {
             return Ok(of_lines(self.line_order(ties)?, unique));
@@ -124,17 +125,19 @@ impl Format {
                 framing,
             });
         }
-        let ties = match stable || unique {
-            true => Ties::Position,
-            false => Ties::Record,
+        let ties = if stable || unique {
+            Ties::Position
+        } else {
+            Ties::Record
         };
         let format = record::Format::parse(&self.name, &self.keys, ties).map_err(wrong)?;
         let framing = Framing::Fixed(format.order.record_bytes());
         let records = Bytes::new(format.order);
         Ok(Built {
-            contents: match unique {
-                true => Arc::new(records.unique()),
-                false => Arc::new(records),
+            contents: if unique {
+                Arc::new(records.unique())
+            } else {
+                Arc::new(records)
             },
             rows: None,
             framing,
@@ -211,9 +214,10 @@ fn of_lines(order: LineOrder, unique: bool) -> Built {
 }
 
 fn either(lines: Lines, unique: bool) -> Arc<dyn Contents> {
-    match unique {
-        true => Arc::new(lines.unique()),
-        false => Arc::new(lines),
+    if unique {
+        Arc::new(lines.unique())
+    } else {
+        Arc::new(lines)
     }
 }
 

@@ -91,9 +91,10 @@ impl Front {
         let is_long = self.room() == 0;
         let is_roomy = self.job.resources.memory_bytes >= DISTRIBUTED_MEMORY_BYTES;
         // The order of rows is known when their header is.
-        match is_long && is_roomy && self.job.rows.is_none() && !self.is_nearly_sorted() {
-            true => Choice::Distribute,
-            false => Choice::Auto,
+        if is_long && is_roomy && self.job.rows.is_none() && !self.is_nearly_sorted() {
+            Choice::Distribute
+        } else {
+            Choice::Auto
         }
     }
 

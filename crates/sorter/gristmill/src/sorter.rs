@@ -306,14 +306,16 @@ impl Sorter {
 
     pub(crate) fn front(&self) -> Result<Front, Error> {
         let has_keys = self.make_key.is_some();
-        let built = match has_keys {
-            true => self.build_pairs()?,
-            false => self.build()?,
+        let built = if has_keys {
+            self.build_pairs()?
+        } else {
+            self.build()?
         };
         let framing = built.framing;
-        let decoder = match has_keys {
-            true => Decoder::of_pairs(),
-            false => Decoder::plain(framing),
+        let decoder = if has_keys {
+            Decoder::of_pairs()
+        } else {
+            Decoder::plain(framing)
         };
         let job = self.job(built, vec![Source::Standard], Target::Standard);
         Ok(Front::new(job, framing, decoder, &self.watch))

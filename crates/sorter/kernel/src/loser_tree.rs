@@ -52,9 +52,10 @@ impl LoserTree {
         let mut losers = vec![ENDED; leaves];
         for node in (1..leaves).rev() {
             let (left, right) = (winners[2 * node], winners[2 * node + 1]);
-            (winners[node], losers[node]) = match is_before(left, right, &mut tie) {
-                true => (left, right),
-                false => (right, left),
+            (winners[node], losers[node]) = if is_before(left, right, &mut tie) {
+                (left, right)
+            } else {
+                (right, left)
             };
         }
         LoserTree {

@@ -104,9 +104,10 @@ impl FieldOrder {
     /// The order as one of lines, which are records without their headers; pairs have theirs.
     #[must_use]
     pub fn text(&self) -> TextOrder {
-        let before = match self.prefix.has_key() {
-            true => self.prefix.header_bytes(),
-            false => 0,
+        let before = if self.prefix.has_key() {
+            self.prefix.header_bytes()
+        } else {
+            0
         };
         let mut stretches: Vec<Stretch> = self
             .keys

@@ -213,10 +213,7 @@ impl Plan {
 
     /// How chunks of spill files are packed, if that is wanted.
     pub(crate) fn pack(&self, wanted: Pack) -> Pack {
-        match self.packs {
-            true => wanted,
-            false => Pack::Never,
-        }
+        if self.packs { wanted } else { Pack::Never }
     }
 
     /// Capacity of a chunk.

@@ -293,12 +293,11 @@ async fn phase_one<'a>(
     let mut ranges: Vec<KeyRange<'_>> = Vec::new();
     for round in &recovery.assignment.rounds {
         let range = round.range_of(node.rank().0);
-        ranges.extend(match recovery.assignment.continues(round) {
-            true => {
-                let found = range.and_then(|range| recovery.mine.remove(&range));
-                sorting.continue_round(agreement, round, found).await?
-            }
-            false => sorting.begin_round(agreement, round).await?,
+        ranges.extend(if recovery.assignment.continues(round) {
+            let found = range.and_then(|range| recovery.mine.remove(&range));
+            sorting.continue_round(agreement, round, found).await?
+        } else {
+            sorting.begin_round(agreement, round).await?
         });
     }
     if sorting.job.resume.is_some() {
@@ -322,9 +321,10 @@ async fn phase_two<'a>(
     let mut all = Vec::new();
     for range in ranges {
         let sorted = range.write_output(&mut sorting.stages).await;
-        match range.notes.is_some() {
-            true => range.spill.drop_generations(sorting.node).await,
-            false => range.spill.clone().remove(sorting.node).await,
+        if range.notes.is_some() {
+            range.spill.drop_generations(sorting.node).await
+        } else {
+            range.spill.clone().remove(sorting.node).await
         }
         let sorted = sorted?;
         if range.run.plan.merging.is_some() {

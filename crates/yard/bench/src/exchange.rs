@@ -151,9 +151,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
              `mpirun -n 4 gristmill-bench exchange`",
         )));
     };
-    let told = measured(arguments, &job).and_then(|report| match job.is_first() {
-        true => report.tell(json),
-        false => Ok(()),
+    let told = measured(arguments, &job).and_then(|report| {
+        if job.is_first() {
+            report.tell(json)
+        } else {
+            Ok(())
+        }
     });
     job.leave(told.map(|()| Exit::Done).map_err(with_json))
 }
@@ -191,9 +194,10 @@ fn measured(arguments: &Arguments, job: &RankJob) -> Result<Report, CliFailure> 
     let takes_part =
         |who: &Contender| *who == Contender::Alltoallv || asked.is_empty() || asked.contains(who);
     let contenders: Vec<Contender> = all.filter(takes_part).collect();
-    let sockets = match contenders.iter().any(|who| who.uses_sockets()) {
-        true => Some(Sockets::open(&mut ranks, arguments.interface, load)?),
-        false => None,
+    let sockets = if contenders.iter().any(|who| who.uses_sockets()) {
+        Some(Sockets::open(&mut ranks, arguments.interface, load)?)
+    } else {
+        None
     };
     let mut field = Field {
         at_once: ranks.agree(Alltoallv::new(job, load.bytes(), 1))?,

@@ -69,9 +69,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let bytes = common.size(arguments.size, SIZE, SMOKE_SIZE);
     let memory_bytes = common.size(arguments.memory, MEMORY, SMOKE_MEMORY);
     let work = directory(&arguments.directory, "--directory")?;
-    let cases = match arguments.cases.is_empty() {
-        true => Case::ALL.to_vec(),
-        false => arguments.cases.clone(),
+    let cases = if arguments.cases.is_empty() {
+        Case::ALL.to_vec()
+    } else {
+        arguments.cases.clone()
     };
     let peers = match &arguments.peers {
         Some(peers) => Some(directory(peers, "--peers")?),

@@ -70,9 +70,10 @@ const SMOKE_MOST: u64 = 20_000;
 /// Too little memory or room; a failure of the measured command.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let limit_s = f64::from(arguments.seconds);
-    let first = match arguments.smoke {
-        true => SMOKE_FIRST,
-        false => FIRST_PER_SECOND * u64::from(arguments.seconds),
+    let first = if arguments.smoke {
+        SMOKE_FIRST
+    } else {
+        FIRST_PER_SECOND * u64::from(arguments.seconds)
     };
     let settings = Settings::new(arguments.smoke);
     let place = Place::new(&arguments.directory, &arguments.temporary, settings)?;

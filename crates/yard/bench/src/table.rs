@@ -56,9 +56,10 @@ const TIMES: [Column; 5] = [
 
 /// A time of a row, unless all of its runs failed.
 fn timed(row: &Row, time: fn(&Row) -> f64) -> String {
-    match row.seconds.is_empty() {
-        true => "failed".to_owned(),
-        false => duration(time(row)),
+    if row.seconds.is_empty() {
+        "failed".to_owned()
+    } else {
+        duration(time(row))
     }
 }
 
@@ -199,9 +200,10 @@ fn print(lines: &[Vec<String>]) -> Result<(), CliFailure> {
         let mut text = String::from(" ");
         for (column, cell) in line.iter().enumerate() {
             let width = widths[column];
-            text += &match heading[column].is_empty() {
-                true => format!(" {cell:<width$}"),
-                false => format!("  {cell:>width$}"),
+            text += &if heading[column].is_empty() {
+                format!(" {cell:<width$}")
+            } else {
+                format!("  {cell:>width$}")
             };
             if column + 2 == line.len() && heading[column + 1].is_empty() {
                 text.push(' ');

@@ -115,9 +115,10 @@ pub(crate) fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
         .collect();
     // Most numbers of some texts are bytes in lists, which say the least.
     let long: Vec<&Token> = numbers.iter().filter(|token| token.at.len() != 3).collect();
-    let token = match draw.bool() && !long.is_empty() {
-        true => long[draw.usize(0..long.len())],
-        false => numbers.get(draw.usize(0..numbers.len().max(1)))?,
+    let token = if draw.bool() && !long.is_empty() {
+        long[draw.usize(0..long.len())]
+    } else {
+        numbers.get(draw.usize(0..numbers.len().max(1)))?
     };
     let old = String::from_utf8_lossy(&json[token.at.clone()]).into_owned();
     Some(with(json, token.at.clone(), number(&old, draw).as_bytes()))

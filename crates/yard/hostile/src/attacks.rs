@@ -68,12 +68,11 @@ pub(crate) const ATTACKS: [Attack; 22] = [
 /// # Errors
 /// When there is none of that name.
 pub(crate) fn kind(name: &str) -> Result<String, String> {
-    match ATTACKS.iter().any(|attack| attack.name == name) {
-        true => Ok(name.to_owned()),
-        false => {
-            let all: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();
-            Err(format!("name one of {}", all.join(", ")))
-        }
+    if ATTACKS.iter().any(|attack| attack.name == name) {
+        Ok(name.to_owned())
+    } else {
+        let all: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();
+        Err(format!("name one of {}", all.join(", ")))
     }
 }
 

@@ -218,9 +218,10 @@ fn name_of(json: &[u8], list: &List) -> String {
         .iter()
         .rposition(|&byte| byte == b'"')
         .map_or(before.len(), |at| at + 1);
-    match begin < before.len() {
-        true => String::from_utf8_lossy(&before[begin..]).into_owned(),
-        false => format!("the list at byte {}", list.at.start),
+    if begin < before.len() {
+        String::from_utf8_lossy(&before[begin..]).into_owned()
+    } else {
+        format!("the list at byte {}", list.at.start)
     }
 }
 

@@ -165,9 +165,10 @@ fn one(shared: &Shared, scene: &Scene, number: u32, is_kill: bool) -> io::Result
     let options = &shared.options;
     let mut draw =
         Rng::with_seed(options.seed ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let (kind, attack) = match is_kill {
-        true => (KILL, attacks::kill as attacks::Run),
-        false => attacks::draw(&mut draw, options.only.as_deref()),
+    let (kind, attack) = if is_kill {
+        (KILL, attacks::kill as attacks::Run)
+    } else {
+        attacks::draw(&mut draw, options.only.as_deref())
     };
     scene.clear()?;
     let mut case = Case {

@@ -45,9 +45,10 @@ fn smoke_size(figure: &Figure) -> Result<(), CliFailure> {
     text::wrapped(&format!("smoke size, {smaller}"), NOTE_COLUMNS)
         .into_iter()
         .try_for_each(say::out)?;
-    say::out(match figure.claims.is_empty() {
-        true => "claims are not judged at this size; --full runs at the paper's size",
-        false => "--full runs at the paper's size, with all claims",
+    say::out(if figure.claims.is_empty() {
+        "claims are not judged at this size; --full runs at the paper's size"
+    } else {
+        "--full runs at the paper's size, with all claims"
     })
 }
 
@@ -65,9 +66,10 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
     } = figure;
     let (first, runs) = (*seed, *runs);
     say::out(::lab::Seeds { first, runs }.to_string())?;
-    let of = match source.is_empty() {
-        true => String::new(),
-        false => format!("{source}, "),
+    let of = if source.is_empty() {
+        String::new()
+    } else {
+        format!("{source}, ")
     };
     say::out(format!("{title}\n({of}on {machine})"))?;
     if !changes.is_empty() {

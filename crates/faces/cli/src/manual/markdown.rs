@@ -38,9 +38,10 @@ pub(super) fn page(command: &Command) -> String {
 }
 
 fn block(heading: &str, text: &str) -> String {
-    match text.is_empty() {
-        true => String::new(),
-        false => format!("## {heading}\n\n```text\n{text}\n```\n\n"),
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("## {heading}\n\n```text\n{text}\n```\n\n")
     }
 }
 
@@ -81,9 +82,10 @@ fn headings<'a>(shown: impl Iterator<Item = &'a Arg>) -> Vec<&'a str> {
 }
 
 fn heading_of(arg: &Arg) -> &str {
-    let default = match arg.is_positional() {
-        true => "Arguments",
-        false => "Options",
+    let default = if arg.is_positional() {
+        "Arguments"
+    } else {
+        "Options"
     };
     arg.get_help_heading().unwrap_or(default)
 }
@@ -133,9 +135,10 @@ fn push_notes(help: &mut String, arg: &Arg) {
 fn push_paragraphs(page: &mut String, text: Option<&StyledStr>, indent: &str) {
     let text = text.map(ToString::to_string).unwrap_or_default();
     for line in text.lines() {
-        match line.trim().is_empty() {
-            true => page.push('\n'),
-            false => writeln!(page, "{indent}{}", escaped(line)).expect("a text grows"),
+        if line.trim().is_empty() {
+            page.push('\n')
+        } else {
+            writeln!(page, "{indent}{}", escaped(line)).expect("a text grows")
         }
     }
     page.push('\n');

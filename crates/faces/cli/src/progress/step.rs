@@ -193,12 +193,14 @@ impl JobProgress {
             .unwrap_or(Lap::Begin);
         // A rank without a report has not begun.
         let now = if is_complete { heard } else { Lap::Begin };
-        let in_lap = |(rank, step): &(Rank, Step)| match lap(step.phase) == now {
-            true => (step.done_bytes, step.total_bytes),
-            false => self
-                .sorts
-                .get(rank)
-                .map_or((0, 0), |step| (step.total_bytes, step.total_bytes)),
+        let in_lap = |(rank, step): &(Rank, Step)| {
+            if lap(step.phase) == now {
+                (step.done_bytes, step.total_bytes)
+            } else {
+                self.sorts
+                    .get(rank)
+                    .map_or((0, 0), |step| (step.total_bytes, step.total_bytes))
+            }
         };
         let each = all.iter().map(in_lap);
         let (done_bytes, total_bytes) =

@@ -28,12 +28,13 @@ pub(crate) enum Terminal {
 impl Terminal {
     /// Finds the terminal, if any; `is_launched` says whether a launcher may have it.
     pub(crate) fn find(is_launched: bool) -> Option<Terminal> {
-        match io::stderr().is_terminal() {
-            true => Some(Terminal::Own),
-            false => is_launched
+        if io::stderr().is_terminal() {
+            Some(Terminal::Own)
+        } else {
+            is_launched
                 .then(launcher::terminal)
                 .flatten()
-                .map(Terminal::Launcher),
+                .map(Terminal::Launcher)
         }
     }
 

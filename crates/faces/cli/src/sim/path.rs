@@ -75,9 +75,10 @@ fn longest(path: &PathReport, (_, scale): text::Unit) -> Vec<Vec<String>> {
     let row = |part: &&PathSegment| {
         let times = [part.begin_us, part.end_us, length(part)];
         let times = times.map(|us| figure(us * scale, 2));
-        let core = match part.kind.is_message() {
-            true => format!("{} to {}", part.from, part.core),
-            false => part.core.to_string(),
+        let core = if part.kind.is_message() {
+            format!("{} to {}", part.from, part.core)
+        } else {
+            part.core.to_string()
         };
         let words = [core, part.stage.to_owned()];
         let cells = [part.kind.word().to_owned()].into_iter().chain(times);

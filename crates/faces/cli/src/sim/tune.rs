@@ -54,16 +54,17 @@ pub(super) fn run(
         print(&report, note.as_deref())?;
         say::out(format!("\n{command}"))?;
     }
-    ended.map_err(|stopped| match runs.json {
-        // The report is the one object of standard output.
-        true => {
+    ended.map_err(|stopped| {
+        if runs.json {
+            // The report is the one object of standard output.
             say::err(format!("gristmill: {}", stopped.message));
             CliFailure {
                 kind: TOLD,
                 ..stopped
             }
+        } else {
+            stopped
         }
-        false => stopped,
     })?;
     let best = report.confirmed.map(|confirmed| confirmed.best);
     Ok(match best {
@@ -232,9 +233,10 @@ fn command(report: &TuneReport, start: &Job, machine: &str) -> String {
 /// A word of a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=+".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

@@ -49,9 +49,10 @@ pub(super) fn line(report: &Report, records: &str) -> String {
     };
     let rate = report.bytes as f64 / 1e6 / report.seconds;
     // A slower one is that of a few bytes.
-    let rate = match rate.is_finite() && rate >= 0.05 {
-        true => format!(", {} MB/s", figure(rate, if rate < 10.0 { 1 } else { 0 })),
-        false => String::new(),
+    let rate = if rate.is_finite() && rate >= 0.05 {
+        format!(", {} MB/s", figure(rate, if rate < 10.0 { 1 } else { 0 }))
+    } else {
+        String::new()
     };
     let dropped = match report.dropped {
         0 => String::new(),

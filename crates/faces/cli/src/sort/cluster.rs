@@ -150,12 +150,13 @@ pub(super) fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     if !paths.any(|path| names_rank(path)) {
         return Ok(arguments.clone());
     }
-    match is_only_rank() {
-        true => Ok(with_rank(arguments, Rank::ROOT)),
-        false => Err(CliFailure::usage(
+    if is_only_rank() {
+        Ok(with_rank(arguments, Rank::ROOT))
+    } else {
+        Err(CliFailure::usage(
             "{rank} needs several ranks, and this process runs alone: start it with mpirun, or with srun and the \
-             --mpi option of your MPI",
-        )),
+         --mpi option of your MPI",
+        ))
     }
 }
 

@@ -101,9 +101,10 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     let letter = letter.map(|letter| (true, format!("-{letter}")));
     let given = letter.into_iter().chain(others).find(|(given, _)| *given);
     given.map_or(Ok(()), |(_, option)| {
-        let instead = match order.is_of_rows() {
-            true => for_rows(&option),
-            false => for_records(&option),
+        let instead = if order.is_of_rows() {
+            for_rows(&option)
+        } else {
+            for_records(&option)
         };
         let others = if option == "--locale" {
             " and rows"
@@ -136,11 +137,12 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     if !order.is_of_rows() {
         return Ok(());
     }
-    match arguments.resume && arguments.bad_records.is_some() {
-        true => Err(CliFailure::usage(
+    if arguments.resume && arguments.bad_records.is_some() {
+        Err(CliFailure::usage(
             "--resume ends at a bad row; leave --bad-records or --resume out",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -186,12 +188,13 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
 
 /// Refuses two choices of one thing.
 fn check_compression(arguments: &Arguments) -> Result<(), CliFailure> {
-    match arguments.compress.is_some() && arguments.compress_program.is_some() {
-        true => Err(CliFailure::usage(
+    if arguments.compress.is_some() && arguments.compress_program.is_some() {
+        Err(CliFailure::usage(
             "--compress and --compress-program both say how temporary data is compressed; give only \
-             one",
-        )),
-        false => Ok(()),
+         one",
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -237,20 +240,22 @@ fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
 /// Refuses plans that sort with `-m`.
 fn check_merge(arguments: &Arguments) -> Result<(), CliFailure> {
     let sorts = matches!(arguments.plan, PlanName::OnePass | PlanName::TwoPass);
-    match arguments.merge && sorts {
-        true => Err(CliFailure::usage(
+    if arguments.merge && sorts {
+        Err(CliFailure::usage(
             "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
 /// Refuses `--debug` where the output is for programs.
 fn check_debug(arguments: &Arguments) -> Result<(), CliFailure> {
-    match arguments.debug && !arguments.outputs.is_empty() {
-        true => Err(CliFailure::usage(
+    if arguments.debug && !arguments.outputs.is_empty() {
+        Err(CliFailure::usage(
             "--debug shows the lines with their keys on standard output; leave -o or --debug out",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

@@ -79,9 +79,10 @@ impl View {
     /// The job with its output here.
     pub(super) fn takes(&self, job: Job) -> Job {
         let path = format!("/proc/self/fd/{}", self.entry.as_raw_fd());
-        let temporary = match job.temporary.is_empty() {
-            true => vec![PathBuf::from(TEMPORARY)],
-            false => job.temporary,
+        let temporary = if job.temporary.is_empty() {
+            vec![PathBuf::from(TEMPORARY)]
+        } else {
+            job.temporary
         };
         Job {
             target: Target::Path(path.into()),

@@ -146,15 +146,14 @@ fn explain_records(
     }
     if records.framing.end(rest).is_none() && !rest.is_empty() {
         let (offset, left) = (bytes.len() - rest.len(), rest.len());
-        say::warn(match (bytes.len() as u64) < MOST_RECORD_BYTES {
-            true => {
-                let left = counted(left as u64, "byte");
-                format!("{left} from offset {offset} on: no whole record; check --format")
-            }
-            false => format!(
+        say::warn(if (bytes.len() as u64) < MOST_RECORD_BYTES {
+            let left = counted(left as u64, "byte");
+            format!("{left} from offset {offset} on: no whole record; check --format")
+        } else {
+            format!(
                 "the record at offset {offset} is not shown: it ends behind the first megabyte, or \
-                 its length cannot be one; check --format"
-            ),
+             its length cannot be one; check --format"
+            )
         });
     }
     Ok(Exit::Done)

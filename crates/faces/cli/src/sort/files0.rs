@@ -34,9 +34,10 @@ fn names(list: &Path) -> Result<Vec<PathBuf>, CliFailure> {
     };
     let is_stdin = list == Path::new("-");
     let mut bytes = Vec::new();
-    let read = match is_stdin {
-        true => io::stdin().lock().read_to_end(&mut bytes),
-        false => File::open(list).and_then(|mut file| file.read_to_end(&mut bytes)),
+    let read = if is_stdin {
+        io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
     };
     read.map_err(|cause| refused(format!("cannot be read: {cause}; check the name")))?;
     let names = bytes.strip_suffix(b"\0").unwrap_or(&bytes);

@@ -24,9 +24,10 @@ pub(super) struct Asked {
 impl Asked {
     fn lines(lines: Lines, order: LineOrder, unique: bool) -> Asked {
         Asked {
-            contents: match unique {
-                true => Arc::new(lines.unique()),
-                false => Arc::new(lines),
+            contents: if unique {
+                Arc::new(lines.unique())
+            } else {
+                Arc::new(lines)
             },
             comparison: Comparison::Lines(order),
             rows: None,
@@ -42,22 +43,24 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
     let options = &arguments.order;
     if options.is_of_lines() {
         let order = LineOrder::lines(lines::order(arguments)?, lines::delimiter(arguments));
-        return Ok(match options.unique && options.count {
-            true => Asked {
+        return Ok(if options.unique && options.count {
+            Asked {
                 contents: Arc::new(Lines::new(order.clone()).counted()),
                 comparison: Comparison::Lines(order),
                 rows: None,
-            },
-            false => Asked::lines(Lines::new(order.clone()), order, options.unique),
+            }
+        } else {
+            Asked::lines(Lines::new(order.clone()), order, options.unique)
         });
     }
     let is_stable = options.stable || options.unique;
     if let Some(dialect) = dialect(arguments)? {
         let keys = options.keys.iter().map(|key| key.parse());
         let keys: Result<Vec<RowKey>, _> = keys.collect();
-        let ties = match is_stable {
-            true => TextTies::Position,
-            false => TextTies::Line,
+        let ties = if is_stable {
+            TextTies::Position
+        } else {
+            TextTies::Line
         };
         let rows = Rows {
             dialect,
@@ -77,9 +80,10 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
             ..Asked::lines(Lines::new(order.clone()), order, options.unique)
         });
     }
-    let ties = match is_stable {
-        true => TextTies::Position,
-        false => TextTies::Line,
+    let ties = if is_stable {
+        TextTies::Position
+    } else {
+        TextTies::Line
     };
     if let Some(fields) = FieldOrder::parse(&options.format, &options.keys, ties) {
         let fields = fields.map_err(|error| CliFailure::usage(error.to_string()))?;
@@ -90,16 +94,18 @@ pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
             options.unique,
         ));
     }
-    let ties = match is_stable {
-        true => Ties::Position,
-        false => Ties::Record,
+    let ties = if is_stable {
+        Ties::Position
+    } else {
+        Ties::Record
     };
     let format = Format::parse(&options.format, &options.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
     let records = Bytes::new(format.order.clone());
-    let contents: Arc<dyn Contents> = match options.unique {
-        true => Arc::new(records.unique()),
-        false => Arc::new(records),
+    let contents: Arc<dyn Contents> = if options.unique {
+        Arc::new(records.unique())
+    } else {
+        Arc::new(records)
     };
     Ok(Asked {
         contents,

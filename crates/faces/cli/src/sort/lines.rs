@@ -19,10 +19,7 @@ const RANDOM: &str = "/dev/urandom";
 
 /// The byte that ends a line.
 pub(super) fn delimiter(arguments: &Arguments) -> u8 {
-    match arguments.zero_terminated {
-        true => 0,
-        false => b'\n',
-    }
+    if arguments.zero_terminated { 0 } else { b'\n' }
 }
 
 /// The order of the lines.
@@ -35,9 +32,10 @@ pub(super) fn order(arguments: &Arguments) -> Result<TextOrder, CliFailure> {
     let keys = keys?;
     let global: KeyOptions = options.letters().parse().expect("letters of options");
     let separator = separator_of(arguments)?;
-    let ties = match options.stable || options.unique {
-        true => TextTies::Position,
-        false => TextTies::Line,
+    let ties = if options.stable || options.unique {
+        TextTies::Position
+    } else {
+        TextTies::Line
     };
     let new = |salt| TextOrder::new(keys.clone(), global, separator, ties, salt);
     let order = match new(None) {
@@ -71,13 +69,10 @@ fn key(text: &str) -> Result<TextKey, CliFailure> {
         },
     };
     key.map_err(|error| {
-        let message = match is_binary(text) {
-            true => format!(
-                "key \"{text}\" is one of binary records, which need --format gensort or fixed:LEN; a \
-                 key of lines is FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n"
-            ),
-            false => error.to_string(),
-        };
+        let message = if is_binary(text) { format!(
+            "key \"{text}\" is one of binary records, which need --format gensort or fixed:LEN; a \
+             key of lines is FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n"
+        ) } else { error.to_string() };
         CliFailure::usage(message)
     })
 }

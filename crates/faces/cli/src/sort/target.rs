@@ -80,13 +80,10 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
         })
     };
     if let Some(file) = outputs.iter().find(|path| !is_directory(path)) {
-        let what = match file.exists() {
-            true => {
-                "not a directory; with several -o each must be a directory: give one file, or only directories"
-            }
-            false => {
-                "no such directory; with several -o each must be a directory: end the name in / to create it"
-            }
+        let what = if file.exists() {
+            "not a directory; with several -o each must be a directory: give one file, or only directories"
+        } else {
+            "no such directory; with several -o each must be a directory: end the name in / to create it"
         };
         return refused(file, what);
     }

@@ -35,9 +35,10 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     let mut named = arguments.temporary.iter();
     let wrong = named.find(|directory| !directory.is_dir());
     wrong.map_or(Ok(()), |directory| {
-        let what = match directory.exists() {
-            true => "not a directory",
-            false => "no such directory; make it first",
+        let what = if directory.exists() {
+            "not a directory"
+        } else {
+            "no such directory; make it first"
         };
         let message = format!("--tmp {}: {what}", directory.display());
         Err(CliFailure {

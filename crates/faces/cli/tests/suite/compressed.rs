@@ -515,9 +515,10 @@ fn long_skippable_frames_come_first_in_every_kind_of_input() {
                 "sort --decompress auto in",
                 "cat sorted empty | $GRISTMILL sort -m",
             ] {
-                let line = match line.starts_with("cat") {
-                    true => line.to_owned(),
-                    false => format!("$GRISTMILL {line}"),
+                let line = if line.starts_with("cat") {
+                    line.to_owned()
+                } else {
+                    format!("$GRISTMILL {line}")
                 };
                 let ran = place.run_shell(&line).succeeded();
                 assert!(ran.out == expected.as_bytes(), "{format:?}: {line}");

@@ -59,9 +59,12 @@ impl Both {
             return Some("the exit code".to_owned());
         }
         let is_empty_key = self.warns() && contains(&gnu.stderr, b"has zero width");
-        let placed = |out: &[u8]| match is_empty_key {
-            true => without_places(out),
-            false => out.to_vec(),
+        let placed = |out: &[u8]| {
+            if is_empty_key {
+                without_places(out)
+            } else {
+                out.to_vec()
+            }
         };
         if placed(&ours.stdout) != placed(&gnu.stdout) {
             return Some("standard output".to_owned());

@@ -30,9 +30,12 @@ pub fn graph(src: &Path) -> Graph {
         let named = files
             .iter()
             .flat_map(|(depth, text)| names_of_the_root(text, *depth));
-        let named = named.filter_map(|name| match modules.contains(&name) {
-            true => Some(name),
-            false => exports.get(&name).cloned(),
+        let named = named.filter_map(|name| {
+            if modules.contains(&name) {
+                Some(name)
+            } else {
+                exports.get(&name).cloned()
+            }
         });
         graph.insert(module.clone(), named.collect());
     }

@@ -26,13 +26,12 @@ impl Sorted {
             let mut record = format!("{:07}{comma}", number / 2 * 2).into_bytes();
             if places.contains(&number) {
                 let length = LENGTHS[draw.below(LENGTHS.len())];
-                match is_csv && draw.below(2) == 0 {
-                    true => {
-                        record.extend(b"\"\n");
-                        record.resize(record.len() + length, b'x');
-                        record.push(b'"');
-                    }
-                    false => record.resize(record.len() + length, b'x'),
+                if is_csv && draw.below(2) == 0 {
+                    record.extend(b"\"\n");
+                    record.resize(record.len() + length, b'x');
+                    record.push(b'"');
+                } else {
+                    record.resize(record.len() + length, b'x')
                 }
             }
             record.push(b'\n');
@@ -70,9 +69,10 @@ fn output(place: &Place, draw: &mut Draw, command: &str) -> (Ran, Vec<u8>) {
         ("| cat", false),
     ][draw.below(4)];
     let ran = place.run_shell(&format!("{command} {way}"));
-    let bytes = match read {
-        true => std::fs::read(place.path("out")).unwrap_or_default(),
-        false => ran.out.clone(),
+    let bytes = if read {
+        std::fs::read(place.path("out")).unwrap_or_default()
+    } else {
+        ran.out.clone()
     };
     (ran, bytes)
 }
@@ -117,12 +117,13 @@ fn long_records_and_headers_leave_once_and_whole() {
             false => {}
         }
         let is_piped = draw.below(3) == 0;
-        let command = match is_piped {
-            true => format!(
+        let command = if is_piped {
+            format!(
                 "cat in0 | \"$GRISTMILL\" sort {options} {}",
                 inputs.replacen("in0", "-", 1)
-            ),
-            false => format!("\"$GRISTMILL\" sort {options} {inputs}"),
+            )
+        } else {
+            format!("\"$GRISTMILL\" sort {options} {inputs}")
         };
         let (ran, found) = output(&place, draw, &command);
         if found != sorted.bytes(&wanted) {

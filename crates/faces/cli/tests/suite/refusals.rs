@@ -147,14 +147,18 @@ fn the_limit_that_a_refusal_names_is_accepted() {
         let run = |limit: &str| {
             let line = format!("sort {}{options} {limit}", input.format);
             let _ = std::fs::remove_file(place.path("out"));
-            match input.is_piped {
-                true => place.feed(&line, &place.read(name)),
-                false => place.run(&format!("{line} {name}")),
+            if input.is_piped {
+                place.feed(&line, &place.read(name))
+            } else {
+                place.run(&format!("{line} {name}"))
             }
         };
-        let content = |ran: &Ran| match options.contains("-o out") {
-            true => place.read("out"),
-            false => ran.out.clone(),
+        let content = |ran: &Ran| {
+            if options.contains("-o out") {
+                place.read("out")
+            } else {
+                ran.out.clone()
+            }
         };
         drawn += 1;
         let first = run(&format!("-S {limit}b"));

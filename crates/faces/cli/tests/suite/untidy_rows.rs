@@ -99,9 +99,10 @@ fn draw(format: Format, draw: &mut Draw, (sorted, most): (bool, usize)) -> Vec<F
 /// The sorted output.
 fn expected(format: Format, files: &[File], (stable, unique, top): Kept) -> String {
     let mut rows: Vec<_> = files.iter().flat_map(|file| &file.rows).collect();
-    match stable || unique {
-        true => rows.sort_by_key(|(id, _)| *id),
-        false => rows.sort(),
+    if stable || unique {
+        rows.sort_by_key(|(id, _)| *id)
+    } else {
+        rows.sort()
     }
     if unique {
         rows.dedup_by_key(|(id, _)| *id);
@@ -274,9 +275,10 @@ fn lines_of_unclosed_quotes_are_set_aside_each() {
     for options in ["", "--top 9", "-S 32M --plan two-pass", "--plan merge"] {
         for piped in [false, true] {
             let line = format!("sort --format csv --key id:num --bad-records bad {options}");
-            let ran = match piped {
-                true => place.feed(&line, text.as_bytes()),
-                false => place.run(&format!("{line} in")),
+            let ran = if piped {
+                place.feed(&line, text.as_bytes())
+            } else {
+                place.run(&format!("{line} in"))
             };
             let out = String::from_utf8(ran.succeeded().out).unwrap();
             assert_eq!(out, "id,name\n1,Bo\n2,Di\n3,Cy\n", "{options}, {piped}");
@@ -330,9 +332,10 @@ fn the_line_of_an_unclosed_quote_is_set_aside() {
         ] {
             for piped in [false, true] {
                 let line_of = format!("sort {csv} {options} -o out");
-                let ran = match piped {
-                    true => place.feed(&line_of, text.as_bytes()),
-                    false => place.run(&format!("{line_of} in")),
+                let ran = if piped {
+                    place.feed(&line_of, text.as_bytes())
+                } else {
+                    place.run(&format!("{line_of} in"))
                 };
                 let shown = format!("{options}, piped {piped}, line {line}: {}", ran.err);
                 assert_eq!(ran.code, 0, "{shown}");

@@ -52,15 +52,17 @@ impl<R: Read> Lz4<R> {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
             let Some(block) = lz4_block_bytes(begin) else {
-                let what = match begin.starts_with(&LZ4_MAGIC.to_le_bytes()) {
-                    true => "the header of a frame is wrong",
-                    false => "no frame follows",
+                let what = if begin.starts_with(&LZ4_MAGIC.to_le_bytes()) {
+                    "the header of a frame is wrong"
+                } else {
+                    "no frame follows"
                 };
                 return Err(io::Error::new(ErrorKind::InvalidData, what));
             };
-            return match lz4_bytes(block) > self.memory_bytes {
-                true => Err(ErrorKind::OutOfMemory.into()),
-                false => Ok(true),
+            return if lz4_bytes(block) > self.memory_bytes {
+                Err(ErrorKind::OutOfMemory.into())
+            } else {
+                Ok(true)
             };
         }
     }

@@ -178,9 +178,10 @@ fn paths(arguments: &str, directory: &Path) -> Vec<PathBuf> {
             .and_then(|name| name.split_once('"'));
         match name.filter(|(name, _)| end == '>' && !name.is_empty()) {
             Some((name, after)) => {
-                let from = match rest[..at].ends_with("AT_FDCWD") {
-                    true => directory,
-                    false => Path::new(path),
+                let from = if rest[..at].ends_with("AT_FDCWD") {
+                    directory
+                } else {
+                    Path::new(path)
                 };
                 paths.push(from.join(name.trim_start_matches("./")));
                 rest = after;

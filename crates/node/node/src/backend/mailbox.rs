@@ -129,9 +129,12 @@ impl Inbox {
     }
 
     pub(crate) async fn next(&self, node: &Node) -> Result<Letter, Closed> {
-        let step = |state: &mut State| match state.closed {
-            true => Some(Err(Closed)),
-            false => state.letters.pop_front().map(Ok),
+        let step = |state: &mut State| {
+            if state.closed {
+                Some(Err(Closed))
+            } else {
+                state.letters.pop_front().map(Ok)
+            }
         };
         self.shared.wait_for(node, step).await
     }

@@ -25,9 +25,10 @@ impl File {
         if decompress == Decompress::Never || header_bytes == 0 {
             return Ok(self);
         }
-        let begin = match self.is_sequential() {
-            true => Buffer::heap(0),
-            false => self.begin(node, header_bytes).await?,
+        let begin = if self.is_sequential() {
+            Buffer::heap(0)
+        } else {
+            self.begin(node, header_bytes).await?
         };
         let reading = Reading {
             decompress,

@@ -88,9 +88,10 @@ fn wrong_shards(program: &Kv, answers: &[Shard], put: &BTreeSet<u64>) -> Option<
     let mut shards = answers.iter().zip(expected).enumerate();
     let (rank, (shard, (keys, _))) =
         shards.find(|(_, (shard, expected))| (shard.keys, shard.sum) != *expected)?;
-    Some(match shard.keys == keys {
-        true => format!("core {rank} holds other keys or values than were put"),
-        false => format!("core {rank} holds {} keys, and {keys} were put", shard.keys),
+    Some(if shard.keys == keys {
+        format!("core {rank} holds other keys or values than were put")
+    } else {
+        format!("core {rank} holds {} keys, and {keys} were put", shard.keys)
     })
 }
 

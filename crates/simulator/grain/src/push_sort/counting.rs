@@ -262,9 +262,10 @@ impl Sorter {
         let of = |group| counts.partition_point(|(of, _)| *of < group);
         let within = |run: Range<u32>| &counts[of(run.start)..of(run.end)];
         let all = within(alike.clone()).len();
-        let at_once = match plan.of_row.fit(all) {
-            true => alike.end - alike.start,
-            false => 1,
+        let at_once = if plan.of_row.fit(all) {
+            alike.end - alike.start
+        } else {
+            1
         };
         for first in alike.clone().step_by(at_once as usize) {
             let counts: Vec<_> = within(first..first + at_once)

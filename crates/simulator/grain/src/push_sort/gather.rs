@@ -81,9 +81,10 @@ impl Sorter {
                 (step::COUNTS_OF_CORE..=step::BAND_SPLITTER).contains(&of) || of == step::COMPLETE
             };
             // A core that owes nothing to others sorts what is here before it waits.
-            let ready = match self.sorted < self.held.len() && !owes {
-                true => self.steps.ready_of(node, wanted).await,
-                false => None,
+            let ready = if self.sorted < self.held.len() && !owes {
+                self.steps.ready_of(node, wanted).await
+            } else {
+                None
             };
             let (of, message) = match ready {
                 Some(message) => message,

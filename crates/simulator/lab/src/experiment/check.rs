@@ -157,9 +157,10 @@ impl Experiment {
             let is_count = value
                 .number()
                 .is_some_and(|it| it >= 1.0 && it.fract() == 0.0);
-            return match is_count {
-                true => Ok(()),
-                false => Err(format!("runs {value}: expected a number from 1")),
+            return if is_count {
+                Ok(())
+            } else {
+                Err(format!("runs {value}: expected a number from 1"))
             };
         }
         let in_series = self.series.iter().map(|series| &series.program);

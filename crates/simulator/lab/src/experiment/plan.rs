@@ -232,8 +232,9 @@ fn series_named(of: &Experiment, id: &str) -> Result<usize, String> {
 
 /// A mistake of a size that is not the only one, with that size.
 fn of_size(of: &Experiment, size: Size, why: String) -> String {
-    match size == Size::Smoke && of.size(size) == Size::Smoke {
-        true => format!("{why} (at smoke size)"),
-        false => why,
+    if size == Size::Smoke && of.size(size) == Size::Smoke {
+        format!("{why} (at smoke size)")
+    } else {
+        why
     }
 }

@@ -69,17 +69,16 @@ pub(super) fn of_all(
     let (mut figure, mut samples) = (figure(&all[0])?, Vec::new());
     for (reading, ran) in readings.iter().zip(&all) {
         let of_reading = ran.all_samples()?;
-        samples.extend(
-            of_reading
-                .into_iter()
-                .map(|sample| match of.grid.is_empty() {
-                    true => sample,
-                    false => Sample {
-                        series: format!("{}, {}", sample.series, reading.told(&of.grid)),
-                        ..sample
-                    },
-                }),
-        );
+        samples.extend(of_reading.into_iter().map(|sample| {
+            if of.grid.is_empty() {
+                sample
+            } else {
+                Sample {
+                    series: format!("{}, {}", sample.series, reading.told(&of.grid)),
+                    ..sample
+                }
+            }
+        }));
     }
     if !of.grid.is_empty() {
         compare(&mut figure, of, readings, &all)?;
@@ -144,10 +143,11 @@ fn figure(ran: &Ran<'_>) -> Result<Figure, String> {
     let seeds = of.seeds(size);
     let series = ran.all_series()?;
     let claims = ran.claims(&series)?;
-    let (claims, drifts) = match of.is_shrunk(size) {
-        false => (claims, Vec::new()),
+    let (claims, drifts) = if of.is_shrunk(size) {
         // The paper's figures are of other options. Only that ours stay the same is checked.
-        true => (Vec::new(), ran.drifts(&claims)),
+        (Vec::new(), ran.drifts(&claims))
+    } else {
+        (claims, Vec::new())
     };
     Ok(Figure {
         name: of.name.clone(),

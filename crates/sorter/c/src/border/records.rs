@@ -140,9 +140,10 @@ pub extern "C" fn gristmill_next_many(
         records.write(block.bytes.as_ptr());
         lengths.write(block.lengths.as_ptr());
         count.write(block.lengths.len());
-        Ok(match block.lengths.is_empty() {
-            true => Status::End,
-            false => Status::Ok,
+        Ok(if block.lengths.is_empty() {
+            Status::End
+        } else {
+            Status::Ok
         })
     })
 }

@@ -64,9 +64,10 @@ fn prototype(declaration: &str) -> String {
         .map(|(name, of_rust)| of_c(of_rust).to_owned() + name)
         .collect();
     let result = result.trim().strip_prefix("-> ").map_or("void ", of_c);
-    match parameters.is_empty() {
-        true => format!("{result}{name}(void)"),
-        false => format!("{result}{name}({})", parameters.join(", ")),
+    if parameters.is_empty() {
+        format!("{result}{name}(void)")
+    } else {
+        format!("{result}{name}({})", parameters.join(", "))
     }
 }
 

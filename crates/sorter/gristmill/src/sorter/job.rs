@@ -55,9 +55,10 @@ impl Sorter {
     /// Bytes of the longest record that the sort takes from a program, with its key.
     pub(super) fn longest_pushed(&self, framing: Framing) -> usize {
         let asked = self.longest_line().at_least().unwrap_or(0);
-        match framing.is_fixed() && self.make_key.is_none() {
-            true => usize::MAX,
-            false => asked.max(longest_of_pipe(self.limit(), self.top)),
+        if framing.is_fixed() && self.make_key.is_none() {
+            usize::MAX
+        } else {
+            asked.max(longest_of_pipe(self.limit(), self.top))
         }
     }
 
@@ -96,16 +97,18 @@ impl Sorter {
         let cores = self
             .threads
             .map_or(cores, |threads| threads.min(cores.max(MOST_THREADS)));
-        let temporary = match self.temporary.is_empty() {
-            true => vec![std::env::temp_dir()],
-            false => self.temporary.clone(),
+        let temporary = if self.temporary.is_empty() {
+            vec![std::env::temp_dir()]
+        } else {
+            self.temporary.clone()
         };
         // Its files are removed there, even if the program changes its directory meanwhile.
         let temporary = temporary.into_iter().map(resolved).collect();
         // As the command does: files by their first bytes and their names, records as they come.
-        let decompress = match sources.iter().all(|source| source.path().is_some()) {
-            true => Decompress::Auto,
-            false => Decompress::Never,
+        let decompress = if sources.iter().all(|source| source.path().is_some()) {
+            Decompress::Auto
+        } else {
+            Decompress::Never
         };
         let compress = match &target {
             Target::Path(path) => Compression::of_name(path),

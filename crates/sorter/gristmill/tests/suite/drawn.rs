@@ -137,9 +137,10 @@ impl Kind {
         // The first column is `n`, the others have names of any length.
         let more = "x".repeat(bytes);
         let separator = &end[..1];
-        match more.is_empty() {
-            true => format!("n{end}").into_bytes(),
-            false => format!("n{separator}{more}{end}").into_bytes(),
+        if more.is_empty() {
+            format!("n{end}").into_bytes()
+        } else {
+            format!("n{separator}{more}{end}").into_bytes()
         }
     }
 
@@ -204,9 +205,10 @@ impl Kind {
                 of(body, key)
             }
             Kind::CsvUnnamed => {
-                let text = match random.one_in(40) {
-                    true => format!("\"{shown}\n\""),
-                    false => shown,
+                let text = if random.one_in(40) {
+                    format!("\"{shown}\n\"")
+                } else {
+                    shown
                 };
                 of(format!("{number};{text}").into_bytes(), ordered(-number))
             }
@@ -240,9 +242,10 @@ impl Case {
     fn drawn(random: &mut Random) -> Case {
         let kind = Kind::drawn(random);
         let header_bytes = random.of(&[0, 0, 1, 100, 100_000]);
-        let header = match kind.has_header() {
-            true => kind.header(header_bytes),
-            false => Vec::new(),
+        let header = if kind.has_header() {
+            kind.header(header_bytes)
+        } else {
+            Vec::new()
         };
         let is_large = random.one_in(120);
         let count = match random.below(8) {
@@ -426,9 +429,10 @@ impl Case {
             }
             _ => {
                 let paths = self.files(place, random, is_merge);
-                let report = match is_merge {
-                    true => self.sorter(place).merge_files(paths, &out)?,
-                    false => self.sorter(place).sort_files(paths, &out)?,
+                let report = if is_merge {
+                    self.sorter(place).merge_files(paths, &out)?
+                } else {
+                    self.sorter(place).sort_files(paths, &out)?
                 };
                 Ok((content(&out), report))
             }
@@ -469,9 +473,10 @@ pub fn drain(
     while left > 0 {
         left -= 1;
         let is_patient = random.one_in(2);
-        let next = match is_patient {
-            true => sorted.next()?,
-            false => sorted.try_next()?,
+        let next = if is_patient {
+            sorted.next()?
+        } else {
+            sorted.try_next()?
         };
         match next {
             Some(record) => all.extend_from_slice(record),

@@ -191,9 +191,10 @@ fn records_pass_without_waiting_where_they_can() {
         for mut record in records(RECORDS) {
             // A length for the format that has one.
             record[..2].copy_from_slice(&98_u16.to_be_bytes());
-            match feed.try_push(&record).unwrap() {
-                true => at_once += 1,
-                false => feed.push(&record).unwrap(),
+            if feed.try_push(&record).unwrap() {
+                at_once += 1
+            } else {
+                feed.push(&record).unwrap()
             }
             expected.push(record);
         }

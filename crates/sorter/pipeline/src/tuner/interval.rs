@@ -106,9 +106,10 @@ impl Span {
 
     /// Whether the rate is usable, or good enough to prove a gain.
     pub(super) fn tells(&self, to_prove: bool) -> bool {
-        let (units, seconds) = match to_prove {
-            false => (FEW_UNITS, LONG_S),
-            true => (MANY_UNITS, 2.0 * LONG_S),
+        let (units, seconds) = if to_prove {
+            (MANY_UNITS, 2.0 * LONG_S)
+        } else {
+            (FEW_UNITS, LONG_S)
         };
         self.units >= units || self.seconds >= seconds
     }

@@ -64,9 +64,10 @@ impl Quoting {
             // Outside of quotes. A quote matters only behind a separator.
             let Some(found) = memchr::memchr2(self.quote, b'\n', rest) else {
                 let last = rest.last();
-                *place = match last == Some(&self.separator) {
-                    true => InRow::FieldStart,
-                    false => InRow::Plain,
+                *place = if last == Some(&self.separator) {
+                    InRow::FieldStart
+                } else {
+                    InRow::Plain
                 };
                 return None;
             };
@@ -75,10 +76,7 @@ impl Quoting {
                 return Some(at + found + 1);
             }
             let opens = found > 0 && rest[found - 1] == self.separator;
-            *place = match opens {
-                true => InRow::Quoted,
-                false => InRow::Plain,
-            };
+            *place = if opens { InRow::Quoted } else { InRow::Plain };
             at += found + 1;
         }
     }

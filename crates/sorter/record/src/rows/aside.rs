@@ -46,10 +46,11 @@ impl RowAside<'_> {
             Dialect::Tsv => {
                 for field in [self.file, line.as_bytes(), self.reason.as_bytes()] {
                     let is_end = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
-                    out.extend(field.iter().map(|byte| match is_end(byte) {
-                        true => b' ',
-                        false => *byte,
-                    }));
+                    out.extend(
+                        field
+                            .iter()
+                            .map(|byte| if is_end(byte) { b' ' } else { *byte }),
+                    );
                     out.push(b'\t');
                 }
                 out.extend(self.row);

@@ -122,9 +122,10 @@ impl RowCheck {
         let unseen = values.filter(|((value, _), seen)| {
             matches!(value.place, RowPlace::Path(_)) && !seen.load(Relaxed)
         });
-        match self.seen.any_row.load(Relaxed) {
-            true => unseen.map(|((_, place), _)| place.clone()).collect(),
-            false => Vec::new(),
+        if self.seen.any_row.load(Relaxed) {
+            unseen.map(|((_, place), _)| place.clone()).collect()
+        } else {
+            Vec::new()
         }
     }
 

@@ -108,9 +108,10 @@ impl fmt::Display for RowKey {
         let direction = if self.descending { ":desc" } else { "" };
         let short = format!("{}{direction}", self.name);
         let is_same = short.parse().is_ok_and(|key: RowKey| key == *self);
-        match is_same {
-            true => f.write_str(&short),
-            false => write!(f, "{}:{}{direction}", self.name, self.kind.name()),
+        if is_same {
+            f.write_str(&short)
+        } else {
+            write!(f, "{}:{}{direction}", self.name, self.kind.name())
         }
     }
 }

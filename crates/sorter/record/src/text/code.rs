@@ -317,13 +317,12 @@ fn with_scratch<T>(then: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> T) -> T {
 /// Writes the encoding of a field; zeros stand for bytes that the record does not have.
 fn encode_field(field: Field, key: &[u8], out: &mut impl Sink) {
     let mut padded = Vec::new();
-    let key = match key.len() < field.bytes {
-        true => {
-            padded.extend_from_slice(key);
-            padded.resize(field.bytes, 0);
-            &padded
-        }
-        false => key,
+    let key = if key.len() < field.bytes {
+        padded.extend_from_slice(key);
+        padded.resize(field.bytes, 0);
+        &padded
+    } else {
+        key
     };
     let width = field.width();
     for from in (0..width).step_by(WORD_BYTES) {

@@ -56,10 +56,7 @@ impl<S: Sink> CollationKeySink for Key<'_, S> {
 
     fn write(&mut self, (): &mut (), bytes: &[u8]) -> Result<(), Full> {
         self.0.push_all(bytes);
-        match self.0.is_full() {
-            true => Err(Full),
-            false => Ok(()),
-        }
+        if self.0.is_full() { Err(Full) } else { Ok(()) }
     }
 
     fn finish(&mut self, (): ()) -> Result<(), Full> {
@@ -177,9 +174,10 @@ fn malformed(tag: &str) -> LocaleError {
     let instead = name.replace('_', "-");
     let is_posix = name != tag || name.contains('_');
     let parsed = icu_locale_core::Locale::from_str(&instead);
-    match is_posix && parsed.is_ok_and(|parsed| !parsed.id.language.is_unknown()) {
-        true => LocaleError::Posix { given, instead },
-        false => LocaleError::Malformed(given),
+    if is_posix && parsed.is_ok_and(|parsed| !parsed.id.language.is_unknown()) {
+        LocaleError::Posix { given, instead }
+    } else {
+        LocaleError::Malformed(given)
     }
 }
 

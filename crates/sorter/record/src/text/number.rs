@@ -262,9 +262,10 @@ fn unit_order(key: &[u8], fold: bool) -> i8 {
 pub(super) fn length(text: &[u8], human: bool) -> usize {
     let number = scan(text);
     let unit = text.get(number.length).map_or(0, |&byte| unit(byte, false));
-    match number.found {
-        true => number.length + usize::from(human && unit > 0),
-        false => 0,
+    if number.found {
+        number.length + usize::from(human && unit > 0)
+    } else {
+        0
     }
 }
 

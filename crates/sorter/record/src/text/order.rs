@@ -120,12 +120,15 @@ impl TextOrder {
             if inherits {
                 key.options = global;
             }
-            key.options.check().map_err(|error| match inherits {
-                true => TextOrderError::Global(error),
-                false => TextOrderError::Key {
-                    key: place + 1,
-                    error,
-                },
+            key.options.check().map_err(|error| {
+                if inherits {
+                    TextOrderError::Global(error)
+                } else {
+                    TextOrderError::Key {
+                        key: place + 1,
+                        error,
+                    }
+                }
             })?;
         }
         let parts = keys.iter().map(|key| Part::new(key, separator, salt));
@@ -159,9 +162,10 @@ impl TextOrder {
     /// The order of records with lengths by some of their bytes; without any, by all.
     pub(crate) fn of_stretches(stretches: Vec<Stretch>, ties: TextTies) -> TextOrder {
         let parts: Vec<Part> = stretches.into_iter().map(Part::of_stretch).collect();
-        match parts.is_empty() {
-            true => TextOrder::of_values(Vec::new(), ties),
-            false => TextOrder::of_parts(parts, KeyOptions::default(), ties),
+        if parts.is_empty() {
+            TextOrder::of_values(Vec::new(), ties)
+        } else {
+            TextOrder::of_parts(parts, KeyOptions::default(), ties)
         }
     }
 
@@ -232,10 +236,7 @@ impl TextOrder {
     /// whole line.
     #[must_use]
     pub fn given(&self) -> &[TextKey] {
-        match self.keyed {
-            true => &self.keys,
-            false => &[],
-        }
+        if self.keyed { &self.keys } else { &[] }
     }
 
     /// The byte between fields.

@@ -211,11 +211,11 @@ impl WrittenBefore<'_> {
         let dropped = written.dropped.size;
         check_size("dropped", dropped, came.bytes, framing)?;
         // A record is dropped only behind another one.
-        let most = match job.unique {
-            true => came
-                .records
-                .saturating_sub(u64::from(self.kept.records == 0)),
-            false => 0,
+        let most = if job.unique {
+            came.records
+                .saturating_sub(u64::from(self.kept.records == 0))
+        } else {
+            0
         };
         within(
             "records dropped",
@@ -268,19 +268,21 @@ fn check_left(left: &Left, end: u64) -> Result<(), String> {
     within("left begin", left.begin, 0, BLOCK_BYTES as usize)?;
     let begin = u128::from(left.block) * u128::from(BLOCK_BYTES) + left.begin as u128;
     let is_end = begin + left.bytes.len() as u128 == u128::from(end);
-    match is_end && left.block == end / BLOCK_BYTES {
-        true => Ok(()),
-        false => Err(format!(
+    if is_end && left.block == end / BLOCK_BYTES {
+        Ok(())
+    } else {
+        Err(format!(
             "bytes are left of disk block {}, not at byte {end}",
             left.block
-        )),
+        ))
     }
 }
 
 fn within(what: &str, value: usize, least: usize, most: usize) -> Result<(), String> {
-    match (least..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{what} is {value}, not {least} to {most}")),
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{what} is {value}, not {least} to {most}"))
     }
 }
 

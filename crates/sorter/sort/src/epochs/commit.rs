@@ -77,9 +77,10 @@ impl RankSort<'_> {
         let (node, contents) = (self.node, &*self.job.contents);
         if let Some(output) = &range.run.output {
             let (header, settled) = (contents.header(), &sorted.settled);
-            let is_empty = match output.is_shared() {
-                true => self.parts.total_out() == 0,
-                false => settled.sum.size.records == 0,
+            let is_empty = if output.is_shared() {
+                self.parts.total_out() == 0
+            } else {
+                settled.sum.size.records == 0
             };
             if is_empty && !header.is_empty() {
                 output.write_header(node, header).await?;

@@ -141,9 +141,10 @@ impl Opener<'_> {
         let whole = opened.whole();
         let inputs = self.with_cuts(opened.inputs).await?;
         // The fingerprint of a resumable sort was compared before any file was opened.
-        let fingerprint = match job.resume.is_some() || job.is_alone(node) {
-            true => None,
-            false => Some(Fingerprint::new(job, whole.bytes)?),
+        let fingerprint = if job.resume.is_some() || job.is_alone(node) {
+            None
+        } else {
+            Some(Fingerprint::new(job, whole.bytes)?)
         };
         let inputs = self.cut(inputs, rank, node.nodes());
         let seen = Seen {
@@ -203,9 +204,10 @@ impl Opener<'_> {
     /// The parts that are there, and those that are not or have changed. No index is made for that.
     async fn find(&self, all: &[Part]) -> (Vec<(Vec<u32>, Opened)>, Access) {
         let numbers = 0..all.len() as u32;
-        let groups: Vec<Vec<u32>> = match self.job.shared {
-            true => vec![numbers.collect()],
-            false => numbers.map(|part| vec![part]).collect(),
+        let groups: Vec<Vec<u32>> = if self.job.shared {
+            vec![numbers.collect()]
+        } else {
+            numbers.map(|part| vec![part]).collect()
         };
         let (mut access, mut opened) = (Access::default(), Vec::new());
         for parts in groups {
@@ -283,9 +285,10 @@ impl Opener<'_> {
         if let Some(source) = inputs.undivided() {
             return Err(not_divisible(source).into());
         }
-        let ends = match job.resume.is_some() || job.shared {
-            true => probe_checksum(node, job, &Arc::new(inputs.clone())).await?,
-            false => 0,
+        let ends = if job.resume.is_some() || job.shared {
+            probe_checksum(node, job, &Arc::new(inputs.clone())).await?
+        } else {
+            0
         };
         Ok(Opened { inputs, ends })
     }
@@ -334,17 +337,19 @@ impl Opener<'_> {
 
     /// The inputs with indexes, if they need some.
     async fn with_cuts(&self, inputs: Inputs) -> Result<Inputs, Failure> {
-        match inputs.lack_indexes() {
-            true => with_indexes(self.node, self.job, inputs).await,
-            false => Ok(inputs),
+        if inputs.lack_indexes() {
+            with_indexes(self.node, self.job, inputs).await
+        } else {
+            Ok(inputs)
         }
     }
 
     /// A part of an input that all ranks name; otherwise all of it.
     fn cut(&self, inputs: Inputs, part: u32, parts: u32) -> Inputs {
-        match self.job.shared && !self.job.is_alone(self.node) {
-            true => inputs.part(part, parts),
-            false => inputs,
+        if self.job.shared && !self.job.is_alone(self.node) {
+            inputs.part(part, parts)
+        } else {
+            inputs
         }
     }
 }

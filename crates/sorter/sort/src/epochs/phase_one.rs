@@ -179,9 +179,10 @@ impl<'a> RankSort<'a> {
     ) -> Result<(), Failure> {
         let node = self.node;
         // No rank knows the last record of another.
-        let ranges = match self.job.contents.is_unique() {
-            true => ranges.undivided(),
-            false => ranges,
+        let ranges = if self.job.contents.is_unique() {
+            ranges.undivided()
+        } else {
+            ranges
         };
         let partitions = range.as_mut().and_then(|range| range.splitters.take());
         let divided = (ranges, partitions.unwrap_or_else(|| Splitters::even(1)));

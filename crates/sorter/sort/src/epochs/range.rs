@@ -216,13 +216,12 @@ impl<'a> RankSort<'a> {
             }
             .into());
         }
-        let output = match checkpoint.is_named(node).await {
-            true => None,
-            false => {
-                let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
-                let known = (draft.as_path(), Some(begun.draft));
-                Some(Arc::new(Output::keep(node, target, known, io).await?))
-            }
+        let output = if checkpoint.is_named(node).await {
+            None
+        } else {
+            let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
+            let known = (draft.as_path(), Some(begun.draft));
+            Some(Arc::new(Output::keep(node, target, known, io).await?))
         };
         let places = checkpoint.site.directories.clone();
         let planning = self.planning(output.as_deref(), places.clone());

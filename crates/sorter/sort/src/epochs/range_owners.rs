@@ -106,9 +106,10 @@ pub(crate) fn assign_ranges(
             }
             _ => false,
         };
-        match is_kept {
-            true => continued.extend([range]),
-            false => lost.push(range),
+        if is_kept {
+            continued.extend([range])
+        } else {
+            lost.push(range)
         }
         owners.push(copy.map(|(rank, _)| rank));
     }

@@ -124,9 +124,10 @@ fn furthest(
     for checkpoint in wanted {
         let range = checkpoint.begun.range;
         let known = mine.get(&range).map(|known| known.epochs.len());
-        match known.is_none_or(|known| known < checkpoint.epochs.len()) {
-            true => others.extend(mine.insert(range, checkpoint)),
-            false => others.push(checkpoint),
+        if known.is_none_or(|known| known < checkpoint.epochs.len()) {
+            others.extend(mine.insert(range, checkpoint))
+        } else {
+            others.push(checkpoint)
         }
     }
     (mine, others)
@@ -235,9 +236,10 @@ impl Found {
 }
 
 fn is_ranked(resume: &Resume) -> bool {
-    match resume.temporary.is_empty() {
-        true => resume.target.parent().is_some_and(names_rank),
-        false => resume.temporary.iter().any(|path| names_rank(path)),
+    if resume.temporary.is_empty() {
+        resume.target.parent().is_some_and(names_rank)
+    } else {
+        resume.temporary.iter().any(|path| names_rank(path))
     }
 }
 

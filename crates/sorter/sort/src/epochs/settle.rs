@@ -157,10 +157,11 @@ impl RankSort<'_> {
             let all: u64 = self.common.parts.iter().map(Part::out_bytes).sum();
             let bytes = all - (self.set_aside() + skipped).bytes;
             let framing = self.job.contents.framing();
-            let records = match framing.is_fixed() {
-                true => framing.size_of(bytes).records,
+            let records = if framing.is_fixed() {
+                framing.size_of(bytes).records
+            } else {
                 // Only the bytes of lines are known in advance.
-                false => out.size.records,
+                out.size.records
             };
             let size = Size { records, bytes };
             all_there(Sum { size, ..out }, out)?;

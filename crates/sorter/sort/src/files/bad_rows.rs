@@ -113,9 +113,10 @@ impl BadRows {
         for &(bytes, before) in &aside.stretches {
             let (stretch, behind) = rest.split_at(bytes);
             let mut line = place.line.map(|line| line + before);
-            let (open, rows) = match is_open(stretch, framing) {
-                true => (Some(stretch), &[][..]),
-                false => (None, stretch),
+            let (open, rows) = if is_open(stretch, framing) {
+                (Some(stretch), &[][..])
+            } else {
+                (None, stretch)
             };
             for row in open.into_iter().chain(framing.split(rows)) {
                 let bad = self.contents.mistake(row);

@@ -100,9 +100,10 @@ impl Inputs {
     ) -> Result<Inputs, Failure> {
         let mut inputs = Inputs::none(framing);
         // The system reads ahead of a file that is read front to back.
-        let io = match framing.is_chained() && !reading.in_parts {
-            true => IoChoice::Buffered,
-            false => reading.io,
+        let io = if framing.is_chained() && !reading.in_parts {
+            IoChoice::Buffered
+        } else {
+            reading.io
         };
         let reading = Reading { io, ..reading };
         inputs.reading = reading;
@@ -362,12 +363,11 @@ impl Input {
         let path = self.source.path().expect("standard input stays open");
         let file = node.open(path, self.source.how(self.direct)).await?;
         is_unchanged(path, &self.seen, &file.metadata())?;
-        match self.is_compressed {
-            true => {
-                let contents = self.reading.behind(node, file, self.skipped).await?;
-                contents.ok_or_else(|| replaced(path).into())
-            }
-            false => Ok(file),
+        if self.is_compressed {
+            let contents = self.reading.behind(node, file, self.skipped).await?;
+            contents.ok_or_else(|| replaced(path).into())
+        } else {
+            Ok(file)
         }
     }
 }

@@ -108,9 +108,10 @@ impl Manifest {
             format,
             keys,
             stable: contents.is_stable(),
-            record_bytes: match contents.framing().is_fixed() {
-                true => contents.framing().longest(),
-                false => 0,
+            record_bytes: if contents.framing().is_fixed() {
+                contents.framing().longest()
+            } else {
+                0
             },
             header_bytes: contents.header().len() as u64,
             records: 0,
@@ -270,11 +271,12 @@ impl Manifest {
         let place = |file: &ListedFile| -> Option<Placed> {
             let path = Path::new(&file.path);
             let name = path.file_name()?.to_str()?.to_owned();
-            let number = match is_name(&file.path) {
-                true => 0,
-                false => directories
+            let number = if is_name(&file.path) {
+                0
+            } else {
+                directories
                     .iter()
-                    .position(|directory| is_at_home && path.parent() == Some(directory))?,
+                    .position(|directory| is_at_home && path.parent() == Some(directory))?
             };
             is_part(&name).then_some((number, name))
         };

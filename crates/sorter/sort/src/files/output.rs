@@ -247,13 +247,15 @@ impl Output {
     /// The directories for spill files: those of the job, or else those of the output, or else the
     /// current one.
     pub(crate) fn spill_directories(&self, job: &Job) -> Vec<PathBuf> {
-        let beside = match job.temporary.is_empty() {
-            true => self.directories(),
-            false => job.temporary.clone(),
+        let beside = if job.temporary.is_empty() {
+            self.directories()
+        } else {
+            job.temporary.clone()
         };
-        match beside.is_empty() {
-            true => vec![PathBuf::from(".")],
-            false => beside,
+        if beside.is_empty() {
+            vec![PathBuf::from(".")]
+        } else {
+            beside
         }
     }
 

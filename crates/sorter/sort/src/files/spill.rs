@@ -214,9 +214,12 @@ impl Spill {
     ) -> Result<Extent, Failure> {
         self.make(node).await?;
         loop {
-            let step = |state: &mut State| match state.closed {
-                true => Some(Err(Closed)),
-                false => state.logs.take(to.directory, to.position, bytes).map(Ok),
+            let step = |state: &mut State| {
+                if state.closed {
+                    Some(Err(Closed))
+                } else {
+                    state.logs.take(to.directory, to.position, bytes).map(Ok)
+                }
             };
             match self.shared.wait_for(node, step).await? {
                 Taken::Now(extent) => return Ok(extent),

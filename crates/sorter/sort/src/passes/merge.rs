@@ -79,13 +79,14 @@ struct MergeSort<'a> {
 
 impl MergeSort<'_> {
     async fn sort(&self) -> Result<(Vec<StageReport>, Outcome), Failure> {
-        let (mut runs, mut stages, memory) = match self.merges_inputs() {
-            true => (
+        let (mut runs, mut stages, memory) = if self.merges_inputs() {
+            (
                 runs_of(self.run),
                 Vec::new(),
                 self.memory(&self.run.pipeline())?,
-            ),
-            false => self.form_runs().await?,
+            )
+        } else {
+            self.form_runs().await?
         };
         let formed = runs.len();
         while runs.len() > self.fan_in() {
@@ -129,9 +130,10 @@ impl MergeSort<'_> {
     /// Runs that are merged at once.
     fn fan_in(&self) -> usize {
         let asked = self.run.job.tuning.fan_in.unwrap_or(usize::MAX);
-        match self.merges_inputs() {
-            true => inputs_at_once(self.run.job, &self.run.plan),
-            false => self.merging.fan_in.min(asked.max(2)),
+        if self.merges_inputs() {
+            inputs_at_once(self.run.job, &self.run.plan)
+        } else {
+            self.merging.fan_in.min(asked.max(2))
         }
     }
 
@@ -236,9 +238,10 @@ impl MergeSort<'_> {
         let blocks = self.start_selector(pipeline, memory, blocks);
         let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
         let blocks_of = |input: &Input| input.bytes.div_ceil(merging.block_room as u64);
-        let input_blocks = match run.inputs.is_indexed() {
-            true => run.plan.units,
-            false => run.inputs.files.iter().map(blocks_of).sum(),
+        let input_blocks = if run.inputs.is_indexed() {
+            run.plan.units
+        } else {
+            run.inputs.files.iter().map(blocks_of).sum()
         };
         let loads = Loads {
             blocks,
@@ -328,9 +331,10 @@ impl MergeSort<'_> {
     ) -> Result<Vec<StageReport>, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let parts = output_parts(run, &self.spill, &runs).await?;
-        let phase = match self.merges_inputs() {
-            true => Phase::MergeInputs,
-            false => Phase::Merge,
+        let phase = if self.merges_inputs() {
+            Phase::MergeInputs
+        } else {
+            Phase::Merge
         };
         let bytes = runs.iter().map(|run| run.size().bytes).sum();
         run.job.control.enter(phase.name(), bytes);

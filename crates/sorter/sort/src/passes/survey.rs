@@ -135,9 +135,10 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
         let file = input.open_again(node).await?;
         let (skipped, _) = input.front();
         // Reads of files begin with a disk block.
-        let mut aside = match file.is_sequential() {
-            true => 0,
-            false => (skipped % BLOCK_BYTES) as usize,
+        let mut aside = if file.is_sequential() {
+            0
+        } else {
+            (skipped % BLOCK_BYTES) as usize
         };
         let (mut at, mut scanner) = (skipped - aside as u64, framing.scanner());
         let mut rows = as_lines.map(|rows| rows.dialect.framing().scanner());

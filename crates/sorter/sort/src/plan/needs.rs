@@ -96,9 +96,10 @@ fn most_chunks(needs: &[Need], limit: u64, chunks: usize) -> Option<usize> {
     let (mut most, mut too_many) = (0, chunks);
     while most + 1 < too_many {
         let middle = most.midpoint(too_many);
-        match fits(middle as u64) {
-            true => most = middle,
-            false => too_many = middle,
+        if fits(middle as u64) {
+            most = middle
+        } else {
+            too_many = middle
         }
     }
     fits(most as u64).then_some(most)
@@ -290,9 +291,10 @@ impl Plan {
     fn resample(&self) -> Need {
         let bytes = self.resample_bytes();
         let need = Need::new("sample of a partition", bytes);
-        match bytes > self.least_resample_bytes() {
-            true => need.along(0, self.chunk_bytes as u64, Spilling::RESAMPLE_SHARE, 0),
-            false => need,
+        if bytes > self.least_resample_bytes() {
+            need.along(0, self.chunk_bytes as u64, Spilling::RESAMPLE_SHARE, 0)
+        } else {
+            need
         }
     }
 

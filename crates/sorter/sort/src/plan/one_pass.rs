@@ -103,9 +103,10 @@ impl Plan {
         let (distributors, buckets) = (given.distributors(units), given.buckets());
         let chunk = given.chunk_bytes(buckets as u64, distributors);
         let full_chunks = shape.bytes.unwrap_or(0).div_ceil(framing.whole(chunk));
-        let writers = match shape.sequential_output {
-            true => 1,
-            false => tuning.writers.unwrap_or(WRITERS),
+        let writers = if shape.sequential_output {
+            1
+        } else {
+            tuning.writers.unwrap_or(WRITERS)
         };
         Plan {
             framing,
@@ -224,9 +225,10 @@ impl Given<'_> {
 
 /// Buckets of about a cache's size, if a sample can tell their bounds.
 pub(super) fn wanted_buckets(bytes: u64, framing: Framing) -> u64 {
-    let sampled = match framing.is_fixed() {
-        true => u64::MAX,
-        false => bytes / SAMPLED_SHARE / framing.mean() as u64,
+    let sampled = if framing.is_fixed() {
+        u64::MAX
+    } else {
+        bytes / SAMPLED_SHARE / framing.mean() as u64
     };
     (bytes / BUCKET_BYTES).min((sampled / LINES_PER_BUCKET).max(1))
 }

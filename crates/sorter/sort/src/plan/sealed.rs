@@ -9,18 +9,20 @@ pub(super) const MARKS_SHARE: u64 = 32;
 impl Plan {
     /// A chunk of about that size which takes any record: its bytes, and its capacity.
     pub(super) fn sealed(&self, wanted: u64) -> (u64, ChunkShape) {
-        let marks = match self.stable {
-            true => (wanted / MARKS_SHARE).max(MARK_BYTES as u64),
-            false => 0,
+        let marks = if self.stable {
+            (wanted / MARKS_SHARE).max(MARK_BYTES as u64)
+        } else {
+            0
         };
         let beyond_records = FOOTER_BYTES as u64 + marks;
         let least = self.framing.longest() as u64 + beyond_records;
         let bytes = (wanted - wanted % BLOCK_BYTES).max(least.next_multiple_of(BLOCK_BYTES));
         let shape = ChunkShape {
             room: self.framing.whole(bytes - beyond_records) as u32,
-            marks: match self.stable {
-                true => marks as u32 / MARK_BYTES as u32,
-                false => u32::MAX,
+            marks: if self.stable {
+                marks as u32 / MARK_BYTES as u32
+            } else {
+                u32::MAX
             },
         };
         (bytes, shape)

@@ -118,9 +118,10 @@ fn least_above(mut low: u64, works: impl Fn(u64) -> bool) -> u64 {
     }
     while low + 1 < high {
         let middle = low.midpoint(high);
-        match works(middle) {
-            true => high = middle,
-            false => low = middle,
+        if works(middle) {
+            high = middle
+        } else {
+            low = middle
         }
     }
     high

@@ -22,9 +22,10 @@ impl Plan {
         let spare = |asked: Option<usize>| usize::from(is_tuned && asked.is_none());
         Plan {
             spare_readers: spare(tuning.readers),
-            spare_writers: match shape.sequential_output {
-                true => 0,
-                false => spare(tuning.writers),
+            spare_writers: if shape.sequential_output {
+                0
+            } else {
+                spare(tuning.writers)
             },
             ..self.clone()
         }

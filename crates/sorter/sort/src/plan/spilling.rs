@@ -149,10 +149,7 @@ impl Plan {
         let (record, cores) = (self.framing.mean() as u64, given.cores as u64);
         // Sorting takes a part of the memory of the records, and marks a part of that.
         let sorting = Workspace::bytes(1).min(record * 4) * cores / (cores + 2);
-        let marks = match self.stable {
-            true => record / MARKS_SHARE,
-            false => 0,
-        };
+        let marks = if self.stable { record / MARKS_SHARE } else { 0 };
         let free = match given.memory_bytes.checked_sub(self.needed()) {
             // Whether there is one partition, which needs less, is not known yet.
             None if self.tight => 0,
@@ -261,9 +258,10 @@ impl Plan {
 
     /// Partitions that are sorted or read back at a time; each may take an equal part of chunks.
     pub(super) fn partitions_at_once(&self) -> usize {
-        match self.tight && self.buckets == 1 {
-            true => 1,
-            false => self.sorters + 2,
+        if self.tight && self.buckets == 1 {
+            1
+        } else {
+            self.sorters + 2
         }
     }
 

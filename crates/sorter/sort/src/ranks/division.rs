@@ -127,9 +127,10 @@ impl Division {
 
     /// Splitters of this rank's range.
     pub(crate) fn partitions(&self, contents: &dyn Contents, buckets: usize) -> Splitters {
-        match self.own.is_empty() {
-            true => Splitters::even(1),
-            false => contents.splitters(&self.own, buckets),
+        if self.own.is_empty() {
+            Splitters::even(1)
+        } else {
+            contents.splitters(&self.own, buckets)
         }
     }
 }

@@ -75,9 +75,10 @@ impl Fingerprint {
     /// # Errors
     /// When its order is none.
     pub(crate) fn framing(&self) -> Result<Framing, FormatError> {
-        let ties = match self.stable {
-            true => Ties::Position,
-            false => Ties::Record,
+        let ties = if self.stable {
+            Ties::Position
+        } else {
+            Ties::Record
         };
         let order = Comparison::parse(&self.format, &self.keys, ties)?;
         Ok(Framing::ending(order.framing()))

@@ -102,9 +102,10 @@ impl Planning<'_> {
             framing: job.contents.framing(),
             ..self.shape(inputs.bytes, inputs.coding)
         };
-        match job.contents.counts() {
-            true => self.choose_beside_counter(job, &shape, inputs).await,
-            false => choose(self.node, job, &shape, inputs).await,
+        if job.contents.counts() {
+            self.choose_beside_counter(job, &shape, inputs).await
+        } else {
+            choose(self.node, job, &shape, inputs).await
         }
     }
 
@@ -244,15 +245,17 @@ impl Planning<'_> {
         let own = plan.input_bytes.unwrap_or(0);
         let (output_bytes, beside) = output.due(self.node, own, temporary_bytes);
         // The length of a compressed output is not known, and a pipe has no directory.
-        let outputs = match output.is_sequential() {
-            true => Vec::new(),
-            false => output.directories(),
+        let outputs = if output.is_sequential() {
+            Vec::new()
+        } else {
+            output.directories()
         };
         let temporary = self.temporary.clone();
         // Beside a file that all ranks write, all ranks spill.
-        let temporary_bytes = match self.job.temporary.is_empty() {
-            true => beside,
-            false => temporary_bytes,
+        let temporary_bytes = if self.job.temporary.is_empty() {
+            beside
+        } else {
+            temporary_bytes
         };
         let demand = Demand {
             outputs,

@@ -72,9 +72,10 @@ pub(crate) async fn probe_checksum(
     if total == 0 {
         return Ok(0);
     }
-    let (probed, probe_bytes) = match framing.is_fixed() {
-        true => (framing, framing.longest()),
-        false => (Framing::fixed(1), BLOCK_BYTES.min(total) as usize),
+    let (probed, probe_bytes) = if framing.is_fixed() {
+        (framing, framing.longest())
+    } else {
+        (Framing::fixed(1), BLOCK_BYTES.min(total) as usize)
     };
     let last = probed.most_in(total - probe_bytes as u64);
     let room = probe_bytes.next_multiple_of(BLOCK_BYTES as usize) + 3 * BLOCK_BYTES as usize;
@@ -95,9 +96,10 @@ pub(crate) async fn probe_checksum(
         let file = files.of(node, unit.input).await?;
         let read = InFlight::submit(node, file, unit, buffer);
         let mut block = read.wait(node, probed).await?.block;
-        let crc = match framing.is_fixed() {
-            true => job.contents.measure(&mut block)?,
-            false => kernel::block_crc(&block.buffer.bytes()[block.range()]).into(),
+        let crc = if framing.is_fixed() {
+            job.contents.measure(&mut block)?
+        } else {
+            kernel::block_crc(&block.buffer.bytes()[block.range()]).into()
         };
         sum = sum.rotate_left(1).wrapping_add(crc);
     }

@@ -73,12 +73,13 @@ impl Block {
 
     /// A mark for each stretch of successive input records.
     pub(crate) fn stretches(&self) -> Vec<Mark> {
-        match self.marks.is_empty() {
-            true => vec![Mark {
+        if self.marks.is_empty() {
+            vec![Mark {
                 start: 0,
                 position: self.first,
-            }],
-            false => self.marks.clone(),
+            }]
+        } else {
+            self.marks.clone()
         }
     }
 

@@ -294,9 +294,10 @@ impl Sorted<'_> {
             at: 0,
         };
         let one = contents.gather(self, row, Room::Covering(1), place);
-        match buffer.is_counted() {
-            true => Vec::new(),
-            false => buffer.bytes()[..one.bytes as usize].to_vec(),
+        if buffer.is_counted() {
+            Vec::new()
+        } else {
+            buffer.bytes()[..one.bytes as usize].to_vec()
         }
     }
 }

@@ -95,9 +95,10 @@ impl Framing {
 
     /// Bytes of the longest record in a sample.
     pub(crate) fn longest_sampled(self) -> usize {
-        match self.is_fixed() {
-            true => self.longest(),
-            false => self.longest().min(SAMPLED_LINE_BYTES),
+        if self.is_fixed() {
+            self.longest()
+        } else {
+            self.longest().min(SAMPLED_LINE_BYTES)
         }
     }
 
@@ -105,43 +106,44 @@ impl Framing {
     /// ends far behind it.
     pub(crate) fn around(self) -> usize {
         let block = BLOCK_BYTES as usize;
-        match self.is_fixed() {
-            true => 2 * block,
-            false => self.longest().next_multiple_of(block) + 2 * block,
+        if self.is_fixed() {
+            2 * block
+        } else {
+            self.longest().next_multiple_of(block) + 2 * block
         }
     }
 
     /// Bytes of a place that a sample reads.
     pub(crate) fn sampled_place(self) -> u64 {
-        match self.is_fixed() {
-            true => self.whole(BLOCK_BYTES).max(self.longest() as u64),
-            false => BLOCK_BYTES,
+        if self.is_fixed() {
+            self.whole(BLOCK_BYTES).max(self.longest() as u64)
+        } else {
+            BLOCK_BYTES
         }
     }
 
     /// Chunks of that room that records of `bytes` bytes fill at most, beside one for each bucket.
     pub(crate) fn chunks_of(self, bytes: u64, room: u32) -> usize {
         let full = (bytes / u64::from(room)) as usize;
-        match self.is_fixed() {
-            true => full,
-            // Two chunks of a bucket have more than the room of one: a line did not fit.
-            false => 2 * full + 1,
-        }
+        // Two chunks of a bucket have more than the room of one: a line did not fit.
+        if self.is_fixed() { full } else { 2 * full + 1 }
     }
 
     /// Bytes of the sample of one place, with the ends and positions of its records.
     pub(crate) fn sampled_bytes(self) -> u64 {
-        match self.is_fixed() {
-            true => self.sampled_place(),
-            false => SAMPLED_LINES as u64 * 16 + BLOCK_BYTES + self.longest_sampled() as u64,
+        if self.is_fixed() {
+            self.sampled_place()
+        } else {
+            SAMPLED_LINES as u64 * 16 + BLOCK_BYTES + self.longest_sampled() as u64
         }
     }
 
     /// The most records of a place that a sample takes.
     pub(crate) fn most_sampled(self) -> usize {
-        match self.is_fixed() {
-            true => usize::MAX,
-            false => SAMPLED_LINES,
+        if self.is_fixed() {
+            usize::MAX
+        } else {
+            SAMPLED_LINES
         }
     }
 
@@ -153,10 +155,11 @@ impl Framing {
     /// The room that a record takes in a chunk at least. It bounds the records of a chunk, and with
     /// them the memory that sorting takes.
     pub(crate) fn least_room(self) -> usize {
-        match self.is_fixed() {
-            true => self.longest(),
+        if self.is_fixed() {
+            self.longest()
+        } else {
             // Lines may be a quarter shorter than the mean before a chunk is closed early.
-            false => (self.mean() - self.mean() / 4).clamp(self.shortest(), MOST_LEAST_ROOM),
+            (self.mean() - self.mean() / 4).clamp(self.shortest(), MOST_LEAST_ROOM)
         }
     }
 
@@ -167,9 +170,10 @@ impl Framing {
 
     /// The records of an input of `bytes` bytes, at most, if all of them were seen.
     pub(crate) fn all_in(self, bytes: u64) -> u64 {
-        match self.is_fixed() || self.beyond() < u64::MAX {
-            true => (bytes / self.mean() as u64).saturating_add(1),
-            false => u64::MAX,
+        if self.is_fixed() || self.beyond() < u64::MAX {
+            (bytes / self.mean() as u64).saturating_add(1)
+        } else {
+            u64::MAX
         }
     }
 
@@ -182,9 +186,10 @@ impl Framing {
 
     /// The size of whole records in `bytes` bytes. Lines are counted later.
     pub(crate) fn size_of(self, bytes: u64) -> Size {
-        let records = match self.is_fixed() {
-            true => self.most_in(bytes),
-            false => 0,
+        let records = if self.is_fixed() {
+            self.most_in(bytes)
+        } else {
+            0
         };
         debug_assert!(self.is_whole(bytes));
         Size { records, bytes }
@@ -210,9 +215,10 @@ impl Framing {
     /// The end of the last record that ends within `bytes` bytes, counted from the beginning of a
     /// record. Lines may end anywhere.
     pub(crate) fn whole(self, bytes: u64) -> u64 {
-        match self.is_fixed() {
-            true => bytes - bytes % self.longest() as u64,
-            false => bytes,
+        if self.is_fixed() {
+            bytes - bytes % self.longest() as u64
+        } else {
+            bytes
         }
     }
 
@@ -250,9 +256,10 @@ impl Framing {
     /// Whole records of at most `bytes`, one at least, that end with a disk block where possible.
     pub(crate) fn unit(self, bytes: u64) -> usize {
         let period = self.period();
-        let unit = match bytes > period {
-            true => bytes - bytes % period,
-            false => self.whole_or_one(bytes),
+        let unit = if bytes > period {
+            bytes - bytes % period
+        } else {
+            self.whole_or_one(bytes)
         };
         unit as usize
     }

@@ -89,9 +89,10 @@ impl OpenBucket {
         chunk: &ChunkKind,
         full: &mut Vec<Chunk>,
     ) {
-        match chunk.framing.is_fixed() {
-            true => self.advance_evenly(size, position, chunk, full),
-            false => self.advance_by_buffer(position, chunk, full),
+        if chunk.framing.is_fixed() {
+            self.advance_evenly(size, position, chunk, full)
+        } else {
+            self.advance_by_buffer(position, chunk, full)
         }
         if self.marks.len() >= chunk.shape.marks as usize {
             full.extend(self.close(chunk));

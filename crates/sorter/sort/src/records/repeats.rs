@@ -67,14 +67,16 @@ impl Repeats {
         let (mut seen, mut repeated, mut kept) = (0, 0, Ranges::default());
         records(&mut |at, record| {
             seen += 1;
-            match self.is_repeat(order, record, first + at as u64) {
-                true => repeated += 1,
-                false => kept.add(at, record.len()),
+            if self.is_repeat(order, record, first + at as u64) {
+                repeated += 1
+            } else {
+                kept.add(at, record.len())
             }
         });
-        self.skipped = match repeated < seen / WORTHWHILE {
-            true => (2 * self.skipped).clamp(1, MOST_SKIPPED),
-            false => 0,
+        self.skipped = if repeated < seen / WORTHWHILE {
+            (2 * self.skipped).clamp(1, MOST_SKIPPED)
+        } else {
+            0
         };
         self.left = self.skipped;
         (repeated > 0).then_some(kept)

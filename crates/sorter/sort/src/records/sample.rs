@@ -44,9 +44,10 @@ impl Sample {
 
     /// Adds a line, or its front: that is as good a splitter.
     pub(crate) fn push_line(&mut self, line: &[u8], position: u64, framing: Framing) {
-        match line.len() <= self.longest {
-            true => self.push(line, position),
-            false => self.push(&framing.records().front(line, self.longest), position),
+        if line.len() <= self.longest {
+            self.push(line, position)
+        } else {
+            self.push(&framing.records().front(line, self.longest), position)
         }
     }
 

@@ -139,15 +139,17 @@ pub(super) fn contents_of(
     goes_on: bool,
     sources: &[Source],
 ) -> Result<Arc<dyn Contents>, SortError> {
-    let framing = match goes_on {
-        true => rows.dialect.framing(),
-        false => Framing::Delimited(b'\n'),
+    let framing = if goes_on {
+        rows.dialect.framing()
+    } else {
+        Framing::Delimited(b'\n')
     };
     let lines = lines_of(rows, headers, framing);
     let lines = lines.map_err(|what| header_error(&sources[0], what.to_string()))?;
-    Ok(match rows.unique {
-        true => Arc::new(lines.unique()),
-        false => Arc::new(lines),
+    Ok(if rows.unique {
+        Arc::new(lines.unique())
+    } else {
+        Arc::new(lines)
     })
 }
 
@@ -160,9 +162,10 @@ fn lines_of(
 ) -> Result<Lines, Box<dyn std::error::Error>> {
     // Without a byte there is no row to sort.
     let is_empty = rows.has_header && header.is_empty();
-    let names = match rows.has_header && !is_empty {
-        true => Some(Header::parse(rows.dialect, body(header))?),
-        false => None,
+    let names = if rows.has_header && !is_empty {
+        Some(Header::parse(rows.dialect, body(header))?)
+    } else {
+        None
     };
     let order = rows.order(names.as_ref())?;
     let check = RowCheck::new(&order, names.as_ref()).beside(*columns);

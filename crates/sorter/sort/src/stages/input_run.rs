@@ -166,9 +166,10 @@ impl InputRun {
     fn new(number: usize, input: &Input, (scanner, line): (Scanner, u64)) -> InputRun {
         let (skipped, _) = input.front();
         // Reads of files begin with a disk block.
-        let aside = match input.is_sequential() {
-            true => 0,
-            false => skipped % BLOCK_BYTES,
+        let aside = if input.is_sequential() {
+            0
+        } else {
+            skipped % BLOCK_BYTES
         };
         InputRun {
             input: number,
@@ -214,15 +215,17 @@ impl SortedInputs {
                 bytes,
             };
         }
-        let left = match input.is_sequential() {
-            true => u64::MAX,
-            false => input.end() - offset,
+        let left = if input.is_sequential() {
+            u64::MAX
+        } else {
+            input.end() - offset
         };
         let bytes = left.min(self.unit_bytes as u64) as usize;
         // The last read of a direct file ends behind the file.
-        let whole = match file.is_direct() {
-            true => self.unit_bytes,
-            false => bytes,
+        let whole = if file.is_direct() {
+            self.unit_bytes
+        } else {
+            bytes
         };
         run.asked += bytes as u64;
         InputRead {
@@ -307,9 +310,10 @@ impl SortedInputs {
         // A file that grows while it is read ends where it ended when it was opened.
         let bytes = came.min(wanted);
         let upto = offset + bytes as u64;
-        run.ended = match input.is_sequential() {
-            true => bytes < wanted,
-            false => upto == input.end(),
+        run.ended = if input.is_sequential() {
+            bytes < wanted
+        } else {
+            upto == input.end()
         };
         if bytes < wanted && !input.is_sequential() {
             let (file, offset) = (file.path().to_owned(), upto);

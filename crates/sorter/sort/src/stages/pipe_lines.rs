@@ -107,9 +107,10 @@ impl Stream<'_> {
                     open = Some(line);
                     continue;
                 }
-                position += match found {
-                    true => self.hand_on(line.block(), held).await.map(|()| 0)?,
-                    false => self.end(line, held).await?,
+                position += if found {
+                    self.hand_on(line.block(), held).await.map(|()| 0)?
+                } else {
+                    self.end(line, held).await?
                 };
             }
             let goes_on = self.find_last(&mut read)?;
@@ -117,9 +118,10 @@ impl Stream<'_> {
                 open = Some(read);
                 continue;
             }
-            position += match goes_on {
-                true => self.end(read, held).await?,
-                false => self.hand_on(read.block(), held).await.map(|()| 0)?,
+            position += if goes_on {
+                self.end(read, held).await?
+            } else {
+                self.hand_on(read.block(), held).await.map(|()| 0)?
             };
             if ends {
                 return Ok(position);

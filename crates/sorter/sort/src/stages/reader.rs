@@ -81,9 +81,10 @@ impl Reader {
     /// end with a disk block as well, where possible.
     pub(super) fn unit(&self) -> usize {
         let bytes = self.unit_bytes.get();
-        match bytes == self.unit_bytes.most() {
-            true => bytes,
-            false => self.framing.unit(bytes as u64),
+        if bytes == self.unit_bytes.most() {
+            bytes
+        } else {
+            self.framing.unit(bytes as u64)
         }
     }
 }
@@ -167,20 +168,19 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
     for (number, input) in reader.inputs.files.iter().enumerate() {
         let file = files.of(&worker.node, number).await?;
         if input.is_sequential() {
-            position = match reader.framing.is_fixed() {
-                true => read_pipe(worker, reader, &file, position, &mut held).await?,
-                false => {
-                    let (skipped, front) = input.front();
-                    let stream = Stream {
-                        worker,
-                        reader,
-                        file: &file,
-                        first: position,
-                        skipped,
-                        front,
-                    };
-                    stream.read(&mut held).await?
-                }
+            position = if reader.framing.is_fixed() {
+                read_pipe(worker, reader, &file, position, &mut held).await?
+            } else {
+                let (skipped, front) = input.front();
+                let stream = Stream {
+                    worker,
+                    reader,
+                    file: &file,
+                    first: position,
+                    skipped,
+                    front,
+                };
+                stream.read(&mut held).await?
             };
             continue;
         }

@@ -146,9 +146,10 @@ impl<'a> Reads<'a> {
         let inputs = reader.inputs.as_ref();
         let depth = &reader.spilled.depth;
         let most = inputs.map_or(usize::MAX, |shared| shared.inputs.reads_of(worker).max(1));
-        let depth = match most < usize::MAX {
-            true => Dial::fixed(depth.get().min(most)),
-            false => depth.clone(),
+        let depth = if most < usize::MAX {
+            Dial::fixed(depth.get().min(most))
+        } else {
+            depth.clone()
         };
         Reads {
             worker,

@@ -143,12 +143,11 @@ impl<'a> Chaining<'a> {
         let write = SpillWrite::begin(&self.worker.node, spill, to, sealed).await?;
         self.writes.push(write);
         // The next chain counts as a request: the pool has memory for `depth` chains.
-        match self.writes.is_full() {
-            true => {
-                let write = self.writes.pop_oldest().expect("one was begun");
-                self.finish(write).await
-            }
-            false => Ok(()),
+        if self.writes.is_full() {
+            let write = self.writes.pop_oldest().expect("one was begun");
+            self.finish(write).await
+        } else {
+            Ok(())
         }
     }
 

@@ -105,9 +105,10 @@ impl Seams {
         let is_complete = |seam: &Seam| seam.filled == rest;
         let step = |open: &mut Open| {
             open.lengths.insert(file, bytes);
-            match open.seams.get(&(file, number)).is_some_and(is_complete) {
-                true => open.seams.remove(&(file, number)),
-                false => None,
+            if open.seams.get(&(file, number)).is_some_and(is_complete) {
+                open.seams.remove(&(file, number))
+            } else {
+                None
             }
         };
         let done = self.shared.change(node, step).await;

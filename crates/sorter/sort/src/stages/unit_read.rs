@@ -62,13 +62,15 @@ impl InFlight {
     pub(crate) fn submit(node: &Node, file: File, unit: ReadUnit, buffer: Buffer) -> InFlight {
         let from = unit.offset;
         let to = from + unit.bytes as u64;
-        let to = match unit.is_whole {
-            true => to,
-            false => unit.file_bytes.min(to + LOOK_AHEAD_BYTES),
+        let to = if unit.is_whole {
+            to
+        } else {
+            unit.file_bytes.min(to + LOOK_AHEAD_BYTES)
         };
-        let (begin, end) = match file.is_direct() {
-            true => (from - from % BLOCK_BYTES, to.next_multiple_of(BLOCK_BYTES)),
-            false => (from, to),
+        let (begin, end) = if file.is_direct() {
+            (from - from % BLOCK_BYTES, to.next_multiple_of(BLOCK_BYTES))
+        } else {
+            (from, to)
         };
         let ticket = file.read(node, begin, (end - begin) as usize, buffer);
         InFlight {
@@ -180,18 +182,20 @@ impl ReadUnit {
         let begin = block.start;
         let read = &block.buffer.bytes()[begin..begin + bytes];
         let ends_file = self.offset + bytes as u64 == self.file_bytes;
-        let first = match self.offset == self.header_bytes {
-            true => Some(0),
-            false => memchr::memchr(delimiter, &read[..self.bytes]).map(|before| before + 1),
+        let first = if self.offset == self.header_bytes {
+            Some(0)
+        } else {
+            memchr::memchr(delimiter, &read[..self.bytes]).map(|before| before + 1)
         };
         let Some(first) = first else {
             // All of the unit is in the middle of a line.
             block.size = Size::default();
             return Arrived { block, rest: None };
         };
-        let ends = match self.bytes < bytes || !ends_file {
-            true => memchr::memchr(delimiter, &read[self.bytes..]),
-            false => None,
+        let ends = if self.bytes < bytes || !ends_file {
+            memchr::memchr(delimiter, &read[self.bytes..])
+        } else {
+            None
         };
         let (end, rest) = match ends {
             Some(before) => (self.bytes + before + 1, None),

@@ -18,9 +18,10 @@ pub(crate) struct Writer {
 
 pub(crate) async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failure> {
     // Requests in flight may end in any order, which a pipe cannot take.
-    let depth = match writer.output.is_sequential() {
-        true => &Dial::fixed(1),
-        false => &writer.depth,
+    let depth = if writer.output.is_sequential() {
+        &Dial::fixed(1)
+    } else {
+        &writer.depth
     };
     let mut writes = Window::new(depth);
     while let Some(step) = writes.pop(worker, &writer.pieces).await? {

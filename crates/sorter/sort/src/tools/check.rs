@@ -288,13 +288,14 @@ impl Checker {
                 continue;
             };
             let follows = |last: &Vec<u8>| self.contents.in_order(last, &first);
-            let broken = match joined.last.as_ref().is_none_or(follows) {
-                true => next.broken,
-                false => Some(Broken {
+            let broken = if joined.last.as_ref().is_none_or(follows) {
+                next.broken
+            } else {
+                Some(Broken {
                     records: 0,
                     lines: next.blank_before,
                     record: first,
-                }),
+                })
             };
             joined.broken = broken.map(|broken| CheckResult::Broken {
                 number: joined.records + broken.records + 1,

@@ -122,9 +122,10 @@ impl Source {
     /// A file is written in whole disk blocks, and cut to its length at the end.
     fn piece(&self, offset: u64, mut buffer: Buffer) -> Piece {
         let bytes = buffer.len();
-        let whole = match self.is_sequential {
-            true => bytes,
-            false => bytes.next_multiple_of(BLOCK_BYTES as usize),
+        let whole = if self.is_sequential {
+            bytes
+        } else {
+            bytes.next_multiple_of(BLOCK_BYTES as usize)
         };
         buffer.set_len(whole);
         buffer.bytes_mut()[bytes..whole].fill(0);

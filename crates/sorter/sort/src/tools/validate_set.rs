@@ -94,9 +94,12 @@ fn differences(summary: &Summary, listed: &ListedFile, order: &Comparison) -> Ve
     if let Some(record) = summary.first_unordered {
         wrong.push(format!("its record {record} is out of order"));
     }
-    let key = |record: &Vec<u8>| match record.is_empty() {
-        true => String::new(),
-        false => listed_key(order, record),
+    let key = |record: &Vec<u8>| {
+        if record.is_empty() {
+            String::new()
+        } else {
+            listed_key(order, record)
+        }
     };
     let found = [
         (

@@ -25,9 +25,10 @@ fn three_hundred_schedules_give_the_same_records() {
         job.tuning = drawn_tuning(&mut random);
         job.shared = random.below(3) == 0;
         job.exchange = KINDS[random.below(2)];
-        let parts = match job.shared {
-            true => vec![records.clone(); ranks as usize],
-            false => cut(&records, order.record_bytes(), ranks, &mut random),
+        let parts = if job.shared {
+            vec![records.clone(); ranks as usize]
+        } else {
+            cut(&records, order.record_bytes(), ranks, &mut random)
         };
         for (rank, part) in (0..).zip(&parts) {
             put(&driver, rank, part);

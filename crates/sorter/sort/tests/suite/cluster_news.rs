@@ -92,9 +92,10 @@ fn ranks_part_together() {
             };
             async move {
                 let rank = node.rank().0;
-                let mine = match wrong == Some(rank) {
-                    true => Err(Failure::Program("a bad disk".into())),
-                    false => Ok(format!("part {rank}")),
+                let mine = if wrong == Some(rank) {
+                    Err(Failure::Program("a bad disk".into()))
+                } else {
+                    Ok(format!("part {rank}"))
                 };
                 let then = async |_| sort::parting(&node, &job.control, PARTING, mine).await;
                 sort::run_and(&node, &job, then).await

@@ -187,9 +187,10 @@ fn a_message_of_a_foreign_rank_ends_the_sort_on_all() {
                     ));
                 }
                 // Chunks are opened only after all have agreed.
-                match node.rank() == Rank(1) && port == AGREEMENTS {
-                    true => Ok(()),
-                    false => sort::run(&node, &job).await.map(drop),
+                if node.rank() == Rank(1) && port == AGREEMENTS {
+                    Ok(())
+                } else {
+                    sort::run(&node, &job).await.map(drop)
                 }
             }
         });

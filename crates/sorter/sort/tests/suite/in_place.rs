@@ -42,11 +42,12 @@ fn survives(case: &Case, driver: &Driver) -> Result<Option<Output>, String> {
         return case.check(driver, Output::Either).map(Some);
     };
     let is_whole = |path: &PathBuf| case.is_sorted(&bytes(driver, path));
-    match copies(driver).iter().any(is_whole) {
-        true => Ok(None),
-        false => Err(format!(
+    if copies(driver).iter().any(is_whole) {
+        Ok(None)
+    } else {
+        Err(format!(
             "{wrong}, and no copy that was told has the records"
-        )),
+        ))
     }
 }
 

@@ -165,12 +165,11 @@ fn a_line_may_fill_the_room_of_a_chunk() {
             if matches!(plan, Choice::TwoPass | Choice::Merge) {
                 sort.with_few_chunks(0);
             }
-            match longest <= 4 * seen {
-                true => drop(sort.check(1)),
-                false => {
-                    let found = long_line(&sort.failure(1));
-                    assert_eq!(found, Some((at as u64, 4 * seen as u64)), "{plan:?}");
-                }
+            if longest <= 4 * seen {
+                drop(sort.check(1))
+            } else {
+                let found = long_line(&sort.failure(1));
+                assert_eq!(found, Some((at as u64, 4 * seen as u64)), "{plan:?}");
             }
         }
     }

@@ -65,9 +65,10 @@ fn sort_as_wished() {
 }
 
 fn ties(is_stable: bool) -> TextTies {
-    match is_stable {
-        true => TextTies::Position,
-        false => TextTies::Line,
+    if is_stable {
+        TextTies::Position
+    } else {
+        TextTies::Line
     }
 }
 
@@ -155,9 +156,12 @@ fn halves_of_long_and_short_lines_keep_the_limit() {
 #[test]
 fn lines_that_mislead_the_survey_keep_the_limit() {
     let place = INPUT_BYTES / 64;
-    let length = |at: usize, random: &mut Random| match at % place < 10_000 {
-        true => 999,
-        false => random.below(3),
+    let length = |at: usize, random: &mut Random| {
+        if at % place < 10_000 {
+            999
+        } else {
+            random.below(3)
+        }
     };
     check(&of_lines(INPUT_BYTES, length), 24, Choice::Merge);
 }

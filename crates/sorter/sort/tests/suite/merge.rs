@@ -157,9 +157,10 @@ fn records_that_memory_holds_are_not_written() {
         let mut written = Vec::new();
         for chunks in (least..300).step_by(20) {
             let driver = Driver::new(1, 1);
-            match pipe {
-                true => driver.disks(0).put_pipe(Path::new("/in"), records.clone()),
-                false => put(&driver, "/in", &records),
+            if pipe {
+                driver.disks(0).put_pipe(Path::new("/in"), records.clone())
+            } else {
+                put(&driver, "/in", &records)
             }
             job.tuning.chunks = Some(chunks);
             let report = run(&driver, &job).unwrap_or_else(|failure| panic!("{chunks}: {failure}"));

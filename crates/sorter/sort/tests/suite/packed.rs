@@ -43,9 +43,12 @@ fn records_that_cannot_be_packed_stay_as_they_are() {
         let mut lines = Vec::new();
         while lines.len() < 300_000 {
             let is_random = random.below(100) < percent;
-            let line = (0..2000).map(|_| match is_random {
-                true => (b'\n' + 1).wrapping_add(random.below(255) as u8),
-                false => b'x',
+            let line = (0..2000).map(|_| {
+                if is_random {
+                    (b'\n' + 1).wrapping_add(random.below(255) as u8)
+                } else {
+                    b'x'
+                }
             });
             lines.extend(line.chain([b'\n']));
         }

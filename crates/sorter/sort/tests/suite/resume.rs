@@ -163,10 +163,8 @@ fn a_lost_range_is_sorted_again() {
             continue;
         };
         let victim = (seed % 3) as u32;
-        let from = [vec![0], vec![1], vec![2]].map(|all| match all[0] == victim {
-            true => Vec::new(),
-            false => all,
-        });
+        let from =
+            [vec![0], vec![1], vec![2]].map(|all| if all[0] == victim { Vec::new() } else { all });
         found += usize::from(driver.disks(victim).paths().len() > 1);
         let driver = again(&driver, seed, &from);
         driver

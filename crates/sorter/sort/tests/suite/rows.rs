@@ -19,9 +19,10 @@ fn table(header: &str, rows: usize, goes_on: bool, random: &mut Random) -> Vec<u
     let mut table = format!("{header}\n");
     for _ in 0..rows {
         let name = ["Oslo", "Bonn", "", "a \"b\"", "New, York"][random.below(5)];
-        let name = match goes_on && random.below(50) == 0 {
-            true => "two\nlines\n\n,\n1",
-            false => name,
+        let name = if goes_on && random.below(50) == 0 {
+            "two\nlines\n\n,\n1"
+        } else {
+            name
         };
         let price = ["", "-1.5", "2e3", "10", "7"][random.below(5)];
         let digits = random.below(1000);

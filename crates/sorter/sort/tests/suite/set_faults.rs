@@ -46,16 +46,18 @@ fn into(directories: &[&str], unique: bool) -> (Job, Order) {
 
 fn expected(records: &[u8], order: &Order, unique: bool) -> Vec<u8> {
     let sorted = sorted(records, order);
-    match unique {
-        true => distinct(&sorted, order),
-        false => sorted,
+    if unique {
+        distinct(&sorted, order)
+    } else {
+        sorted
     }
 }
 
 fn survive_faults(unique: bool) {
-    let records = match unique {
-        true => repeated(1200),
-        false => draw(Pattern::Uniform, 8, 1200, 100),
+    let records = if unique {
+        repeated(1200)
+    } else {
+        draw(Pattern::Uniform, 8, 1200, 100)
     };
     for (fault, two_pass) in [
         (Fault::Device, false),
@@ -141,9 +143,10 @@ fn deaths_of_unique_sets_are_survived() {
 }
 
 fn survive_deaths(unique: bool) {
-    let records = match unique {
-        true => repeated(300),
-        false => draw(Pattern::Uniform, 8, 300, 100),
+    let records = if unique {
+        repeated(300)
+    } else {
+        draw(Pattern::Uniform, 8, 300, 100)
     };
     let order = into(&["/set"], unique).1;
     let few = expected(&records[..5000], &order, unique);

@@ -104,9 +104,10 @@ pub fn of_the_sort(ranks: &Ranks, load: Load, kind: ExchangeKind) -> Result<f64,
         chunk_bytes,
     })?;
     let of = |rank: u32| exchanged.from.iter().filter(|&&from| from == rank).count() as u64;
-    match ranks.others().all(|rank| of(rank) == chunks) {
-        true => Ok(exchanged.seconds),
-        false => Err(spoilt(kind.name())),
+    if ranks.others().all(|rank| of(rank) == chunks) {
+        Ok(exchanged.seconds)
+    } else {
+        Err(spoilt(kind.name()))
     }
 }
 

@@ -32,9 +32,10 @@ impl Arguments {
     /// # Errors
     /// A failure of the sort or of a file.
     pub fn run(&self) -> Result<(), CliFailure> {
-        let done = match self.in_memory {
-            true => self.in_memory(),
-            false => self.files(),
+        let done = if self.in_memory {
+            self.in_memory()
+        } else {
+            self.files()
         };
         done.map_err(|error| CliFailure::new("library", error.to_string()))
     }

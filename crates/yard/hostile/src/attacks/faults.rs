@@ -96,9 +96,10 @@ fn again(case: &mut Case, mut sorting: Sorting) -> io::Result<()> {
 
 /// Limits the number of open files or their length.
 fn limited(case: &mut Case, sorting: &mut Sorting) {
-    let limit = match case.draw.bool() {
-        true => (Resource::Nofile, case.draw.u64(4..40)),
-        false => (Resource::Fsize, case.draw.u64(1..3_000_000)),
+    let limit = if case.draw.bool() {
+        (Resource::Nofile, case.draw.u64(4..40))
+    } else {
+        (Resource::Fsize, case.draw.u64(1..3_000_000))
     };
     case.lines
         .push(format!("({:?} at most {})", limit.0, limit.1));

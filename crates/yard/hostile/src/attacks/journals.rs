@@ -70,9 +70,10 @@ pub(super) fn forged(case: &mut Case) -> io::Result<()> {
 /// The text of a journal that names a file for removal, without a seal; `number` is that of its
 /// directory.
 pub(super) fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -> Vec<u8> {
-    let text = match is_old {
-        true => json!({ "directory": directories[0], "files": [file] }),
-        false => json!({ "directories": directories, "files": [[number, file]] }),
+    let text = if is_old {
+        json!({ "directory": directories[0], "files": [file] })
+    } else {
+        json!({ "directories": directories, "files": [[number, file]] })
     };
     text.to_string().into_bytes()
 }

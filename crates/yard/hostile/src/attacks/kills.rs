@@ -146,12 +146,11 @@ fn draw(case: &mut Case) -> io::Result<Plan> {
     let parallel = case.pick(&["1", "2"]);
     let sorting = case.sorting(input, &["-S", memory, "--parallel", parallel])?;
     let mut swept = vec![scene.own("")];
-    let sorting = match case.draw.bool() {
-        true => {
-            swept.push(scene.own("tmp"));
-            sorting.and(&["-T", "tmp"])
-        }
-        false => sorting,
+    let sorting = if case.draw.bool() {
+        swept.push(scene.own("tmp"));
+        sorting.and(&["-T", "tmp"])
+    } else {
+        sorting
     };
     let (sorting, old) = match case.draw.u32(0..4) {
         0 => {

@@ -45,19 +45,20 @@ pub(super) fn planted(case: &mut Case) -> io::Result<()> {
     let sorting = case.sorting(input, &["-T", "tmp", "-S", "8M", "--plan", plan])?;
     let protected = vec![path];
     let set = Output::Set(vec![case.scene.own("set")]);
-    let sorting = match is_set {
-        true => Sorting {
+    let sorting = if is_set {
+        Sorting {
             output: set,
             protected,
             ..sorting
         }
-        .and(&["-o", "set"]),
-        false => Sorting {
+        .and(&["-o", "set"])
+    } else {
+        Sorting {
             protected,
             may_keep: is_resumed,
             ..sorting
         }
-        .and(&["-o", "out"]),
+        .and(&["-o", "out"])
     };
     let sorting = if is_resumed {
         sorting.and(&["--resume"])

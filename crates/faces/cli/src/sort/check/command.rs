@@ -71,9 +71,10 @@ pub(crate) struct Arguments {
 /// # Errors
 /// Those of `sort -c`.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let how = match arguments.quiet {
-        true => CheckName::Quiet,
-        false => CheckName::Verdict,
+    let how = if arguments.quiet {
+        CheckName::Quiet
+    } else {
+        CheckName::Verdict
     };
     sort::run(&SortArguments {
         inputs: arguments.inputs.clone(),

@@ -18,12 +18,13 @@ pub(super) fn print_rows(
 ) -> io::Result<()> {
     let framing = rows.dialect.framing();
     let mut scanner = framing.scanner();
-    let header = match rows.has_header {
-        true => match next(sorted, &mut scanner)? {
+    let header = if rows.has_header {
+        match next(sorted, &mut scanner)? {
             None => return Ok(()),
             header => header,
-        },
-        false => None,
+        }
+    } else {
+        None
     };
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let names = header.as_deref().map(|header| {

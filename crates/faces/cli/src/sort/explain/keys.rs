@@ -15,9 +15,10 @@ const MONTHS: [&str; 12] = [
 pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
     let is_keyed = !order.given().is_empty();
     let keys = order.keys().iter().zip(1..).map(|(key, number)| {
-        let place = match is_keyed {
-            true => format!("-k {key}"),
-            false => "the whole line".to_owned(),
+        let place = if is_keyed {
+            format!("-k {key}")
+        } else {
+            "the whole line".to_owned()
         };
         format!(
             "key {number}, {place}: {}",

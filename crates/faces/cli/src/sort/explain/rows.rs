@@ -31,9 +31,10 @@ impl Explained {
     ) -> Result<Explained, CliFailure> {
         let framing = rows.dialect.framing();
         let usage = |problem: &dyn std::fmt::Display| CliFailure::usage(problem.to_string());
-        let header = match rows.has_header {
-            true => next_row(reader, framing).map_err(failed)?,
-            false => None,
+        let header = if rows.has_header {
+            next_row(reader, framing).map_err(failed)?
+        } else {
+            None
         };
         let line = 1 + header.as_ref().map_or(0, lines_of);
         let header = header.map(|row| Header::parse(rows.dialect, &row.bytes));
@@ -108,9 +109,10 @@ pub(in crate::sort) fn summary(rows: &Rows) -> Vec<String> {
             (ValueKind::Natural, Some(_)) => &format!("{text}, with numbers in it"),
             (ValueKind::Date, _) => "a date",
         };
-        let direction = match key.descending {
-            true => ", the largest first, rows without it last",
-            false => ", rows without it first",
+        let direction = if key.descending {
+            ", the largest first, rows without it last"
+        } else {
+            ", rows without it first"
         };
         format!("key {number}, {}: {kind}{direction}", key.name)
     });

@@ -383,8 +383,8 @@ impl Input {
 
 /// An input as a shell makes it.
 fn made(input: &Input, number: usize, bytes: &[u8]) -> String {
-    let text = match bytes.len() <= SHOWN_BYTES {
-        true => bytes
+    let text = if bytes.len() <= SHOWN_BYTES {
+        bytes
             .iter()
             .map(|&byte| match byte {
                 b'\n' => "\\n".to_owned(),
@@ -392,8 +392,9 @@ fn made(input: &Input, number: usize, bytes: &[u8]) -> String {
                 byte => char::from(byte).to_string(),
             })
             .collect::<String>()
-            .replace("\\045", "%%"),
-        false => format!(
+            .replace("\\045", "%%")
+    } else {
+        format!(
             "({} bytes, {} records, lengths {:?})",
             bytes.len(),
             input.records.len(),
@@ -403,7 +404,7 @@ fn made(input: &Input, number: usize, bytes: &[u8]) -> String {
                 .map(|record| record.bytes.len())
                 .take(20)
                 .collect::<Vec<_>>()
-        ),
+        )
     };
     format!("printf '{text}' >in{number} # {:?}", input.source)
 }

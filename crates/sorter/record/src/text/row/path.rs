@@ -136,12 +136,13 @@ impl Json {
             JsonKind::Bare => Found::Plain(&row[self.range]),
             JsonKind::String { escaped } => {
                 let bytes = &row[inside(row, self.range)];
-                match escaped {
-                    false => Found::Plain(bytes),
-                    true => Found::Coded(Coded {
+                if escaped {
+                    Found::Coded(Coded {
                         bytes,
                         coding: Coding::Escaped,
-                    }),
+                    })
+                } else {
+                    Found::Plain(bytes)
                 }
             }
             JsonKind::Missing | JsonKind::Object | JsonKind::Array => Found::Plain(&[]),

@@ -52,9 +52,10 @@ pub fn order(draw: &mut Draw, dialect: Dialect) -> (RowOrder, Vec<(usize, RowKey
             descending: draw.one_in(2),
         };
         let number = dialect.has_columns() && draw.one_in(4);
-        let name = match number {
-            true => format!("#{}", column + 1),
-            false => key.name.clone(),
+        let name = if number {
+            format!("#{}", column + 1)
+        } else {
+            key.name.clone()
         };
         (column, RowKey { name, ..key })
     });
@@ -255,9 +256,10 @@ fn json(draw: &mut Draw, values: &Values) -> Vec<u8> {
             && draw.one_in(2)
             && serde_json::from_str::<serde_json::Number>(text).is_ok()
             && text.trim() == text;
-        let value = match is_number {
-            true => text.to_owned(),
-            false => serde_json::Value::from(text).to_string(),
+        let value = if is_number {
+            text.to_owned()
+        } else {
+            serde_json::Value::from(text).to_string()
         };
         members.push(format!("{}:{value}", serde_json::Value::from(*name)));
     }

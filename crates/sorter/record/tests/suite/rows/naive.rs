@@ -19,9 +19,12 @@ pub fn compare(kind: ValueKind, a: &[u8], b: &[u8]) -> Ordering {
 fn natural(text: &[u8]) -> Vec<(u8, BigUint)> {
     let same = |a: &u8, b: &u8| a.is_ascii_digit() && b.is_ascii_digit();
     let runs = text.chunk_by(same);
-    runs.map(|run| match run[0].is_ascii_digit() {
-        true => (b'0', BigUint::parse_bytes(run, 10).unwrap()),
-        false => (run[0], BigUint::default()),
+    runs.map(|run| {
+        if run[0].is_ascii_digit() {
+            (b'0', BigUint::parse_bytes(run, 10).unwrap())
+        } else {
+            (run[0], BigUint::default())
+        }
     })
     .collect()
 }

@@ -83,9 +83,10 @@ async fn read_front(
     let front_of = |header| Front {
         file: source.clone(),
         header,
-        columns: match rows.has_header {
-            true => 0,
-            false => Header::columns_at(rows.dialect, &front),
+        columns: if rows.has_header {
+            0
+        } else {
+            Header::columns_at(rows.dialect, &front)
         },
     };
     if bytes == 0 && !is_pipe {

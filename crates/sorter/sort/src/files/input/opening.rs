@@ -83,9 +83,10 @@ pub(super) async fn open(
         return Ok(Opened::pipe(reading.contents(node, file).await?));
     }
     let is_known = io != IoChoice::Auto || is_cached(node, &file).await?;
-    let file = match is_known {
-        true => file,
-        false => node.open(path, source.how(true)).await?,
+    let file = if is_known {
+        file
+    } else {
+        node.open(path, source.how(true)).await?
     };
     let mut last = None;
     if seen.kind == FileKind::Regular {

@@ -127,10 +127,11 @@ impl Draft {
 
     /// Writes bytes at the front of the file, before any others.
     pub(super) async fn write_front(&self, node: &Node, bytes: &[u8]) -> Result<(), Failure> {
-        let whole = match self.file.is_sequential() {
-            true => bytes.len(),
+        let whole = if self.file.is_sequential() {
+            bytes.len()
+        } else {
             // The file is cut to its length later.
-            false => bytes.len().next_multiple_of(BLOCK_BYTES as usize),
+            bytes.len().next_multiple_of(BLOCK_BYTES as usize)
         };
         let buffers = node.buffers(1, whole, Filled::Once);
         let buffers = buffers.map_err(|cause| no_memory(whole, &cause))?;
@@ -175,17 +176,19 @@ impl Draft {
     /// None of a pipe.
     pub(super) fn directory(&self) -> Option<PathBuf> {
         let parent = self.target.as_ref().and(self.file.path().parent())?;
-        Some(match parent == Path::new("") {
-            true => PathBuf::from("."),
-            false => parent.to_owned(),
+        Some(if parent == Path::new("") {
+            PathBuf::from(".")
+        } else {
+            parent.to_owned()
         })
     }
 
     /// The error with the name that users know instead of the temporary one.
     pub(super) fn named(&self, error: DiskError) -> DiskError {
-        match error.path == self.file.path() {
-            true => shown_as(&self.shown)(error),
-            false => error,
+        if error.path == self.file.path() {
+            shown_as(&self.shown)(error)
+        } else {
+            error
         }
     }
 

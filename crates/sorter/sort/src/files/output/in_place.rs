@@ -100,9 +100,10 @@ impl InPlace {
         let more = length.saturating_sub(own.length);
         let is_beside = own.device == copy.metadata().device;
         let needed = more + if is_beside { length } else { 0 };
-        match needed > free {
-            true => Err(no_room(self.file.path(), needed, free)),
-            false => Ok(()),
+        if needed > free {
+            Err(no_room(self.file.path(), needed, free))
+        } else {
+            Ok(())
         }
     }
 
@@ -155,12 +156,11 @@ impl InPlace {
         target.truncate(node, length).await?;
         target.sync(node).await?;
         let (own, there) = (target.metadata(), node.metadata(target.path()).await?);
-        match (own.device, own.identity) == (there.device, there.identity) {
-            true => Ok(()),
-            false => {
-                let cause = io::Error::other("another file got its name meanwhile");
-                Err(DiskError::new("write", target.path(), cause))
-            }
+        if (own.device, own.identity) == (there.device, there.identity) {
+            Ok(())
+        } else {
+            let cause = io::Error::other("another file got its name meanwhile");
+            Err(DiskError::new("write", target.path(), cause))
         }
     }
 }

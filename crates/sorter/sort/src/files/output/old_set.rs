@@ -103,9 +103,10 @@ impl Belief {
             // These bits, unlike those of an access, show all that an access control list gives.
             modes |= node.metadata(&path).await?.mode;
         }
-        Ok(match owners[0] == owners[1] && modes & OTHERS_WRITE == 0 {
-            true => Belief::Directory,
-            false => Belief::None,
+        Ok(if owners[0] == owners[1] && modes & OTHERS_WRITE == 0 {
+            Belief::Directory
+        } else {
+            Belief::None
         })
     }
 }

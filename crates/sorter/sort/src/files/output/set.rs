@@ -123,9 +123,10 @@ impl Set {
             room.push(node.space(path).await? / self.sharers(*device));
         }
         let free = room.iter().fold(0_u64, |sum, &one| sum.saturating_add(one));
-        match needed > free {
-            true => Err(no_room(&self.home().given, needed, free)),
-            false => Ok(room),
+        if needed > free {
+            Err(no_room(&self.home().given, needed, free))
+        } else {
+            Ok(room)
         }
     }
 

@@ -160,9 +160,10 @@ impl Together {
         }
         let whole = |(block, Gathered { filled, whole })| {
             let what = format!("but only {filled} bytes of disk block {block} arrived");
-            match filled == self.length(block) {
-                true => Ok((block, whole)),
-                false => Err(refused(&self.draft.shown, &what)),
+            if filled == self.length(block) {
+                Ok((block, whole))
+            } else {
+                Err(refused(&self.draft.shown, &what))
             }
         };
         blocks.into_iter().map(whole).collect()
@@ -237,9 +238,10 @@ async fn join(
         return Err(refused(path, &what));
     }
     // Rank 0 holds the lock.
-    match joined.file.lock(node).await.unwrap_or(false) {
-        true => Err(refused(path, UNLOCKED)),
-        false => Ok(joined),
+    if joined.file.lock(node).await.unwrap_or(false) {
+        Err(refused(path, UNLOCKED))
+    } else {
+        Ok(joined)
     }
 }
 

@@ -231,9 +231,10 @@ impl Contents for Bytes {
 
     fn merge(&self, merging: &mut Merging, room: Room, out: RecordsAt<'_>) -> Merged {
         let out = &mut out.buffer.bytes_mut()[out.at..];
-        match self.unique {
-            false => merging.merge(&self.order, room, out),
-            true => merging.merge_unique(self, &self.order, room, out),
+        if self.unique {
+            merging.merge_unique(self, &self.order, room, out)
+        } else {
+            merging.merge(&self.order, room, out)
         }
     }
 
@@ -262,9 +263,10 @@ impl Contents for Bytes {
 
     #[inline]
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
-        match self.unique {
-            false => self.order.compare(a, b).is_le(),
-            true => self.order.compare(a, b).is_lt() && !self.order.keys_equal(a, b),
+        if self.unique {
+            self.order.compare(a, b).is_lt() && !self.order.keys_equal(a, b)
+        } else {
+            self.order.compare(a, b).is_le()
         }
     }
 }

@@ -371,9 +371,10 @@ impl Contents for Lines {
 
     fn merge(&self, merging: &mut Merging, room: Room, out: RecordsAt<'_>) -> Merged {
         let out = &mut out.buffer.bytes_mut()[out.at..];
-        match self.unique {
-            false => merging.merge(&self.order, room, out),
-            true => merging.merge_unique(self, &self.order, room, out),
+        if self.unique {
+            merging.merge_unique(self, &self.order, room, out)
+        } else {
+            merging.merge(&self.order, room, out)
         }
     }
 

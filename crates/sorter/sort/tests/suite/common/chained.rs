@@ -23,12 +23,11 @@ fn rows(bytes: usize, random: &mut Random) -> Vec<u8> {
             let text: Vec<u8> = (0..count)
                 .map(|_| kinds[random.below(kinds.len())])
                 .collect();
-            match kinds[0] == b'\n' || random.below(8) == 0 {
-                true => {
-                    let text = String::from_utf8(text).unwrap().replace('"', "\"\"");
-                    rows.extend(format!("\"{text}\"").bytes());
-                }
-                false => rows.extend(text),
+            if kinds[0] == b'\n' || random.below(8) == 0 {
+                let text = String::from_utf8(text).unwrap().replace('"', "\"\"");
+                rows.extend(format!("\"{text}\"").bytes());
+            } else {
+                rows.extend(text)
             }
         }
         rows.push(b'\n');

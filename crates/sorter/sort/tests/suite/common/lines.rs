@@ -223,9 +223,10 @@ impl LineSort {
         let driver = Driver::new(seed, 1);
         for (number, (file, &pipe)) in self.files.iter().zip(&self.pipes).enumerate() {
             let path = format!("/in{number}");
-            match pipe {
-                true => driver.disks(0).put_pipe(Path::new(&path), file.clone()),
-                false => put(&driver, &path, file),
+            if pipe {
+                driver.disks(0).put_pipe(Path::new(&path), file.clone())
+            } else {
+                put(&driver, &path, file)
             }
         }
         if self.job.target == Target::Path(PathBuf::from("/to")) {
@@ -314,9 +315,10 @@ impl LineSort {
         }
         while few + 1 < enough {
             let middle = few.midpoint(enough);
-            match is_enough(middle) {
-                true => enough = middle,
-                false => few = middle,
+            if is_enough(middle) {
+                enough = middle
+            } else {
+                few = middle
             }
         }
         let chunks = Some(enough + more).filter(|&chunks| is_enough(chunks));

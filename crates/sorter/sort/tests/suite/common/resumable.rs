@@ -64,14 +64,13 @@ impl Case {
     pub fn of_lines(seed: u64, ranks: u32, are_chained: bool) -> Case {
         let mut case = Case::new(seed, ranks, 1);
         let random = &mut Random::new(seed);
-        let (parts, order) = match are_chained {
-            true => drawn_chained(ranks as usize, 40_000 * ranks as usize, random),
-            false => {
-                let order = text_order(false, drawn_ties(random));
-                let part = |_| Shape::Usual.lines(random.below(40_000), b'\n', random);
-                let parts = (0..ranks).map(part).collect();
-                (parts, LineOrder::lines(order, b'\n'))
-            }
+        let (parts, order) = if are_chained {
+            drawn_chained(ranks as usize, 40_000 * ranks as usize, random)
+        } else {
+            let order = text_order(false, drawn_ties(random));
+            let part = |_| Shape::Usual.lines(random.below(40_000), b'\n', random);
+            let parts = (0..ranks).map(part).collect();
+            (parts, LineOrder::lines(order, b'\n'))
         };
         case.job.contents = Arc::new(Lines::new(order.clone()));
         (case.parts, case.lines) = (parts, Some(order));

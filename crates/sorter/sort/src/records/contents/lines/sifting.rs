@@ -58,9 +58,10 @@ pub(super) fn sift(
     let (mut left_out, mut mistake) = (LeftOut::default(), None);
     let rows = &block.buffer.bytes()[block.range()];
     // A line of its own, behind which rows are read anew.
-    let (open, rows) = match is_open(rows, framing) {
-        true => rows.split_at(rows.len()),
-        false => rows.split_at(0),
+    let (open, rows) = if is_open(rows, framing) {
+        rows.split_at(rows.len())
+    } else {
+        rows.split_at(0)
     };
     if !open.is_empty() {
         left_out.add(0..open.len(), false);

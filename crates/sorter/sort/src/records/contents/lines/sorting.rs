@@ -71,18 +71,17 @@ impl Lines {
         let slices = slices_of(bucket);
         let (entries, scratch) = workspace.reserve(bucket.size.records as usize)?;
         // Lines that compare equal may be the same bytes: their repeats need no sort.
-        let filled = match self.unique && self.order.ties() == Ties::Record {
-            true => {
-                let mut seen = Distinct::new(&slices, self.order.framing, scratch);
-                self.fill(bucket, entries, |line, row| {
-                    if seen.is_left() {
-                        return None;
-                    }
-                    let sum = self.sum_of(line);
-                    seen.repeats(line, sum.crc as u32, row).then_some(sum)
-                })
-            }
-            false => self.fill(bucket, entries, |_, _| None),
+        let filled = if self.unique && self.order.ties() == Ties::Record {
+            let mut seen = Distinct::new(&slices, self.order.framing, scratch);
+            self.fill(bucket, entries, |line, row| {
+                if seen.is_left() {
+                    return None;
+                }
+                let sum = self.sum_of(line);
+                seen.repeats(line, sum.crc as u32, row).then_some(sum)
+            })
+        } else {
+            self.fill(bucket, entries, |_, _| None)
         };
         let Filled {
             longest,

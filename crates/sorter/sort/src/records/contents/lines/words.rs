@@ -41,9 +41,10 @@ impl Words for LineWords<'_> {
 
     #[inline]
     fn word(&self, row: u64, depth: u32) -> u64 {
-        match depth < self.words {
-            true => self.order.text.word(self.line(row), depth),
-            false => self.bucket.position(row),
+        if depth < self.words {
+            self.order.text.word(self.line(row), depth)
+        } else {
+            self.bucket.position(row)
         }
     }
 
