@@ -9,7 +9,7 @@ place=$target/published
 
 # The crates beneath are published only because a package cannot contain another one.
 crates="gristmill gristmill-record gristmill-kernel gristmill-node gristmill-codec gristmill-node-real
-    gristmill-pipeline gristmill-sort"
+    gristmill-pipeline gristmill-sort gristmill-units"
 
 quietly() {
     said=$("$@" 2>&1) || { echo "$said"; echo "published: failed: $*"; exit 1; }
@@ -21,7 +21,7 @@ quietly() {
 
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # Each package, as its archive has it, in the place of the registry's. cargo would build each of the
-# eight packages with all those beneath it; a program that uses the top one builds each once.
+# nine packages with all those beneath it; a program that uses the top one builds each once.
 echo "published: packages"
 rm -rf "$place/packages" "$place/program/Cargo.lock"
 mkdir -p "$place/packages" "$place/program/src"

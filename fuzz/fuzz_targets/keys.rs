@@ -3,10 +3,6 @@
 
 #![no_main]
 
-#[allow(dead_code, reason = "the command uses all of it")]
-#[path = "../../crates/faces/cli/src/size.rs"]
-mod size;
-
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
@@ -42,13 +38,12 @@ fuzz_target!(|text: &str| {
         assert_eq!(again.tag(), locale.tag());
     }
     let _ = separator(text.as_bytes());
-    for read in [size::size, size::whole, size::positive] {
+    for read in [units::size, units::whole, units::positive] {
         let _ = read(text);
     }
-    if let Ok(bytes) = size::size(text) {
+    if let Ok(bytes) = units::size(text) {
         assert!(bytes <= u64::MAX / 2 + 1, "{text:?} is {bytes}");
     }
-    let _ = size::memory(text);
     // A format, and behind blanks its keys.
     let mut words = text.split(' ');
     let format = words.next().unwrap_or_default();

@@ -14,11 +14,13 @@ use node::{Decompress, Node};
 use pipeline::{Control, Failure};
 use record::{Comparison, Generator, Order, Summary, Ties};
 
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::ending::scratch::Scratch;
-use crate::size::{count, grouped};
-use crate::{machine, progress, sim};
+use host::machine;
+use sim::command;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::ending::scratch::Scratch;
+use terminal::{launcher, progress};
+use units::{count, grouped};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 /// NanoSort on a simulated cluster.
 fn million_on(cores: u64) -> Result<::lab::Job, CliFailure> {
     let changes = Changes {
-        threads: Some(machine::cores()),
+        threads: Some(launcher::cores()),
         ..Changes::default()
     };
     let options = [("cores", cores), ("keys-per-core", KEYS_PER_CORE)];
@@ -130,8 +132,8 @@ fn million_on(cores: u64) -> Result<::lab::Job, CliFailure> {
 
 fn simulate(job: &::lab::Job) -> Result<SimReport, CliFailure> {
     let observer = Observer::default();
-    let caught = sim::stop_on_signal(&observer, job.place())?;
-    let report = sim::watched(&observer, &caught, progress::Mode::Auto, || {
+    let caught = command::stop_on_signal(&observer, job.place())?;
+    let report = command::watched(&observer, &caught, progress::Mode::Auto, || {
         job.run(&observer)
     })?;
     let (seconds, cores) = (report.wall_s, u64::from(report.cores));
@@ -155,7 +157,7 @@ async fn act(
         records: RECORDS,
         target: Target::Path(place.join("input")),
         checksum: false,
-        cores: machine::cores(),
+        cores: launcher::cores(),
         io: IoChoice::Direct,
         control: control.clone(),
     };
@@ -164,7 +166,7 @@ async fn act(
     let _ = say::out(format!("made      {made} records of 100 bytes"));
     let mut sorted = Vec::new();
     for (plan, memory, what) in WAYS {
-        let memory_bytes = memory.unwrap_or_else(|| machine::memory_limit(None));
+        let memory_bytes = memory.unwrap_or_else(|| host::memory::memory_limit(None));
         let job = Job {
             plan,
             ..job(place, memory_bytes, control)
@@ -177,7 +179,7 @@ async fn act(
             sources: vec![Source::Path(place.join("output"))],
             comparison: Comparison::valsort(false),
             io: IoChoice::Direct,
-            cores: machine::cores(),
+            cores: launcher::cores(),
             control: control.clone(),
         };
         let summary = validate(node, &check).await?;
@@ -198,7 +200,7 @@ fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
         target: Target::Path(place.join("output")),
         contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
         resources: Resources {
-            cores: machine::cores(),
+            cores: launcher::cores(),
             memory_bytes,
             io: IoChoice::Direct,
         },
@@ -228,7 +230,7 @@ fn tell(first: &Report, sound: bool, million: &SimReport) -> Result<(), CliFailu
     for (who, how, time) in HISTORY {
         say::out(format!("  {who:<28} {how:<14} {time:>8}"))?;
     }
-    let who = format!("now   Gristmill, {} cores", machine::cores());
+    let who = format!("now   Gristmill, {} cores", launcher::cores());
     say::out(format!("  {who:<28} {:<14} {here:>8}", "disk to disk"))?;
     let cores = u64::from(million.cores);
     let who = match cores {
@@ -261,6 +263,6 @@ fn caveat(is_direct: bool) -> String {
          `gristmill-bench datamation` measures that. No nanoPU with 65,536 cores exists:\n\
          the paper's time is simulated, and ours comes from another simulator. The mean of\n\
          ten runs on 65,536 cores says (docs/papers/nanosort.md):\n{}",
-        sim::verdict()
+        command::verdict()
     )
 }

@@ -10,10 +10,12 @@ use node_real::{facts_of_memory, open_file_limit};
 use pipeline::{Control, Failure};
 use serde_json::json;
 
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::size::{binary, readable};
-use crate::{machine, progress};
+use host::failure::ended;
+use host::machine;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::{launcher, progress};
+use units::{amount, binary};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,15 +77,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 /// The failure with the name the user gave instead of the probe's.
 fn refusal(failure: Failure, path: &Path) -> CliFailure {
-    match failure {
+    ended(match failure {
         Failure::Disk(error) => Failure::Disk(DiskError {
             verb: "sort into",
             path: path.to_owned(),
             ..error
-        })
-        .into(),
-        other => other.into(),
-    }
+        }),
+        other => other,
+    })
 }
 
 async fn look(node: &Node, path: &Path) -> Result<Offer, Failure> {
@@ -131,11 +132,11 @@ fn tell_programs(directories: &[Directory]) -> Result<(), CliFailure> {
         })
     });
     let mut value = json!({
-        "cores": machine::cores(),
+        "cores": launcher::cores(),
         "memory_bytes": memory.total_bytes,
         "available_bytes": memory.available_bytes,
         "cgroup_limit_bytes": memory.cgroup_limit_bytes,
-        "default_memory_limit_bytes": machine::memory_limit(None),
+        "default_memory_limit_bytes": host::memory::memory_limit(None),
         "open_file_limit": open_file_limit(),
         "directories": places.collect::<Vec<_>>(),
         "mpi": mpi.json(),
@@ -151,9 +152,9 @@ fn tell_programs(directories: &[Directory]) -> Result<(), CliFailure> {
 
 fn tell_people(directories: &[Directory]) -> Result<(), CliFailure> {
     let memory = facts_of_memory();
-    let limit = machine::memory_limit(None);
+    let limit = host::memory::memory_limit(None);
     let cgroup = memory.cgroup_limit_bytes.map_or("none".to_owned(), binary);
-    say::out(format!("cores                 {}", machine::cores()))?;
+    say::out(format!("cores                 {}", launcher::cores()))?;
     say::out(format!(
         "memory                {}",
         binary(memory.total_bytes)
@@ -178,7 +179,7 @@ fn tell_people(directories: &[Directory]) -> Result<(), CliFailure> {
         };
         say::out(format!(
             "  free space          {}",
-            readable(offer.free_bytes)
+            amount(offer.free_bytes)
         ))?;
         say::out(format!("  direct I/O          {direct}"))?;
     }

@@ -8,10 +8,11 @@ use clap::Args;
 use pipeline::Control;
 use record::{Generator, Style};
 
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::size::{threads, whole};
-use crate::{machine, progress};
+use host::machine;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::{launcher, progress};
+use units::{threads, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         records: arguments.records,
         target: Target::Path(path.into()),
         checksum: arguments.checksum,
-        cores: arguments.threads.map_or_else(machine::cores, usize::from),
+        cores: arguments.threads.map_or_else(launcher::cores, usize::from),
         io: io.unwrap_or(::sort::IoChoice::Direct),
         control: control.clone(),
     };

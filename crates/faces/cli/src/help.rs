@@ -5,7 +5,8 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command, Id};
 
-use crate::sim;
+#[cfg(feature = "simulator")]
+use sim::command;
 
 /// Asks for the long help.
 const ALL: &str = "--help=all";
@@ -129,7 +130,7 @@ fn shortened(command: Command, simulates: bool) -> Command {
         .map(|sub| sub.get_name().to_owned())
         .collect();
     let command = if name == "sim" && !simulates {
-        command.after_help(format!("{}\n\n{more}", sim::verdict()))
+        command.after_help(format!("{}\n\n{more}", command::verdict()))
     } else {
         command.after_help(more)
     };

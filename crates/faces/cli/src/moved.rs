@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::ending::failure::{CliFailure, Exit};
+use terminal::ending::failure::{CliFailure, Exit};
 
 /// Moved to gristmill-bench
 #[derive(Args)]

@@ -1,5 +1,6 @@
 //! `gristmill sort`: sorts files of records.
 
+mod advice;
 mod apart;
 mod balance;
 mod check;
@@ -36,15 +37,15 @@ use node_real::is_descriptor;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Ties};
 
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::files::{STANDARD_INPUT, directory_of, is_standard_output};
-use crate::glance::{BLOCKED, Glance};
-use crate::machine;
 use choices::{CompressionName, PackName, PlanName};
+use host::glance::{BLOCKED, Glance};
+use host::machine;
 use part::Together;
 use target::Named;
 use tell::tell;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::files::{STANDARD_INPUT, directory_of, is_standard_output};
 use verify::check_output;
 
 pub(crate) use check::command as checking;
@@ -273,7 +274,9 @@ fn compression_of(arguments: &Arguments, target: &Target) -> Option<Compression>
 /// The resources that the options leave to the run.
 fn resources(arguments: &Arguments) -> Result<Resources, CliFailure> {
     Ok(Resources {
-        cores: arguments.parallel.map_or_else(machine::cores, usize::from),
+        cores: arguments
+            .parallel
+            .map_or_else(terminal::launcher::cores, usize::from),
         memory_bytes: memory::limit(&arguments.memory, arguments.order.is_of_lines())?,
         io: arguments.io.into(),
     })

@@ -14,13 +14,16 @@ use node::Decompress;
 use pipeline::{Control, Failure};
 use record::{Comparison, RECORD_BYTES, SUMMARY_BYTES, Summary};
 
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::files::{files_listed, keep_apart};
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::files::keep_apart;
+
 use crate::gensort::split_options;
-use crate::size::threads;
-use crate::text::printable;
-use crate::{machine, progress};
+use crate::listed::files_listed;
+use host::machine;
+use terminal::text::printable;
+use terminal::{launcher, progress};
+use units::threads;
 
 /// The summaries of hundreds of thousands of parts fit. They may come through a pipe, and a pipe
 /// need not end.
@@ -105,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let bytes = summary
             .to_bytes()
             .map_err(|error| CliFailure::new("summary", error.to_string()))?;
-        crate::files::write(path, &bytes).map_err(|cause| io_failure("write", path, &cause))?;
+        terminal::files::write(path, &bytes).map_err(|cause| io_failure("write", path, &cause))?;
     }
     if !arguments.quiet {
         summary.report_lines().iter().for_each(say::err);
@@ -148,7 +151,7 @@ fn validated_set(arguments: &Arguments, manifest: PathBuf) -> Result<SetSummary,
     let job = ValidatedSet {
         manifest,
         io: split_options(&arguments.file).1.unwrap_or(IoChoice::Auto),
-        cores: arguments.threads.map_or_else(machine::cores, usize::from),
+        cores: arguments.threads.map_or_else(launcher::cores, usize::from),
         control: control.clone(),
     };
     machine::run(&control, progress_of(arguments), move |node| {
@@ -188,7 +191,7 @@ fn validated(
         sources: vec![Source::Path(path.into())],
         comparison: comparison.clone(),
         io: io.unwrap_or(IoChoice::Auto),
-        cores: arguments.threads.map_or_else(machine::cores, usize::from),
+        cores: arguments.threads.map_or_else(launcher::cores, usize::from),
         control: control.clone(),
     };
     let file = PathBuf::from(path);

@@ -166,7 +166,7 @@ fn bytes(value: Option<Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     let Ok(text) = value.extract::<String>() else {
         return number("memory", 1, Some(value));
     };
-    let count = lab::units::count(&text);
+    let count = units::count(&text);
     let count = count.map_err(|wrong| option(format!("memory '{text}': {wrong}")))?;
     Ok(Some(count))
 }

@@ -14,7 +14,7 @@ const BULK: Port = Port(2);
 const BACK: Port = Port(3);
 
 fn main() {
-    if (node_mpi::TRANSPORT.is_launched)() {
+    if terminal::launcher::is_launched() {
         let session = Session::start().unwrap_or_else(|error| panic!("{error}"));
         return run(session);
     }

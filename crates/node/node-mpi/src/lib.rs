@@ -13,7 +13,7 @@
 //! ```
 //!
 //! MPI is not linked. `make mpi` compiles a shim, which is opened when a launcher has started this
-//! process ([`TRANSPORT`]), so one binary runs with any MPI library and without one. See
+//! process ([`Session::start`]), so one binary runs with any MPI library and without one. See
 //! `docs/decisions/0015-mpi.md`.
 //!
 //! A run does not continue without a peer: the first failure ends every process.
@@ -27,5 +27,5 @@ mod session;
 mod wire;
 
 pub use ffi::{Shim, shim};
-pub use session::{Session, TRANSPORT};
+pub use session::Session;
 pub use wire::AllToAll;

@@ -7,8 +7,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use node::backend::{Contents, Hook, Inboxes, Letter, Network, NetworkError, Transport};
+use node::backend::{Contents, Hook, Inboxes, Letter, Network, NetworkError};
 use node::{Address, Mutex, Rank};
+use terminal::launcher::SIZES;
 
 use crate::engine::{Engine, Turn};
 use crate::ffi::{MpiWire, exit_now};
@@ -16,10 +17,6 @@ use crate::last_heard::LastHeard;
 use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
 use crate::wire::{AllToAll, Wire, Wired};
-
-/// Variables that launchers set for the processes they start: Open MPI, PMI-1 and PMI-2 (MPICH,
-/// Slurm), PMIx.
-const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"];
 
 /// Exit code of a run whose network failed, as after any operating fault.
 const FAILED: i32 = 2;
@@ -39,21 +36,12 @@ const MOST_NAP: Duration = Duration::from_millis(2);
 /// The longest sleep with requests under way, because MPI makes progress only while it is called.
 const MOST_NAP_UNDER_WAY: Duration = Duration::from_micros(50);
 
-/// MPI, for processes that a launcher such as `mpirun` or `srun` has started.
-pub const TRANSPORT: Transport = Transport {
-    is_launched: || LAUNCHERS.iter().any(|name| env::var_os(name).is_some()),
-    join: || Ok(Arc::new(Session::start()?)),
-};
-
 /// The limit of a start with few ranks. A launcher that takes longer has lost some of them, and MPI
 /// would wait for ever.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
 /// The limit grows by this for each rank: launchers of many take minutes until all are connected.
 const START_OF_EACH: Duration = Duration::from_millis(100);
-
-/// Variables of launchers for the number of processes.
-const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
 /// The environment variable for another limit, in seconds: hosts may begin minutes apart.
 const VARIABLE: &str = "GRISTMILL_START_S";

@@ -22,7 +22,7 @@ pub use disks::{
     set_chain_len,
 };
 pub use mailbox::{Contents, Fetch, Inbox as PortInbox, Letter, Message};
-pub use session::{Hook, NetworkError, Session, Transport};
+pub use session::{Hook, NetworkError, Session};
 
 /// Makes the future of a task. It may move to another thread first; the future stays on one.
 pub type Start = Box<dyn FnOnce(Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;

@@ -166,6 +166,15 @@ impl Panic {
     }
 }
 
+/// Runs something that may panic. Everything that `run` refers to must be given up after a panic.
+///
+/// # Errors
+/// The panic, if it panics.
+pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
+    // Unwind safe: callers do not use anything of a run that panicked.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic::of(&*payload))
+}
+
 /// Runs a future to its end, and catches its panic.
 ///
 /// # Errors

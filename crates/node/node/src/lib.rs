@@ -37,6 +37,7 @@ mod opening;
 mod random;
 mod reorder;
 mod sync;
+pub mod temporary;
 mod time;
 mod words;
 mod work;
@@ -47,7 +48,7 @@ pub use collective::Collective;
 pub use compression::{CodingMemory, Compress, Compression, Decompress};
 pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;
-pub use handle::{Node, Panic, catch};
+pub use handle::{Node, Panic, catch, caught};
 pub use message::{Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, MessagePort, Undelivered};
 pub use opening::{
     Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard, of_another_group,

@@ -26,7 +26,8 @@ use crate::load::Load;
 use crate::message::{Handed, Taken, fill, too_long, words_of};
 use crate::options::{count, from_0, message_bytes};
 use crate::permutation::Permutation;
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict};
+use units::grouped;
 
 const PORT: Port = Port(1);
 

@@ -24,8 +24,9 @@ use crate::described;
 use crate::load::Load;
 use crate::message::digest;
 use crate::options::{count, words_of_bytes};
-use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::tree::Tree;
+use units::grouped;
 
 mod check;
 mod client;

@@ -49,7 +49,6 @@ mod send;
 mod set_algebra;
 mod table;
 mod tree;
-pub mod units;
 mod work;
 
 pub use beside::{Beside, Urgent};

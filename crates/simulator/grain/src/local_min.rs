@@ -9,8 +9,9 @@ use serde::Serialize;
 use crate::described;
 use crate::load::Load;
 use crate::options::from_0;
-use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::work;
+use units::{counted, grouped};
 
 /// Find the minimum of values on each core by itself (Figure 2).
 ///
@@ -59,7 +60,10 @@ impl Program for LocalMin {
         let fault = answers.iter().enumerate().find_map(wrong);
         let result = match answers.first() {
             Some(first) if self.keys > 0 => {
-                let (keys, cores) = (grouped(self.keys.into()), cores(answers.len()));
+                let (keys, cores) = (
+                    grouped(self.keys.into()),
+                    counted(answers.len() as u64, "core"),
+                );
                 format!(
                     "minimum {} of {keys} values on core 0; {cores} checked",
                     first.least

@@ -10,8 +10,9 @@ use crate::described;
 use crate::load::Load;
 use crate::local_min::values;
 use crate::options::from_0;
-use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::work;
+use units::{counted, grouped};
 
 /// Sort keys on each core by itself (Figure 8).
 ///
@@ -69,7 +70,7 @@ impl Program for LocalSort {
         let keys = format!("{} key{plural}", grouped(self.keys.into()));
         let result = match answers.len() {
             1 => format!("{keys} sorted on one core"),
-            many => format!("{keys} sorted on each of {}", cores(many)),
+            many => format!("{keys} sorted on each of {}", counted(many as u64, "core")),
         };
         let verdict = Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|answer| answer.keys.len() as u64))

@@ -16,7 +16,8 @@ use crate::described;
 use crate::load::Load;
 use crate::message::{alone, fill, too_long, words_of};
 use crate::options::{count, message_bytes};
-use crate::program::{Program, Span, Timing, Verdict, grouped};
+use crate::program::{Program, Span, Timing, Verdict};
+use units::grouped;
 
 const PORT: Port = Port(1);
 

@@ -17,9 +17,10 @@ use crate::collective::{Collective, Window};
 use crate::described;
 use crate::load::Load;
 use crate::options::{ReorderBy, count, from_0};
-use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::tree::Tree;
 use crate::work;
+use units::grouped;
 
 /// Number of different words; words with lower numbers are more frequent.
 const LANGUAGE: usize = 1 << 16;

@@ -19,8 +19,9 @@ use crate::described;
 use crate::load::Load;
 use crate::local_min::{Least, least, scan, values};
 use crate::options::{ReorderBy, count, from_0};
-use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::tree::Tree;
+use units::grouped;
 
 /// Find the minimum of values on all cores, merged in a tree (Figures 3 and 4).
 ///

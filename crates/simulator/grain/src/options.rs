@@ -8,8 +8,6 @@ use clap::{Args, Command, ValueEnum};
 use node::{MESSAGE_BYTES, Matching};
 use serde::Serialize;
 
-use crate::units;
-
 /// A program that can be run by name.
 pub trait Described: Args + Serialize + Clone + Send + Sync + 'static {
     /// The name of its subcommand.

@@ -14,7 +14,8 @@ use crate::described;
 use crate::load::Load;
 use crate::options::{count, from_0, from_2};
 use crate::pivot_select::{Strategy, of_as_many, pivot_select};
-use crate::program::{Program, Span, Verdict, cores};
+use crate::program::{Program, Span, Verdict};
+use units::counted;
 
 /// Measure how even the buckets are that pivots define (Figure 5).
 ///
@@ -149,7 +150,11 @@ impl Program for PivotTrial {
             last if last == self.buckets => 1.0,
             bucket => self.splitting_value(answers, bucket as usize - 1),
         };
-        let (bucket, buckets, by) = (self.bucket, self.buckets, cores(answers.len()));
+        let (bucket, buckets, by) = (
+            self.bucket,
+            self.buckets,
+            counted(answers.len() as u64, "core"),
+        );
         let (figure, result) = match self.figure {
             Shown::Size => {
                 let size = (end(bucket) - end(bucket - 1)) * f64::from(buckets);

@@ -196,41 +196,9 @@ impl Span {
 /// Bytes of a word.
 pub(crate) const WORD_BYTES: u64 = 8;
 
-/// "1 core", "64 cores".
-pub(crate) fn cores(count: usize) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} core{plural}", grouped(count as u64))
-}
-
-/// A number with its digits grouped: `8192` is "8,192".
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        let cases = [
-            (0, "0"),
-            (999, "999"),
-            (8192, "8,192"),
-            (1_048_576, "1,048,576"),
-        ];
-        for (number, text) in cases {
-            assert_eq!(grouped(number), text);
-        }
-    }
 
     #[test]
     fn skew_is_the_largest_share_over_the_mean() {

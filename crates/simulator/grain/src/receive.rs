@@ -10,7 +10,8 @@ use crate::described;
 use crate::load::Load;
 use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
 use crate::options::{count, message_bytes};
-use crate::program::{Program, Span, Timing, Verdict, grouped};
+use crate::program::{Program, Span, Timing, Verdict};
+use units::grouped;
 
 const PORT: Port = Port(1);
 

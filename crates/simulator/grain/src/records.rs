@@ -8,8 +8,9 @@ use node::{Node, Random, Rank};
 
 use crate::bounds::Bounds;
 use crate::distribution::Distribution;
-use crate::program::{Span, Verdict, WORD_BYTES, grouped};
+use crate::program::{Span, Verdict, WORD_BYTES};
 use crate::work;
+use units::grouped;
 
 pub(crate) const VALUE_WORDS: usize = 12;
 pub(crate) const VALUE_BYTES: u64 = VALUE_WORDS as u64 * WORD_BYTES;

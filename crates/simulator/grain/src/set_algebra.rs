@@ -21,8 +21,9 @@ use crate::collective::Collective;
 use crate::described;
 use crate::load::Load;
 use crate::options::{ReorderBy, count, from_0};
-use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::tree::Tree;
+use units::grouped;
 
 /// Term t is in one of 2 + t % `RARITIES` documents.
 const RARITIES: u32 = 8;

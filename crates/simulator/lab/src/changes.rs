@@ -6,11 +6,11 @@ use std::ops::RangeBounds;
 
 use clap::Args;
 use grain::count;
-use grain::units::number;
 use machine::{Profile, Setting, parts};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use units::number;
 
 pub use self::words::{AckAggregate, Multicast, Transport};
 use crate::error::LabError;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use terminal::ending::failure::CliFailure;
 
 use machine::{ProfileError, RunError, SetupError};
 use thiserror::Error;
@@ -91,6 +92,30 @@ impl LabError {
             LabError::Run(RunError::Stuck(_)) => "stuck",
             LabError::Run(RunError::Panic(_)) => "bug",
             LabError::Run(RunError::Stopped) => "stopped",
+        }
+    }
+}
+
+impl From<LabError> for CliFailure {
+    fn from(error: LabError) -> CliFailure {
+        let file = match &error {
+            LabError::Mistakes { path, mistakes } if mistakes.len() > 1 => {
+                let message = format!("{}: {} mistakes", path.display(), mistakes.len());
+                return CliFailure {
+                    file: Some(path.clone()),
+                    details: mistakes.iter().map(ToString::to_string).collect(),
+                    ..CliFailure::new(error.kind(), message)
+                };
+            }
+            LabError::Mistakes { path: file, .. } => Some(file.clone()),
+            LabError::File { path: file, .. } | LabError::Profile { machine: file, .. } => {
+                Some(file.clone())
+            }
+            _ => None,
+        };
+        CliFailure {
+            file,
+            ..CliFailure::new(error.kind(), error.to_string())
         }
     }
 }

@@ -168,7 +168,7 @@ impl<'a> RunQueue<'a> {
             // A panic must not end the worker: others wait for the memory of its task.
             let run = || self.jobs[task.job].run_once(task.run, self.observer);
             let ended =
-                trial::caught(run).unwrap_or_else(|message| Err(RunError::Panic(message).into()));
+                node::caught(run).unwrap_or_else(|panic| Err(RunError::Panic(panic.0).into()));
             self.observer.ended(task.cost);
             self.give_back(task, ended);
         }

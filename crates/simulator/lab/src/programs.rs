@@ -1,18 +1,19 @@
 //! The programs that can be run by name.
 //!
-//! [`grain::visit_all`] visits every program of tiny tasks; trials of the distributed sort are one
-//! more. The types of programs are known here alone: a [`Listing`] has none.
+//! [`grain::visit_all`] visits every program of tiny tasks; the caller may [`add`] others. The types of programs are known here alone: a [`Listing`] has none.
 
 use std::sync::{Arc, LazyLock};
 
 use clap::{Arg, ArgMatches, Command};
 use grain::{Described, Program, Visitor};
+use node::Mutex;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::LabError;
+use crate::on_driver::{Driven, OnDriver};
 use crate::place::DRIVER;
 use crate::run::Runnable;
-use crate::sort_trial::SortTrial;
 
 /// The option for the number of cores.
 pub(crate) const CORES: &str = "cores";
@@ -37,8 +38,11 @@ pub struct Listing {
     pub examples: &'static [&'static str],
     cores: u32,
     augment: fn(Command) -> Command,
-    pub(crate) parse: fn(&ArgMatches) -> Result<Arc<dyn Configured>, clap::Error>,
+    pub(crate) parse: Parse,
 }
+
+/// Reads the options of a program.
+type Parse = fn(&ArgMatches) -> Result<Arc<dyn Configured>, clap::Error>;
 
 /// An option that takes a value: its name, and its words if it takes no other values.
 pub(crate) type Valued = (String, Vec<String>);
@@ -57,27 +61,39 @@ impl<P: Described + Runnable> Configured for P {
     }
 
     fn values(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(values)) => values,
-            _ => unreachable!("options are fields of a struct"),
-        }
+        values(self)
+    }
+}
+
+/// The options of a program with their values.
+pub(crate) fn values(program: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(program) {
+        Ok(Value::Object(values)) => values,
+        _ => unreachable!("options are fields of a struct"),
     }
 }
 
 impl Listing {
     /// A program of any crate.
     pub fn of<P: Program + Described>() -> Listing {
-        Listing::at::<P>("nanopu")
+        let parse: Parse = |matches| Ok(Arc::new(P::from_arg_matches(matches)?));
+        Listing::parsed::<P>("nanopu", parse)
     }
 
-    fn at<P: Described + Runnable>(machine: &'static str) -> Listing {
+    /// A program that runs on the driver.
+    pub fn on_driver<P: OnDriver + Described>() -> Listing {
+        let parse: Parse = |matches| Ok(Arc::new(Driven(P::from_arg_matches(matches)?)));
+        Listing::parsed::<P>(DRIVER, parse)
+    }
+
+    fn parsed<P: Described>(machine: &'static str, parse: Parse) -> Listing {
         Listing {
             name: P::NAME,
             machine,
             examples: P::EXAMPLES,
             cores: P::CORES,
             augment: P::augment_args,
-            parse: |matches| Ok(Arc::new(P::from_arg_matches(matches)?)),
+            parse,
         }
     }
 
@@ -98,7 +114,7 @@ impl Listing {
         let keys = number(KEYS, "N")
             .help("Keys over all cores, instead of --keys-per-core")
             .conflicts_with(KEYS_PER_CORE)
-            .value_parser(grain::units::count);
+            .value_parser(units::count);
         command.arg(keys)
     }
 
@@ -136,12 +152,20 @@ fn has_keys_per_core(command: &Command) -> bool {
         .any(|option| option.get_id() == KEYS_PER_CORE)
 }
 
+/// The programs that callers have added.
+static ADDED: Mutex<Vec<Listing>> = Mutex::new(Vec::new());
+
+/// Adds a program to the list, before anyone asks for that.
+pub fn add(program: Listing) {
+    ADDED.lock().push(program);
+}
+
 /// All programs in the order of the help.
 pub fn programs() -> &'static [Listing] {
     static PROGRAMS: LazyLock<Vec<Listing>> = LazyLock::new(|| {
         let mut all = All(Vec::new());
         grain::visit_all(&mut all);
-        all.0.push(Listing::at::<SortTrial>(DRIVER));
+        all.0.append(&mut ADDED.lock());
         all.0
     });
     &PROGRAMS

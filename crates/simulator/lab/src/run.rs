@@ -236,10 +236,10 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     let cluster = node_real::Cluster::new(ground.cores, ground.seed);
     let task = program.clone();
     let begin = Instant::now();
-    let ended = trial::caught(|| cluster.try_run(move |node| task.clone().run(node)));
+    let ended = node::caught(|| cluster.try_run(move |node| task.clone().run(node)));
     let wall_s = begin.elapsed().as_secs_f64();
     let answers = ended
-        .map_err(RunError::Panic)?
+        .map_err(|panic| RunError::Panic(panic.0))?
         .map_err(|cause| LabError::NoThreads {
             cores: ground.cores,
             cause: cause.to_string(),

@@ -15,14 +15,15 @@ use std::sync::Arc;
 
 use node::{Mutex, Node};
 
-use crate::disk::{DiskModel, MemoryDisks};
 use crate::network::layout::Layout;
 use crate::network::topology::Topology;
 use crate::path;
 use crate::profile::Profile;
 use crate::report::{Report, RunError, Stuck, Watch, Windows};
-use crate::schedule::{Mailbox, Timeline};
+use crate::schedule::Mailbox;
 use crate::setting::{Multicast, Setting, SetupError};
+use disk::Timeline;
+use disk::{DiskModel, MemoryDisks};
 
 use block::{Block, BlockReport};
 use engine::Engine;

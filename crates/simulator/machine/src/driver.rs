@@ -14,12 +14,12 @@ use std::task::{Context, Waker};
 
 use node::{Address, Costs, Message, Mutex, Node, Port, Random, Rank, Time};
 
-use crate::disk::{DiskModel, MemoryDisks};
 use crate::driver::strike::StrikePlan;
 use crate::driver::task::{TaskBackend, TaskContext};
 use crate::driver::world::{Action, Step, TaskId, World};
 use crate::report::Stuck;
-use crate::schedule::Timeline;
+use disk::Timeline;
+use disk::{DiskModel, MemoryDisks};
 
 pub use crate::driver::links::{Back, Cut, Passage};
 pub use crate::driver::strike::Strike;

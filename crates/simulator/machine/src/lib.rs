@@ -35,7 +35,6 @@
 
 mod cluster;
 mod cores;
-mod disk;
 mod driver;
 mod log;
 mod network;

@@ -4,7 +4,6 @@
 //!   Scheduler   one per block: its clock, and an event queue per NIC
 //!   Mailbox     one per block: wake-ups and calls that arrive while a task runs
 //!   Ticks       times; Pace, ticks per flit of a link
-//!   Timeline    the part of a simulator that disks use: its time, and calls at later times
 //! ```
 
 mod event;
@@ -16,20 +15,6 @@ pub use event::{Event, EventKind, EventQueue};
 pub use mailbox::{BlockSignal, Mailbox, Waiter};
 pub use pace::Pace;
 pub use ticks::Ticks;
-
-use node::Time;
-
-pub type Call = Box<dyn FnOnce() + Send>;
-
-/// A clock that accepts calls for later.
-pub trait Timeline: Send + Sync {
-    fn now(&self) -> Time;
-    /// Length of a tick in femtoseconds.
-    fn tick_fs(&self) -> u64;
-    fn call_at(&self, at: Time, call: Call);
-    /// As [`Timeline::call_at`], for calls that may run in any order within one moment.
-    fn call_in_any_order(&self, at: Time, call: Call);
-}
 
 /// The clock of a block, and the events of its tasks.
 pub struct Scheduler {

@@ -55,9 +55,11 @@
 //! [`Node`], its options and its seed, and nothing else: no clock, thread, file or random number of the
 //! system, so that a seed decides every tick.
 
+pub mod command;
+pub mod experiments;
 pub mod prelude;
 
-pub use cli::sim::main;
+pub use command::main;
 pub use grain::{Described, Program, ReorderBy, Span, Timing, Verdict, count, described, from_0};
 pub use lab::{LabError, RunReport, Seeds, SimReport, Simulated, Spread, StageReport};
 pub use node::{

@@ -1,7 +1,7 @@
 //! Records as the engine takes them.
 
 use record::Framing;
-use sort::amount;
+use units::amount;
 
 use crate::error::Error;
 

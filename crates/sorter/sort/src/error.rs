@@ -1,6 +1,5 @@
 //! Errors of a sort: one line each, which says what happened, where, and what to do.
 
-mod amount;
 mod facts;
 
 use std::path::PathBuf;
@@ -9,8 +8,9 @@ use pipeline::Failure;
 use record::rows::BadRow;
 use thiserror::Error;
 
-pub use amount::amount;
-pub(crate) use {amount::asked, facts::no_memory, facts::row_place};
+use units::amount;
+
+pub(crate) use facts::{asked, no_memory, row_place};
 
 /// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -41,12 +41,12 @@ mod stages;
 mod tools;
 
 pub use codec::Packing;
-pub use error::{SortError, amount};
+pub use error::SortError;
 pub use files::disk_space::Demand;
 pub use files::input::Input;
 pub use files::manifest::{ListedFile, Manifest};
 pub use files::path_template::{names_rank, of_rank};
-pub use files::temporary::{check_name, sweep};
+pub use files::temporary::sweep;
 pub use files::text_file::{LONGEST_TEXT, spelled};
 pub use job::{
     Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Reading, Resources, Resume,

@@ -36,7 +36,6 @@ use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
 use crate::files::output::{Output, refuse_fixed};
-use crate::files::temporary::check_name;
 use crate::job::{Job, Source, Target};
 use crate::passes::exchange::Ports;
 use crate::passes::survey;
@@ -45,6 +44,7 @@ use crate::ranks::failure_detector::FailureDetector;
 use crate::ranks::fingerprint::{Fingerprint, check_same};
 use crate::records::lengths::Lengths;
 use crate::report::Report;
+use node::temporary::check_name;
 
 pub use rows::{Resolved, resolve};
 

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use cli::ending::failure::CliFailure;
 use kernel::Slab;
+use terminal::ending::failure::CliFailure;
 
 /// The seconds that some work takes.
 pub fn timed(work: impl FnOnce()) -> f64 {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
 
-use cli::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 

@@ -6,12 +6,12 @@
 //! the page cache, from which it was dropped with everything else: the data are cold, `cp` is not.
 
 use std::path::PathBuf;
+use terminal::launcher::cores;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::machine;
 use record::{Generator, RECORD_BYTES};
 use serde_json::json;
+use terminal::ending::failure::CliFailure;
 
 use crate::Common;
 use crate::programs::{Input, OUTPUT, Place, Program, Role, Settings, Told, gristmill};
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         facts: json!({
             "records": records,
             "bytes": records * RECORD_BYTES as u64,
-            "cores": machine::cores(),
+            "cores": cores(),
             "cold": place.settings.cold_name(),
             "checksum": inputs.checksum(Input::Binary).to_string(),
         }),

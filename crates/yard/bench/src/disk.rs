@@ -25,9 +25,9 @@ use crate::race::{Race, Row};
 use crate::requests::{Requests, Way};
 use crate::room::{check_room, directory};
 use crate::table::{Report, Section};
-use cli::ending::failure::CliFailure;
-use cli::ending::scratch::Scratch;
-use cli::size::size;
+use terminal::ending::failure::CliFailure;
+use terminal::ending::scratch::Scratch;
+use units::size;
 
 /// Measure a disk by the size of requests: writes in order and reads at random places.
 ///

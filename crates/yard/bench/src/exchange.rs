@@ -27,11 +27,11 @@ use crate::Common;
 use crate::race::Race;
 use crate::table::{Column, Report, Section};
 use address::{Network, Sockets};
-use cli::ending::failure::{CliFailure, Exit};
-use cli::job::RankJob;
-use cli::size::{readable, size};
+use host::job::RankJob;
 use mpi::{Alltoallv, of_the_sort};
 use ranks::Ranks;
+use terminal::ending::failure::{CliFailure, Exit};
+use units::{amount, size};
 
 /// Measure the exchange between ranks: the sort's two kinds, MPI_Alltoallv, and plain
 /// sockets.
@@ -173,7 +173,7 @@ fn load(arguments: &Arguments) -> Result<Load, CliFailure> {
         if given < least {
             let message = format!(
                 "{option} {given} is too little; give at least {}",
-                readable(least)
+                amount(least)
             );
             return Err(CliFailure::usage(message));
         }
@@ -228,7 +228,7 @@ fn measured(arguments: &Arguments, job: &RankJob) -> Result<Report, CliFailure> 
     }
     let title = format!(
         "from each of {count} ranks to each other one, {}",
-        readable(load.bytes() as u64)
+        amount(load.bytes() as u64)
     );
     let mut facts = json!({
         "ranks": count,

@@ -8,17 +8,18 @@
 mod contest;
 mod input;
 
+use host::memory::CGROUP_RESERVE_BYTES;
 use std::path::{Path, PathBuf};
+use terminal::launcher::cores;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::ending::say;
-use cli::machine;
-use cli::size::{grouped, readable, size};
 use pipeline::Failure;
 use record::RECORD_BYTES;
 use serde_json::{Value, json};
 use sort::{Framing, IoChoice, Pack, Plan, Resources, Shape, SortError, Tuning};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
+use units::{amount, grouped, size};
 
 use crate::Common;
 use crate::programs::{Groups, Input, PEERS, Place, Program, Settings, Told, gristmill};
@@ -85,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let records = records(common.size(arguments.size, SIZE, SMOKE_SIZE))?;
     let groups = groups(arguments.cgroup_limit);
     let limit = match (&groups, arguments.cgroup_limit) {
-        (Some(Ok(_)), Some(limit)) => limit.saturating_sub(machine::CGROUP_RESERVE_BYTES),
+        (Some(Ok(_)), Some(limit)) => limit.saturating_sub(CGROUP_RESERVE_BYTES),
         _ => u64::MAX,
     };
     let memory_bytes = common
@@ -141,7 +142,7 @@ fn facts(contest: &Contest, records: u64, memory_bytes: u64) -> Value {
         "records": records,
         "bytes": records * RECORD_BYTES as u64,
         "memory_bytes": memory_bytes,
-        "cores": machine::cores(),
+        "cores": cores(),
         "cold": contest.place.settings.cold_name(),
         "checksum": contest.inputs.checksum(Input::Binary).to_string(),
         "floor_one_pass_s": floors.clone().map(|floor| floor.seconds).collect::<Vec<_>>(),
@@ -180,7 +181,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         coding: Default::default(),
         pack: Pack::Never,
     };
-    let (cores, memory_bytes) = (machine::cores(), told.memory_bytes);
+    let (cores, memory_bytes) = (cores(), told.memory_bytes);
     let resources = Resources {
         cores,
         memory_bytes,
@@ -194,12 +195,12 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
             let message = format!(
                 "{} records cannot be sorted in --memory {}; give at least {}M",
                 grouped(records),
-                readable(limit),
+                amount(limit),
                 needed.div_ceil(1 << 20)
             );
             Err(CliFailure::new("memory_limit", message))
         }
-        Err(error) => Err(CliFailure::from(Failure::from(error))),
+        Err(error) => Err(::host::failure::ended(Failure::from(error))),
     }
 }
 

@@ -16,7 +16,7 @@ use pipeline::Failure;
 
 use crate::host::on_node;
 use crate::requests::{Requests, Way};
-use cli::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// Requests of this size reach the disk's rate.
 const BLOCK_BYTES: usize = 4 << 20;

@@ -18,6 +18,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use terminal::launcher::cores;
 
 use clap::Args;
 use kernel::patterns::Random;
@@ -35,10 +36,9 @@ use crate::cold::Cold;
 use crate::host::on_node;
 use crate::race::{Race, Run};
 use crate::table::{Column, RATIO, Report, Section};
-use cli::ending::failure::CliFailure;
-use cli::ending::scratch::Scratch;
-use cli::machine;
-use cli::size::{readable, size};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::scratch::Scratch;
+use units::{amount, size};
 
 /// Merge more and more sorted runs in the same memory (TritonSort, Figure 1).
 ///
@@ -111,13 +111,13 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         let rate = row.figure("bytes") / 1e6 / row.median().max(f64::MIN_POSITIVE);
         row.add(json!({ "mb_per_s": rate }));
     }
-    let title = format!("merging sorted runs in {}", readable(memory_bytes));
+    let title = format!("merging sorted runs in {}", amount(memory_bytes));
     Ok(Report {
         bench: "heaper-merger",
         facts: json!({
             "bytes": bench.records * RECORD_BYTES as u64,
             "memory_bytes": memory_bytes,
-            "cores": machine::cores(),
+            "cores": cores(),
             "cold": bench.cold.name(),
         }),
         sections: vec![Section::new(title, (bench.records, "record"), rows).with_columns(&COLUMNS)],
@@ -252,7 +252,7 @@ impl HeaperMerger {
 
     fn resources(&self) -> Resources {
         Resources {
-            cores: machine::cores(),
+            cores: cores(),
             memory_bytes: self.memory_bytes,
             io: IoChoice::Direct,
         }
@@ -315,7 +315,7 @@ fn lived(stage: &StageReport) -> f64 {
 /// Figure 1 as a table.
 const COLUMNS: [Column; 7] = [
     Column("read", |_, row| {
-        row.shown("read_bytes", |bytes| bytes.as_u64().map(readable))
+        row.shown("read_bytes", |bytes| bytes.as_u64().map(amount))
     }),
     Column("passes", |_, row| {
         row.shown("merge_passes", |passes| Some(passes.to_string()))

@@ -1,13 +1,14 @@
 //! This machine: a node to run programs on, and whether memory suffices.
 
+use host::memory::memory_limit;
 use std::future::Future;
+use terminal::launcher::cores;
 
-use cli::ending::failure::CliFailure;
-use cli::machine;
-use cli::size::readable;
 use node::Node;
 use node_real::Cluster;
 use pipeline::Failure;
+use terminal::ending::failure::CliFailure;
+use units::amount;
 
 /// Runs a program on one real node, in this process.
 ///
@@ -21,7 +22,7 @@ where
 {
     const SEED: u64 = 1; // places of samples and names of temporary files: the same in every run
     let end = Cluster::new(1, SEED).run(program).pop().expect("one node");
-    end.map_err(CliFailure::from)
+    end.map_err(::host::failure::ended)
 }
 
 /// Refuses a measurement that needs more memory than is free.
@@ -29,21 +30,21 @@ where
 /// # Errors
 /// Too little memory; the message names the `option` that reduces the need.
 pub fn check_memory(needed: u64, option: &str) -> Result<(), CliFailure> {
-    let limit = machine::memory_limit(None);
+    let limit = memory_limit(None);
     if needed <= limit {
         return Ok(());
     }
     let message = format!(
         "this needs {} of memory, but only {} are available; give a smaller {option}",
-        readable(needed),
-        readable(limit)
+        amount(needed),
+        amount(limit)
     );
     Err(CliFailure::new("memory_limit", message))
 }
 
 /// One thread, and all cores where there are more.
 pub fn thread_counts() -> Vec<usize> {
-    let mut counts = vec![1, machine::cores()];
+    let mut counts = vec![1, cores()];
     counts.dedup();
     counts
 }

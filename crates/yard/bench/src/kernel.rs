@@ -13,9 +13,10 @@ mod records;
 mod variants;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::machine;
+use host::memory::memory_limit;
 use serde_json::json;
+use terminal::ending::failure::CliFailure;
+use terminal::launcher::cores;
 
 use crate::Common;
 use crate::host::{check_memory, thread_counts};
@@ -49,9 +50,9 @@ const MOST_CHUNK_BYTES: u64 = u32::MAX as u64;
 /// # Errors
 /// Too little memory; a sort that does not sort.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
-    let (common, cores) = (arguments.common, machine::cores());
+    let (common, cores) = (arguments.common, cores());
     let pairs = common.size(arguments.pairs, PAIRS, SMOKE_PAIRS).max(1);
-    let fitting = machine::memory_limit(None) / records::BYTES_EACH;
+    let fitting = memory_limit(None) / records::BYTES_EACH;
     let records = arguments
         .records
         .unwrap_or(pairs.min(MOST_RECORDS).min(fitting))

@@ -13,13 +13,13 @@
 mod pushed;
 
 use std::path::PathBuf;
+use terminal::launcher::cores;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::machine;
-use cli::size::{readable, size};
 use record::{Generator, RECORD_BYTES, Style};
 use serde_json::json;
+use terminal::ending::failure::CliFailure;
+use units::{amount, size};
 
 use crate::Common;
 use crate::programs::{Input, OUTPUT, Place, Program, Settings, Told, gristmill};
@@ -93,8 +93,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         facts: json!({
             "records": records,
             "bytes": records * RECORD_BYTES as u64,
-            "memory": readable(memory_bytes),
-            "cores": machine::cores(),
+            "memory": amount(memory_bytes),
+            "cores": cores(),
         }),
         sections: vec![Section::new(title, (records, "record"), rows)],
     })

@@ -12,12 +12,12 @@ mod cases;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use terminal::launcher::cores;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::machine;
-use cli::size::{readable, size};
 use serde_json::json;
+use terminal::ending::failure::CliFailure;
+use units::{amount, size};
 
 use crate::Common;
 use crate::programs::{Input, OUTPUT, Place, Program, Role, Settings, Told, gristmill};
@@ -96,8 +96,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         bench: "lines",
         facts: json!({
             "bytes": bytes,
-            "memory": readable(memory_bytes),
-            "cores": machine::cores(),
+            "memory": amount(memory_bytes),
+            "cores": cores(),
             "inputs": "in the page cache",
         }),
         sections,

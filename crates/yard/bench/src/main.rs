@@ -31,9 +31,9 @@ mod table;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use cli::ending::failure::{CliFailure, Exit};
-use cli::ending::usage;
-use cli::{completions, manual};
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::{self, usage};
+use terminal::{completions, manual};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +54,7 @@ Examples:
 
 /// Measures sorts, kernels, stages, disks and the exchange between ranks, each with its floor.
 #[derive(Parser)]
-#[command(name = "gristmill-bench", version = cli::VERSION, max_term_width = 100)]
+#[command(name = "gristmill-bench", version = env!("GRISTMILL_VERSION"), max_term_width = 100)]
 #[command(before_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
@@ -105,7 +105,7 @@ impl Common {
 
 fn main() -> ExitCode {
     match Arguments::try_parse() {
-        Ok(arguments) => cli::end(run(&arguments.bench)),
+        Ok(arguments) => ending::end(run(&arguments.bench)),
         Err(error) => usage::tell(error, &Arguments::command()),
     }
 }
@@ -115,7 +115,9 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
         // Every rank of a job measures, and one of them reports.
         Bench::Exchange(arguments) => return exchange::run(arguments),
         Bench::Pushed(arguments) => return arguments.run().map(|()| Exit::Done),
-        Bench::Completions(arguments) => return completions::run(arguments, Arguments::command()),
+        Bench::Completions(arguments) => {
+            return completions::run(arguments, &Arguments::command(), |_, _| Vec::new());
+        }
         Bench::Manual(arguments) => return arguments.run(Arguments::command()),
         Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
         Bench::Library(arguments) => (arguments.common.json, library::run(arguments)),

@@ -5,11 +5,11 @@
 //! IPS4o's published time for the first is shown and marked, since it is from another machine.
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::machine;
 use kernel::patterns::Random;
 use kernel::{Entry, Slab, sort_parallel};
 use serde_json::json;
+use terminal::ending::failure::CliFailure;
+use terminal::launcher::cores;
 
 use crate::Common;
 use crate::buffers::{checked, copy, on_threads, timed, touch};
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     ];
     Ok(Report {
         bench: "memory",
-        facts: json!({ "keys": keys, "cores": machine::cores() }),
+        facts: json!({ "keys": keys, "cores": cores() }),
         sections,
     })
 }

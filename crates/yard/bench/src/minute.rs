@@ -7,14 +7,14 @@
 mod search;
 
 use std::path::{Path, PathBuf};
+use terminal::launcher::cores;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
-use cli::ending::say;
-use cli::machine;
-use cli::size::{grouped, readable, size};
 use record::{Generator, RECORD_BYTES};
 use serde_json::{Value, json};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
+use units::{amount, grouped, size};
 
 use crate::external::{check_plan, temporary_bytes};
 use crate::programs::{Input, OUTPUT, Place, Program, Settings, Told, gristmill};
@@ -185,7 +185,7 @@ impl Minute {
                 "bytes": best.records * RECORD_BYTES as u64,
                 "seconds": (best.seconds * 1e6).round() / 1e6,
                 "memory_bytes": memory_bytes,
-                "cores": machine::cores(),
+                "cores": cores(),
                 "cold": self.place.settings.cold_name(),
                 "room_for_records": most,
             }),
@@ -200,7 +200,7 @@ const COLUMNS: [Column; 5] = [
         row.shown("records", |records| records.as_u64().map(grouped))
     }),
     Column("bytes", |_, row| {
-        row.shown("bytes", |bytes| bytes.as_u64().map(readable))
+        row.shown("bytes", |bytes| bytes.as_u64().map(amount))
     }),
     Column("seconds", |_, row| format!("{:.3}", row.median())),
     Column("in time", |_, row| {

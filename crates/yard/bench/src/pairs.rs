@@ -1,8 +1,8 @@
 //! Pairs of a 10-byte key and a row, and memory to sort them in.
 
-use cli::ending::failure::CliFailure;
 use kernel::patterns::{Random, entries_of};
 use kernel::{Entry, Rows, Slab, WholeRecords};
+use terminal::ending::failure::CliFailure;
 
 use crate::buffers::{checked, copy, timed, touch};
 

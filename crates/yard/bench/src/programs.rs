@@ -23,10 +23,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use terminal::launcher::cores;
 
-use cli::ending::failure::CliFailure;
-use cli::machine;
 use record::Style;
+use terminal::ending::failure::CliFailure;
 
 use group::Group;
 
@@ -136,7 +136,7 @@ impl Program {
 
     /// GNU sort of lines, if it is on PATH.
     pub fn gnu_lines(options: &[&str], told: &Told) -> Option<Program> {
-        let cores = format!("--parallel={}", machine::cores());
+        let cores = format!("--parallel={}", cores());
         let words = line_words(&cores, options, told);
         is_gnu_sort().then(|| Program {
             input: Input::Text,
@@ -217,7 +217,7 @@ impl Program {
     }
 
     fn gnu_sort(file: impl Into<PathBuf>, told: &Told) -> Program {
-        let mut words = vec![format!("--parallel={}", machine::cores())];
+        let mut words = vec![format!("--parallel={}", cores())];
         words.extend(["-S".to_owned(), kibibytes(told)]);
         words.extend(directories(told));
         words.extend(["-o", OUTPUT, Input::Text.file()].map(str::to_owned));

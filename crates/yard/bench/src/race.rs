@@ -9,8 +9,8 @@
 //! round 3             b  c  floor  a        > median of each, and its ratio to the floor's
 //! ```
 
-use cli::ending::failure::CliFailure;
 use serde_json::{Map, Value};
+use terminal::ending::failure::CliFailure;
 
 /// The result of one run.
 pub struct Run {

@@ -1,13 +1,13 @@
 //! Files of records for races: made before, checked after.
 
 use std::path::Path;
+use terminal::launcher::cores;
 
-use cli::ending::failure::CliFailure;
-use cli::machine;
 use node::Decompress;
 use pipeline::Control;
 use record::{Checksum, Comparison, Generator};
 use sort::{Generate, IoChoice, Source, Target, Validated, generate, validate};
+use terminal::ending::failure::CliFailure;
 
 use crate::host::on_node;
 use crate::programs::{Input, Program};
@@ -23,7 +23,7 @@ pub fn generated(path: &Path, generator: Generator, records: u64) -> Result<Chec
         records,
         target: Target::Path(path.to_owned()),
         checksum: true,
-        cores: machine::cores(),
+        cores: cores(),
         io: IoChoice::Direct,
         control: Control::default(),
     };
@@ -76,7 +76,7 @@ impl Inputs {
             sources: vec![Source::Path(output.to_owned())],
             comparison: Comparison::valsort(false),
             io: IoChoice::Auto,
-            cores: machine::cores(),
+            cores: cores(),
             control: Control::default(),
         };
         let validated = on_node(move |node| {

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use cli::ending::failure::CliFailure;
-use cli::size::readable;
+use terminal::ending::failure::CliFailure;
+use units::amount;
 
 /// Blocks that file systems need for their own data.
 const SPARE_BYTES: u64 = 64 << 20;
@@ -58,9 +58,9 @@ pub fn check_room(needs: &[(&Path, u64)]) -> Result<(), CliFailure> {
             let message = format!(
                 "this needs {} in {} and {} are free there; free some space, name another place or \
                  give a smaller size",
-                readable(needed),
+                amount(needed),
                 directory.display(),
-                readable(free)
+                amount(free)
             );
             let file = Some(directory.to_owned());
             return Err(CliFailure {

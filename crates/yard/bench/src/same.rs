@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use cli::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// Whether two files have the same bytes.
 ///

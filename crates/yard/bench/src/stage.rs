@@ -7,19 +7,20 @@
 //! The time of a run is the busy time of its average worker, disks included; fsync belongs to no
 //! stage.
 
+use host::memory::memory_limit;
 use std::path::PathBuf;
+use terminal::launcher::cores;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cli::ending::failure::CliFailure;
-use cli::ending::scratch::Scratch;
-use cli::machine;
 use kernel::Slab;
 use pipeline::{Control, StageReport};
 use record::RECORD_BYTES;
 use serde_json::{Value, json};
 use sort::alone::{Alone, Stage, alone};
 use sort::{IoChoice, Resources, Tuning};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::scratch::Scratch;
 
 use crate::Common;
 use crate::buffers::{copy, touch};
@@ -104,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let title = "stages alone, busy time of the average worker";
     Ok(Report {
         bench: "stage",
-        facts: json!({ "records": records, "cores": machine::cores() }),
+        facts: json!({ "records": records, "cores": cores() }),
         sections: vec![Section::new(title, (records, "record"), rows).with_columns(&COLUMNS)],
     })
 }
@@ -115,8 +116,8 @@ fn run_alone(stage: Stage, records: u64, place: &Scratch) -> Result<StageReport,
         records,
         directory: place.path().to_owned(),
         resources: Resources {
-            cores: machine::cores(),
-            memory_bytes: machine::memory_limit(None),
+            cores: cores(),
+            memory_bytes: memory_limit(None),
             io: IoChoice::Direct,
         },
         tuning: Tuning::default(),
@@ -132,7 +133,7 @@ fn copied(records: u64) -> Result<f64, CliFailure> {
     let bytes = records as usize * RECORD_BYTES;
     let from = touch(Slab::<u8>::new(bytes))?;
     let mut to = touch(Slab::<u8>::new(bytes))?;
-    Ok(copy(&from, &mut to, machine::cores()))
+    Ok(copy(&from, &mut to, cores()))
 }
 
 /// The figures that one run gives.

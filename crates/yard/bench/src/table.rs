@@ -1,9 +1,9 @@
 //! A report: a table for people, and JSON for scripts.
 
-use cli::ending::failure::CliFailure;
-use cli::ending::say;
-use cli::size::grouped;
 use serde_json::{Map, Value, json};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
+use units::grouped;
 
 use crate::race::Row;
 

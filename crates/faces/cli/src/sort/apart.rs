@@ -11,8 +11,10 @@ use record::rows::is_aside;
 
 use super::target::is_directory;
 use super::{Arguments, json};
-use crate::ending::failure::CliFailure;
-use crate::files::{files_listed, keep_apart};
+use terminal::ending::failure::CliFailure;
+use terminal::files::keep_apart;
+
+use crate::listed::files_listed;
 
 /// Whether a file that begins with these bytes may be replaced.
 type Known = fn(&[u8]) -> bool;

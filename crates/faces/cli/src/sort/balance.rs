@@ -9,8 +9,8 @@ pub(super) mod ranks;
 use pipeline::StageReport;
 use sort::Report;
 
-use crate::size::{counted, grouped, readable};
-use crate::text::{COLUMNS, figure, labelled, wrapped};
+use terminal::text::{COLUMNS, figure, labelled, wrapped};
+use units::{amount, counted, grouped};
 
 /// The table, in lines of at most [`COLUMNS`] columns.
 pub(super) fn table(report: &Report) -> String {
@@ -66,7 +66,7 @@ pub(super) fn line(report: &Report, records: &str) -> String {
     format!(
         "sorted {} {records} ({}) in {seconds} s{rate}{dropped}{blank}",
         grouped(report.records),
-        readable(report.bytes),
+        amount(report.bytes),
     )
 }
 
@@ -81,7 +81,7 @@ fn done_by(who: &str, passes: u32, report: &Report) -> String {
     format!(
         "{who}: {} ({}) in {passes} {}, {:.3} s{}",
         counted(report.records, "record"),
-        readable(report.bytes),
+        amount(report.bytes),
         if passes == 1 { "pass" } else { "passes" },
         report.seconds,
         if rate.is_finite() {
@@ -122,13 +122,13 @@ fn cells(stage: &StageReport) -> [String; 9] {
 fn foot(report: &Report) -> Vec<String> {
     let sample = report.sample;
     let disk = [
-        format!("read {},", readable(report.read_bytes)),
-        format!("written {},", readable(report.written_bytes)),
-        format!("temporary {} at most", readable(report.temp_peak_bytes)),
+        format!("read {},", amount(report.read_bytes)),
+        format!("written {},", amount(report.written_bytes)),
+        format!("temporary {} at most", amount(report.temp_peak_bytes)),
     ];
     let sample = [
         format!("{} places,", grouped(sample.places)),
-        format!("{} read for it,", readable(sample.bytes)),
+        format!("{} read for it,", amount(sample.bytes)),
         format!("{:.3} s", sample.seconds),
     ];
     let uneven = [

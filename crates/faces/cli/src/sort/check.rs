@@ -12,12 +12,12 @@ use record::Framing;
 
 use super::choices::CheckName;
 use super::{Arguments, conflicts, format, resources, screen, sources};
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::files::STANDARD_INPUT;
-use crate::machine;
-use crate::size::grouped;
-use crate::text::printable;
+use host::machine;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::files::STANDARD_INPUT;
+use terminal::text::printable;
+use units::grouped;
 
 /// Checks the input, and prints the first record that is out of order unless `how` says otherwise.
 pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFailure> {

@@ -14,12 +14,12 @@ use super::target::{Named, is_directory};
 use super::tell::{tell, write_report};
 use super::verify::check_output;
 use super::{Arguments, PlanName, apart, prepare, resume};
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::{say, signals};
-use crate::launcher::{Launch, is_only_rank};
-use crate::machine;
+use host::machine;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::{say, signals};
+use terminal::launcher::{Launch, is_only_rank};
 
-pub(super) use crate::job::RankJob;
+pub(super) use host::job::RankJob;
 
 /// Sorts this rank's part.
 pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {

@@ -3,11 +3,11 @@
 use ::sort::names_rank;
 
 use super::Arguments;
+use super::advice::{for_records, for_rows};
 use super::choices::{CheckName, PlanName};
 use super::target::is_directory;
-use crate::ending::failure::CliFailure;
-use crate::ending::usage::{for_records, for_rows};
-use crate::progress::Mode;
+use terminal::ending::failure::CliFailure;
+use terminal::progress::Mode;
 
 /// Formats of text, as people may call them.
 const TEXT: [(&str, &str); 9] = [

@@ -26,8 +26,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::underline::mark;
 use super::{Arguments, explain, lines};
-use crate::ending::failure::CliFailure;
-use crate::ending::say;
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
 
 /// The form in which the output is shown.
 enum Shown {

@@ -28,9 +28,9 @@ use record::{Comparison, LineOrder};
 
 use super::options::Order;
 use super::{Arguments as SortArguments, conflicts, format, lines, screen};
-use crate::ending::failure::{CliFailure, Exit};
-use crate::ending::say;
-use crate::size::{counted, positive};
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use units::{counted, positive};
 
 pub(super) use records::Explained;
 pub(super) use rows::summary as summary_of_rows;

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::Arguments;
-use crate::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// The command line with the inputs that the file names.
 pub(super) fn expanded(arguments: &Arguments) -> Result<Arguments, CliFailure> {

@@ -11,7 +11,7 @@ use record::text::TextTies;
 use record::{Comparison, FieldOrder, Format, LineOrder, Ties};
 
 use super::{Arguments, lines};
-use crate::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// Records as the options ask for them.
 pub(super) struct Asked {

@@ -9,7 +9,7 @@ use record::text::{KeyOptions, Locale, TextKey, TextOrder, TextOrderError, TextT
 use super::Arguments;
 use super::options::Order;
 use super::words::OBSOLETE;
-use crate::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// Bytes of a salt.
 const SALT_BYTES: usize = 16;

@@ -1,8 +1,8 @@
 //! The value of `-S`: that of the other commands, and what scripts give to GNU sort.
 
-use crate::ending::failure::CliFailure;
-use crate::machine::memory_limit;
-use crate::size::{Memory, memory};
+use host::memory::memory_limit;
+use host::memory::{Memory, memory};
+use terminal::ending::failure::CliFailure;
 
 /// A memory limit as it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::choices::{
     CheckName, CompressionName, ExchangeName, IoName, PackName, PlanName, StartName, TuneName,
 };
 use super::memory::{Asked, asked};
-use crate::progress::{self, Mode};
-use crate::size::{size, threads};
+use terminal::progress::{self, Mode};
+use units::{size, threads};
 
 pub(super) use order::Order;
 

@@ -4,7 +4,7 @@ use ::sort::{Report, Warning};
 use pipeline::StageReport;
 use serde::{Deserialize, Serialize};
 
-use crate::launcher::Launch;
+use terminal::launcher::Launch;
 
 /// A rank's own figures, in addition to those that all ranks agree on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

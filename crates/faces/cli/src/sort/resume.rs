@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ::sort::{Resume, Source};
 
 use super::{Arguments, PlanName};
-use crate::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// The resumable job of `--resume`. Its paths are those of the command line, with `{rank}`.
 pub(super) fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {

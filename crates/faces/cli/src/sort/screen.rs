@@ -4,9 +4,9 @@
 use std::io::{self, IsTerminal};
 
 use super::{Arguments, first_input};
-use crate::ending::failure::CliFailure;
-use crate::ending::say;
-use crate::glance::Glance;
+use host::glance::Glance;
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
 
 /// Says that standard input is a terminal, where no input is named: otherwise it looks as if
 /// nothing happened.

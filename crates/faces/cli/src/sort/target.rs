@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ::sort::Target;
 
-use crate::ending::failure::CliFailure;
-use crate::files::is_same;
+use terminal::ending::failure::CliFailure;
+use terminal::files::is_same;
 
 /// The target of the records.
 pub(super) struct Named {

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::balance::{self, ranks};
 use super::part::{Noticed, Together};
 use super::{Arguments, json};
-use crate::ending::failure::CliFailure;
-use crate::ending::say;
-use crate::files::{is_standard_output, write};
-use crate::progress::{Mode, Terminal};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
+use terminal::files::{is_standard_output, write};
+use terminal::progress::{Mode, Terminal};
 
 /// Prints the warnings of a sort, and its report in all forms that were asked for.
 pub(super) fn tell(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rustix::fs::{Access, access};
 
 use super::Arguments;
-use crate::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// Where temporary files go that have no other place.
 const LAST_RESORT: &str = "/tmp";

@@ -11,10 +11,12 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
     (
         "node",
         &[
+            ("units", &[]),
             ("node", &[]),
             ("codec", &["node"]),
             ("node-real", &["node", "codec"]),
-            ("node-mpi", &["node"]),
+            ("terminal", &["node", "node-real"]),
+            ("node-mpi", &["node", "terminal"]),
         ],
     ),
     (
@@ -23,10 +25,13 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
             ("record", &[]),
             ("kernel", &[]),
             ("pipeline", &["node"]),
-            ("sort", &["record", "kernel", "node", "codec", "pipeline"]),
+            (
+                "sort",
+                &["units", "record", "kernel", "node", "codec", "pipeline"],
+            ),
             (
                 "gristmill",
-                &["record", "node", "node-real", "pipeline", "sort"],
+                &["units", "record", "node", "node-real", "pipeline", "sort"],
             ),
             ("c", &["gristmill"]),
         ],
@@ -34,27 +39,39 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
     (
         "simulator",
         &[
-            ("machine", &["node"]),
-            ("grain", &["kernel", "node"]),
+            ("disk", &["node"]),
+            ("machine", &["node", "disk"]),
+            ("grain", &["units", "node"]),
             ("plot", &[]),
             (
                 "lab",
-                &["node", "node-real", "machine", "grain", "plot", "trial"],
+                &[
+                    "units",
+                    "node",
+                    "node-real",
+                    "terminal",
+                    "machine",
+                    "grain",
+                    "plot",
+                ],
             ),
-            ("sim", &["node", "grain", "lab", "cli"]),
+            (
+                "sim",
+                &[
+                    "units", "node", "terminal", "machine", "grain", "plot", "lab",
+                ],
+            ),
         ],
     ),
     (
         "yard",
         &[
-            (
-                "trial",
-                &["record", "kernel", "node", "machine", "pipeline", "sort"],
-            ),
             ("hostile", &["kernel"]),
             (
                 "bench",
                 &[
+                    "units",
+                    "terminal",
                     "record",
                     "kernel",
                     "node",
@@ -63,7 +80,7 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
                     "pipeline",
                     "sort",
                     "gristmill",
-                    "cli",
+                    "host",
                 ],
             ),
         ],
@@ -72,8 +89,30 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
         "faces",
         &[
             (
+                "host",
+                &[
+                    "units",
+                    "terminal",
+                    "codec",
+                    "node",
+                    "node-real",
+                    "node-mpi",
+                    "pipeline",
+                    "sort",
+                ],
+            ),
+            (
+                "simulated-sort",
+                &[
+                    "record", "kernel", "node", "disk", "machine", "grain", "lab", "pipeline",
+                    "sort",
+                ],
+            ),
+            (
                 "cli",
                 &[
+                    "units",
+                    "terminal",
                     "codec",
                     "record",
                     "kernel",
@@ -86,9 +125,12 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
                     "grain",
                     "plot",
                     "lab",
+                    "sim",
+                    "host",
+                    "simulated-sort",
                 ],
             ),
-            ("python", &["plot", "lab", "gristmill"]),
+            ("python", &["units", "plot", "lab", "gristmill"]),
         ],
     ),
 ];
@@ -203,7 +245,32 @@ fn imports_go_one_way() {
             );
         }
     }
-    assert!(known_by("sort").len() == 5, "the manifests are read");
+    assert!(known_by("sort").len() == 6, "the manifests are read");
+}
+
+/// The sorter and the simulator stand side by side on the node. Faces may use both, and nothing uses a
+/// face but faces and the yard.
+#[test]
+fn floors_import_downwards() {
+    let below = |floor: &str| -> &[&str] {
+        match floor {
+            "node" => &["node"],
+            "sorter" => &["node", "sorter"],
+            "simulator" => &["node", "simulator"],
+            "faces" => &["node", "sorter", "simulator", "faces"],
+            "yard" => &["node", "sorter", "simulator", "faces", "yard"],
+            _ => panic!("no floor {floor}"),
+        }
+    };
+    for (floor, room, _) in rooms() {
+        for other in known_by(room) {
+            let (of_other, ..) = rooms().find(|(_, known, _)| *known == other).unwrap();
+            assert!(
+                below(floor).contains(&of_other),
+                "{room} of {floor} must not know {other} of {of_other}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn start_ranks() {
 }
 
 fn be_one_rank(shared: PathBuf) {
-    assert!((node_mpi::TRANSPORT.is_launched)());
+    assert!(terminal::launcher::is_launched());
     let session = Arc::new(Session::start().unwrap());
     assert_eq!(session.nodes(), RANKS, "all processes are in one run");
     let ranks = Ranks {

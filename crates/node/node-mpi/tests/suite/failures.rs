@@ -61,7 +61,7 @@ fn a_rank_that_gives_up_ends_the_run_with_its_code() {
 #[test]
 fn a_missing_shim_is_an_error_that_says_what_to_do() {
     if env::var_os(RANK).is_some() {
-        assert!((node_mpi::TRANSPORT.is_launched)());
+        assert!(terminal::launcher::is_launched());
         let error = Session::start().err().unwrap();
         println!("{error}");
         return;

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::Network;
@@ -34,15 +33,6 @@ pub trait Session: Network + Any {
 
 /// A callback that the network runs on its own thread.
 pub type Hook = Box<dyn Fn(&NetworkError) + Send>;
-
-/// A kind of network that a launcher may have started this process for.
-#[derive(Clone, Copy, Debug)]
-pub struct Transport {
-    /// Whether a launcher has started this process as one of several.
-    pub is_launched: fn() -> bool,
-    /// Joins the other processes; returns when all of them have joined.
-    pub join: fn() -> Result<Arc<dyn Session>, NetworkError>,
-}
 
 /// The reason why a network failed, which ends the whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]

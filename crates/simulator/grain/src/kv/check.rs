@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use node::Rank;
 
 use super::{Kv, Shard, digest_of};
-use crate::program::{Verdict, grouped};
+use crate::program::Verdict;
+use units::grouped;
 
 pub(super) fn check(program: &Kv, answers: &[Shard]) -> Verdict {
     let ranks = answers.len() as u32;

@@ -1,8 +1,9 @@
 //! Every program on the seeded driver, in several schedules; and the cost of their work.
 
 use crate::programs::Harness;
+use disk::DiskModel;
 use grain::{Flood, Kv, LocalMin, LocalSort, MapReduce, MergeMin, Program, Tree};
-use machine::{DiskModel, Driver};
+use machine::Driver;
 use node::{Costs, Rank};
 
 struct Seeds;

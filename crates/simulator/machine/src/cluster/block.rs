@@ -29,13 +29,13 @@ use crate::cluster::backend::TaskBackend;
 use crate::cluster::bulk::Parcel;
 use crate::cluster::state::{BlockState, Shared, Upcall};
 use crate::cores::task::Task;
-use crate::disk::MemoryDisks;
 use crate::log::BlockLog;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
 use crate::network::store::bins::Bins;
 use crate::report::Report;
 use crate::schedule::{Mailbox, Ticks};
+use disk::MemoryDisks;
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 

@@ -16,14 +16,14 @@ use crate::cores::rank::RankState;
 use crate::cores::shared_cache::SharedCache;
 use crate::cores::sharing::Sharing;
 use crate::cores::task::{Task, Waits};
-use crate::disk::{DiskModel, MemoryDisks};
 use crate::network::fabric::Fabric;
 use crate::network::layout::Layout;
 use crate::network::store::prefetch;
 use crate::network::switch::Switch;
 use crate::nic::Nic;
 use crate::report::{Counts, Report, Sent};
-use crate::schedule::{Call, Event, EventKind, Mailbox, Ticks, Timeline};
+use crate::schedule::{Event, EventKind, Mailbox, Ticks};
+use disk::{Call, DiskModel, MemoryDisks, Timeline};
 
 /// The state that the tasks of a block share.
 pub struct Shared {

@@ -23,7 +23,7 @@ use node::backend::{Completion, Contents, Letter};
 use node::{Address, Buffer, Message, Mutex, Port, Random, Rank, Time};
 
 use crate::driver::world::{Action, World};
-use crate::schedule::Call;
+use disk::Call;
 
 /// One parcel in [`SLOW`] may take the longest delay, the others a [`QUICK`]th of it, so that
 /// parcels of different nodes overtake each other.

@@ -10,7 +10,7 @@ use node::{Address, Buffer, Costs, Filled, Port, Random, Rank, Time, Work};
 
 use crate::driver::links;
 use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
-use crate::schedule::Call;
+use disk::Call;
 
 pub(crate) struct TaskBackend {
     world: Arc<World>,

@@ -7,7 +7,7 @@ use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Mutex, Random, Time};
 
 use crate::driver::links::Links;
-use crate::schedule::{Call, Timeline};
+use disk::{Call, Timeline};
 
 /// A nanosecond per tick.
 pub(crate) const TICK_FS: u64 = 1_000_000;

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use node::backend::Signal;
 use node::{Mutex, Time};
 
-use super::{Call, Ticks, Timeline};
+use disk::{Call, Timeline};
+
+use super::Ticks;
 
 /// A waiting task.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use machine::{Driver, Durability};
+use disk::Durability;
+use machine::Driver;
 use node::{Access, Buffer, File, Node, Open};
 
 const SECTOR: usize = 512;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use machine::{Cluster, DiskModel, Driver, Fault, Setting};
+use disk::{DiskModel, Fault};
+use machine::{Cluster, Driver, Setting};
 use node::{Buffer, Costs, DiskError, File, Node, Open, Work};
 
 use crate::common::nanopu;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use machine::{DiskModel, Driver, Fault};
+use disk::{DiskModel, Fault};
+use machine::Driver;
 use node::{Buffer, Costs, Matching, Node, Open, Port, Queue, Rank, Reorder, Work};
 
 async fn race(node: Node) -> Vec<u32> {

@@ -1,7 +1,8 @@
 //! Messages that name options as callers of the library know them. Those of the engine are for the
 //! command.
 
-use sort::{SortError, amount};
+use sort::SortError;
+use units::amount;
 
 /// The message of an error.
 pub(super) fn message(error: &SortError) -> String {

@@ -9,8 +9,9 @@ use node_real::facts_of_memory;
 use record::Framing;
 use sort::{
     Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Resources, Source, Target, Tuning,
-    amount, longest_of_pipe,
+    longest_of_pipe,
 };
+use units::amount;
 
 use super::Sorter;
 use crate::error::Error;

@@ -1,6 +1,7 @@
 //! A small pipeline on both backends: ends, failures, panics, stops, and the bottleneck.
 
-use machine::{DiskModel, Driver};
+use disk::DiskModel;
+use machine::Driver;
 use node::{Buffer, Costs, Node, Pool, Queue, Work};
 use node_real::Cluster;
 use pipeline::{Control, Failure, Pipeline, StageReport, bottleneck};

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use machine::{DiskModel, Driver};
+use disk::DiskModel;
+use machine::Driver;
 use node::{Costs, Node, Queue, Work};
 use node_real::Cluster;
 use pipeline::{Control, Dial, Failure, Move, Pipeline, Stage, StageReport, Tuner};

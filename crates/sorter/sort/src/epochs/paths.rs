@@ -16,9 +16,9 @@ use node::{DiskError, Node};
 
 use crate::files::output::replaced_kind;
 use crate::files::path_template::of_rank;
-use crate::files::temporary::PREFIX;
 use crate::files::text_file::spelled;
 use crate::job::Resume;
+use node::temporary::PREFIX;
 
 const DRAFT: &str = "-output";
 

@@ -9,7 +9,7 @@ use crate::epochs::checkpoint::{Begun, Checkpoint};
 use crate::epochs::paths::Site;
 use crate::epochs::recovery::source_names;
 use crate::epochs::sorting::RankSort;
-use crate::error::{SortError, amount};
+use crate::error::SortError;
 use crate::files::output::Output;
 use crate::files::spill::{Spill, kept_paths};
 use crate::job::{Resume, Tuning};
@@ -19,6 +19,7 @@ use crate::ranks::division::Division;
 use crate::ranks::planning::Planning;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::Partition;
+use units::amount;
 
 /// Spill files are larger than their records by this part, for chunks that are not full.
 const SPARE_SHARE: u64 = 8;

@@ -113,3 +113,8 @@ pub(crate) fn row_place(line: Option<u64>, offset: u64) -> String {
         None => format!("the row at byte {offset}"),
     }
 }
+
+/// The limit to ask for where so many bytes are needed: whole MiB, as `-S` takes them.
+pub(crate) fn asked(bytes: u64) -> u64 {
+    bytes.next_multiple_of(1 << 20)
+}

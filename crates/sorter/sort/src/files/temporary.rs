@@ -8,12 +8,10 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use node::temporary::{JOURNAL_SUFFIX, PREFIX, SUFFIX, is_swept};
 use node::{DiskError, File, Node, Open};
 
 use crate::files::output::journal;
-
-pub(crate) const PREFIX: &str = ".gristmill-";
-const SUFFIX: &str = ".tmp";
 
 /// Names that are drawn for a file before its directory is given up. Another run sweeps a new file away
 /// at most once in its life, and two random names are hardly ever equal.
@@ -97,7 +95,7 @@ pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
         return;
     };
     for name in names.iter().filter(|name| is_swept(name)) {
-        let is_journal = name.ends_with(journal::SUFFIX);
+        let is_journal = name.ends_with(JOURNAL_SUFFIX);
         let path = directory.join(name);
         let Ok(file) = node.open(&path, Open::Own).await else {
             continue;
@@ -109,23 +107,6 @@ pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
             let _ = node.remove(&path).await;
         }
     }
-}
-
-fn is_swept(name: &str) -> bool {
-    name.starts_with(PREFIX) && (name.ends_with(SUFFIX) || name.ends_with(journal::SUFFIX))
-}
-
-/// Refuses an input or an output that a sort would take for what a killed one has left.
-///
-/// # Errors
-/// When it has such a name.
-pub fn check_name(path: &Path) -> Result<(), DiskError> {
-    let name = path.file_name().unwrap_or_default();
-    if is_swept(&name.to_string_lossy()) {
-        let what = "it has the name of a temporary file, which sorts remove; rename it first";
-        return Err(DiskError::new("use", path, io::Error::other(what)));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -179,7 +160,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_locked_is_removed() {
         let driver = machine::Driver::new(1, 1);
-        driver.disks(0).fail(2, machine::Fault::Device);
+        driver.disks(0).fail(2, disk::Fault::Device);
         let made = driver.run(|node| async move {
             let made = Temporary::another(&node, Path::new("/"), HOW).await;
             made.map(drop).map_err(|error| error.verb)

@@ -31,7 +31,6 @@ use std::sync::Arc;
 use node::{Pool, Posted, Queue, Tokens};
 use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
 
-use crate::error::amount;
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
@@ -45,6 +44,7 @@ use crate::stages::{
     Chain, Loader, PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, load,
     reload, spill,
 };
+use units::amount;
 
 /// In phase two, holes smaller than this would take as long as reading does.
 const LEAST_RELEASED_BYTES: u64 = 256 << 10;

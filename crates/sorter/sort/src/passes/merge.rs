@@ -30,7 +30,6 @@ use std::sync::Arc;
 use node::{Pool, Posted, Queue};
 use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
 
-use crate::error::amount;
 use crate::files::input::Input;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
@@ -48,6 +47,7 @@ use crate::stages::{
     Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunWriter, Selector,
     Writer, gather_loads, read, select, sort_loads, write, write_runs,
 };
+use units::amount;
 
 use reading::MergedInto;
 

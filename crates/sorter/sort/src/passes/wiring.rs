@@ -6,10 +6,11 @@
 //! reader > distributor > ( ... ) > sorter > writer
 //! ```
 
-use crate::error::{amount, no_memory};
+use crate::error::no_memory;
 use crate::names::StageName;
 use std::io;
 use std::sync::Arc;
+use units::amount;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
 use pipeline::{Failure, Pipeline, Tuner, sharing};

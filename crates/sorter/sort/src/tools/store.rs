@@ -9,13 +9,13 @@ use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
 use crate::files::output::Output;
-use crate::files::temporary::check_name;
 use crate::job::{IoChoice, Target};
 use crate::names::{Phase, StageName};
 use crate::records::block::{BLOCK_BYTES, Piece};
 use crate::records::size::Sum;
 use crate::report::Warning;
 use crate::stages::{Tally, Writer, write};
+use node::temporary::check_name;
 
 /// Bytes of a request, whole disk blocks.
 const UNIT_BYTES: usize = 1 << 20;

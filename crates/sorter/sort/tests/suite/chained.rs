@@ -6,7 +6,8 @@ use record::{FieldOrder, Framing, LineKeys, LineOrder, Quoting};
 use std::path::Path;
 use std::sync::Arc;
 
-use machine::{DiskModel, Driver};
+use disk::DiskModel;
+use machine::Driver;
 use node::{Buffer, Costs, Open, Random, Time};
 use pipeline::Failure;
 use sort::{Choice, Lines, SortError};

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{get, job, least_chunks, put, sorted};
+use disk::DiskModel;
 use kernel::patterns::{Pattern, draw};
-use machine::{DiskModel, Driver};
+use machine::Driver;
 use node::{Costs, Open, Time};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;

@@ -6,7 +6,8 @@
 
 use crate::common::survival::{Case, Output, WAYS};
 use crate::common::{run, run_unless_killed};
-use machine::{Driver, Durability};
+use disk::Durability;
+use machine::Driver;
 use node::Random;
 use record::Ties;
 

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{get, job, least_chunks, put, run, sorted};
+use disk::DiskModel;
 use kernel::patterns::{Pattern, draw};
-use machine::{DiskModel, Driver};
+use machine::Driver;
 use node::Costs;
 use record::{Order, Ties};
 use sort::{Choice, Job, Manifest, Target, Tuning};

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::common::cluster::KINDS;
 use crate::common::{drawn_order, drawn_tuning, job, sorted};
+use disk::DiskModel;
 use kernel::patterns::{Pattern, draw};
-use machine::{DiskModel, Driver};
+use machine::Driver;
 use node::{Costs, Random, Time};
 use pipeline::Control;
 use record::Order;
@@ -159,7 +160,7 @@ impl Case {
         ends.unwrap_or_else(|stuck| panic!("seed {}: {stuck}", self.seed))
     }
 
-    fn meddle(&self, disks: &machine::MemoryDisks) {
+    fn meddle(&self, disks: &disk::MemoryDisks) {
         let (path, [before, after]) = (self.path(self.file), &self.forms);
         let (before, after) = (&before[self.file], &after[self.file]);
         if self.meddling != Meddling::Edit {

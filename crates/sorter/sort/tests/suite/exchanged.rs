@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::run;
 use crate::common::survival::{Case, Output, WAYS};
+use disk::MemoryDisks;
 use kernel::patterns::{Pattern, draw};
-use machine::{Driver, MemoryDisks};
+use machine::Driver;
 use node::Random;
 use pipeline::Control;
 use record::{Order, Ties};

@@ -2,7 +2,7 @@
 
 use crate::common::run;
 use crate::common::survival::{Case, Output, WAYS, Way};
-use machine::Fault;
+use disk::Fault;
 use record::Ties;
 
 /// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is

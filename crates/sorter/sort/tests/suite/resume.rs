@@ -5,8 +5,9 @@ use crate::common::job;
 use crate::common::resumable::{Case, again, check, input, output, run};
 use std::path::Path;
 
+use disk::Durability;
 use kernel::patterns::{Pattern, draw};
-use machine::{Driver, Durability};
+use machine::Driver;
 use node::Random;
 use pipeline::Control;
 use record::{Order, Ties};

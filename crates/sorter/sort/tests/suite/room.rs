@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use machine::{DiskModel, Driver};
+use disk::DiskModel;
+use machine::Driver;
 use pipeline::Failure;
 use sort::{Demand, SortError};
 

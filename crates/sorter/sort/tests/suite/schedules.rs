@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::common::{drawn_records, drawn_tuning, get, job, put, run, sorted};
-use machine::{DiskModel, Driver};
+use disk::DiskModel;
+use machine::Driver;
 use node::{Costs, Random};
 use pipeline::Failure;
 use record::{Format, Order, Ties};

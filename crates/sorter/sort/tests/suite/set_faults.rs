@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::common::set::{content, driver, into_set, manifest, spill};
 use crate::common::{distinct, get, put, run, run_unless_killed, sorted};
+use disk::{Durability, Fault};
 use kernel::patterns::{Pattern, draw};
-use machine::{Durability, Fault};
 use record::{Order, Ties};
 use sort::{Bytes, Job, Source, Tuning};
 

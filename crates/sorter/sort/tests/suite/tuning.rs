@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::common::{drawn_records, drawn_tuning, get, job, least_chunks, put, run, sorted};
-use machine::{DiskModel, Driver, Fault};
+use disk::{DiskModel, Fault};
+use machine::Driver;
 use node::{Costs, Random};
 use record::{Order, Ties};
 use sort::{Choice, Counts, Job, Report, Start, Tune, Tuning};

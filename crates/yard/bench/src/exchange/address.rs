@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::Load;
 use super::ranks::Ranks;
-use cli::ending::failure::CliFailure;
-use cli::launcher::ranks_here;
+use terminal::ending::failure::CliFailure;
+use terminal::launcher::ranks_here;
 
 /// Where Linux lists the addresses of this host's networks.
 const LISTED: &str = "/proc/net/fib_trie";

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use super::Load;
 use super::address::{Peer, Sockets, failed};
 use super::ranks::{Ranks, mark};
-use cli::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// Bytes of a datagram: a jumbo frame's. Where frames are smaller the kernel cuts it into six.
 const DATAGRAM_BYTES: usize = 8 << 10;

@@ -9,9 +9,9 @@ use sort::ExchangeKind;
 use super::Load;
 use super::ranks::{Ranks, mark};
 use crate::host::check_memory;
-use cli::ending::failure::CliFailure;
-use cli::job::RankJob;
-use cli::size::readable;
+use host::job::RankJob;
+use terminal::ending::failure::CliFailure;
+use units::amount;
 
 /// MPI counts in 32 bits with a sign: what one call carries, in either direction, must be less.
 const MOST_OF_A_CALL: usize = i32::MAX as usize;
@@ -34,7 +34,7 @@ impl Alltoallv {
         let ranks = job.ranks();
         let all = bytes.saturating_mul(ranks as usize - 1); // of a call
         if all > MOST_OF_A_CALL {
-            let most = readable((MOST_OF_A_CALL / (ranks as usize - 1)) as u64);
+            let most = amount((MOST_OF_A_CALL / (ranks as usize - 1)) as u64);
             let message = format!("MPI counts in 32 bits: give a --size of {most} at most");
             return Err(CliFailure::usage(message));
         }

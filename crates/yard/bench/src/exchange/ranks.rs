@@ -8,8 +8,8 @@ use pipeline::Failure;
 use serde_json::{Value, json};
 use sort::alone::{ExchangeAlone, Exchanged, Load};
 
-use cli::ending::failure::CliFailure;
-use cli::job::RankJob;
+use host::job::RankJob;
+use terminal::ending::failure::CliFailure;
 
 /// Agreements of the ranks of a benchmark; no port of a sort (`sort::protocol`).
 const MEETING: Port = Port(112);
@@ -71,7 +71,9 @@ impl Ranks {
                 end
             }
         });
-        ends.pop().expect("one node").map_err(CliFailure::from)
+        ends.pop()
+            .expect("one node")
+            .map_err(::host::failure::ended)
     }
 
     /// This one's number.

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use super::Load;
 use super::address::{Sockets, failed};
 use super::ranks::{Ranks, mark};
-use cli::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// A visit moves this at most (TritonSort 3.3: "up to 16 KB").
 const PIECE_BYTES: usize = 16 << 10;

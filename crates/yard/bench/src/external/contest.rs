@@ -8,10 +8,10 @@
 //! The floors before and after a round are together the floor of two passes in that round. A peer
 //! that fails runs no more; the first output of each sort is validated, and every one of ours.
 
-use cli::ending::failure::CliFailure;
-use cli::ending::say;
-use cli::size::readable;
 use serde_json::{Value, json};
+use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
+use units::amount;
 
 use crate::floor::Floor;
 use crate::programs::{OUTPUT, Place, Program, Role, Took};
@@ -169,5 +169,5 @@ pub const COLUMNS: [Column; 9] = [
 ];
 
 fn bytes(row: &Row, figure: &str) -> String {
-    row.shown(figure, |bytes| bytes.as_u64().map(readable))
+    row.shown(figure, |bytes| bytes.as_u64().map(amount))
 }

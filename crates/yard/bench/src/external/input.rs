@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
-use cli::ending::failure::CliFailure;
 use kernel::RecordCrc;
 use record::{Checksum, Generator, RECORD_BYTES, Style};
+use terminal::ending::failure::CliFailure;
 
 use crate::records::generated;
 

@@ -1,9 +1,9 @@
 //! Sorts of pairs: ours, those of the papers, std's, and other crates'.
 
-use cli::ending::failure::CliFailure;
 use kernel::{Entry, sort, sort_parallel};
 use rayon::slice::ParallelSliceMut;
 use rdst::{RadixKey, RadixSort};
+use terminal::ending::failure::CliFailure;
 use voracious_radix_sort::RadixSort as _;
 
 use super::variants;

@@ -1,8 +1,8 @@
 //! The cost of inputs that are not uniform. The floor here is the uniform input.
 
-use cli::ending::failure::CliFailure;
 use kernel::patterns::{Pattern, draw, entries_of};
 use kernel::{Entry, Rows, Slab, WholeRecords, sort_parallel};
+use terminal::ending::failure::CliFailure;
 
 use crate::buffers::{checked, timed, touch};
 use crate::host::threads_in_words;

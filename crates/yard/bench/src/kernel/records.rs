@@ -1,6 +1,5 @@
 //! Whole records of 100 bytes: into a second buffer in order, and the kernels on the way there.
 
-use cli::ending::failure::CliFailure;
 use kernel::patterns::Random;
 use kernel::{
     Bin, Classifier, Entry, RecordCrc, Rows, Slab, WholeRecords, gather_parallel, row, scatter,
@@ -8,6 +7,7 @@ use kernel::{
 };
 use record::RECORD_BYTES;
 use serde_json::json;
+use terminal::ending::failure::CliFailure;
 
 use crate::buffers::{checked, copy, on_threads, timed, touch};
 use crate::host::threads_in_words;

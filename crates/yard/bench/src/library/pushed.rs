@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use cli::ending::failure::CliFailure;
 use gristmill::{Error, Feed, Format, Sorted, Sorter};
 use record::RECORD_BYTES;
+use terminal::ending::failure::CliFailure;
 
 /// Bytes of a read or a write.
 const BUFFER_BYTES: usize = 1 << 20;

@@ -5,9 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
-use cli::ending::failure::CliFailure;
 use kernel::patterns::Random;
 use record::{Generator, RECORD_BYTES, Style};
+use terminal::ending::failure::CliFailure;
 
 /// An input, and the options that sort it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use cli::ending::failure::CliFailure;
-use cli::ending::scratch::Companion;
+use terminal::ending::failure::CliFailure;
+use terminal::ending::scratch::Companion;
 
 /// The interval between looks: short enough to see spill files, long enough to cost nothing.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);

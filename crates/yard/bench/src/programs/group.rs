@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cli::ending::failure::CliFailure;
-use cli::ending::scratch::Held;
+use terminal::ending::failure::CliFailure;
+use terminal::ending::scratch::Held;
 
 /// A version of control groups: where they are, and what their files are called.
 #[derive(Debug, PartialEq, Eq)]

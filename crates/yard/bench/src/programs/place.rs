@@ -8,9 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cli::ending::failure::CliFailure;
-use cli::ending::scratch::Scratch;
 use serde_json::Value;
+use terminal::ending::failure::CliFailure;
+use terminal::ending::scratch::Scratch;
 
 use super::child::{self, Took, Watched};
 use super::{Groups, Input, OUTPUT, Program, REPORT};

@@ -19,10 +19,10 @@ const BENCH: &str = env!("CARGO_BIN_EXE_gristmill-bench");
 
 /// The command that it measures.
 fn gristmill() -> PathBuf {
-    let command = Path::new(BENCH).with_file_name("examples/gristmill");
+    let command = Path::new(BENCH).with_file_name("gristmill");
     assert!(
         command.exists(),
-        "cargo builds {} unless --test names one test target",
+        "{} is missing: cargo build --package gristmill-cli makes it",
         command.display()
     );
     command

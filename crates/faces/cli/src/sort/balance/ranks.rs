@@ -9,10 +9,10 @@ use pipeline::StageReport;
 use sort::{RankReport, Report};
 
 use super::done_by;
-use crate::launcher::Launch;
-use crate::size::{grouped, readable};
 use crate::sort::part::{Part, Together};
-use crate::text::{COLUMNS, figure, labelled, wrapped};
+use terminal::launcher::Launch;
+use terminal::text::{COLUMNS, figure, labelled, wrapped};
+use units::{amount, grouped};
 
 mod spread;
 
@@ -82,13 +82,13 @@ pub(crate) fn line(report: &Report, together: &Together, records: &str) -> Strin
         .launch
         .as_ref()
         .map(|launch| format!("launch {:.2} s, ", launch.seconds));
-    let rate = readable((report.bytes as f64 / report.seconds) as u64);
+    let rate = amount((report.bytes as f64 / report.seconds) as u64);
     let slowest = slowest(&report.ranks)
         .map(|(rank, did)| format!("; rank {rank} was slowest, its {} busiest", did.bottleneck));
     let told = format!(
         "sorted {} {records} ({}) on {} ranks: {}sort {:.3} s, {rate}/s; the largest rank has {:.2} times the mean{}",
         grouped(report.records),
-        readable(report.bytes),
+        amount(report.bytes),
         report.ranks.len(),
         launch.unwrap_or_default(),
         report.seconds,
@@ -203,12 +203,12 @@ fn foot(ranks: &[Rank], report: &Report) -> Vec<String> {
     let sum = |of: fn(&Part) -> u64| ranks.iter().map(|rank| of(rank.part)).sum::<u64>();
     let temporary = ranks.iter().max_by_key(|rank| rank.part.temp_peak_bytes);
     let mut disk = vec![
-        format!("read {},", readable(sum(|part| part.read_bytes))),
-        format!("written {}", readable(sum(|part| part.written_bytes))),
+        format!("read {},", amount(sum(|part| part.read_bytes))),
+        format!("written {}", amount(sum(|part| part.written_bytes))),
     ];
     if let Some(rank) = temporary.filter(|rank| rank.part.temp_peak_bytes > 0) {
         disk[1].push(',');
-        let most = readable(rank.part.temp_peak_bytes);
+        let most = amount(rank.part.temp_peak_bytes);
         disk.push(format!("temporary {most} at most (rank {})", rank.number));
     }
     let mut skew = Vec::new();

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use crate::ending::failure::{CliFailure, Exit};
-use crate::progress;
-use crate::size::{size, threads};
 use crate::sort::choices::{CheckName, IoName};
 use crate::sort::memory::{Asked, asked};
 use crate::sort::options::Order;
 use crate::sort::{self, Arguments as SortArguments};
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::progress;
+use units::{size, threads};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,7 @@
 use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder, TextTies};
 
 use crate::sort::underline::mark;
-use crate::text::printable;
+use terminal::text::printable;
 
 /// Names of months, as they are read.
 const MONTHS: [&str; 12] = [

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use record::{Comparison, Framing, Key, KeyValue, LineKeys};
 
-use crate::size::counted;
+use units::counted;
 
 /// The records' keys, and where records end.
 pub(in crate::sort) struct Explained<'a> {

@@ -8,7 +8,7 @@ use record::rows::{Header, RowCheck, ValueKind};
 use record::text::{TextOrder, TextTies};
 
 use super::{Line, MOST_LINE_BYTES, keys::text_by};
-use crate::ending::failure::CliFailure;
+use terminal::ending::failure::CliFailure;
 
 /// The order of rows whose header was read.
 pub(super) struct Explained {

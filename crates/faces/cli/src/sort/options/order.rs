@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::size::positive;
+use units::positive;
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Order")]

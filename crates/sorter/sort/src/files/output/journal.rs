@@ -28,12 +28,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::manifest::{Manifest, Placed, is_name, is_part};
 use crate::files::output::old_set::Belief;
-use crate::files::temporary::PREFIX;
 use crate::files::text_file;
 use crate::files::text_file::{Entry, spelled};
-
-/// The end of a journal's file name.
-pub(crate) const SUFFIX: &str = ".journal";
+use node::temporary::{JOURNAL_SUFFIX, PREFIX};
 
 /// The journal of this run.
 pub(crate) struct Journal {
@@ -60,7 +57,7 @@ impl Journal {
         directories: &[PathBuf],
         files: Vec<Placed>,
     ) -> Result<Journal, DiskError> {
-        let path = directories[0].join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
+        let path = directories[0].join(format!("{PREFIX}{:016x}{JOURNAL_SUFFIX}", node.random()));
         let directories = directories.iter().map(|path| spelled(path)).collect();
         let text = serde_json::to_vec(&Entries { directories, files }).expect("text alone");
         match text_file::put_entry(node, &path, text).await {

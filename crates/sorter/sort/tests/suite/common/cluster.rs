@@ -6,7 +6,7 @@ use machine::Driver;
 use pipeline::{Control, Failure};
 use sort::{ExchangeKind, Job, Report};
 
-pub use trial::world::cut;
+pub use simulated_sort::world::cut;
 
 pub const KINDS: [ExchangeKind; 2] = [ExchangeKind::Streams, ExchangeKind::Rounds];
 

@@ -16,12 +16,12 @@ use machine::Driver;
 use node::{Decompress, Random};
 use pipeline::{Control, Failure};
 use record::Order;
+use simulated_sort::world::{self, FormatWords};
 use sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Report, Resources, Source, Target, Tuning,
 };
-use trial::world::{self, FormatWords};
 
-pub use trial::world::{by_position, distinct, least_chunks, sorted};
+pub use simulated_sort::world::{by_position, distinct, least_chunks, sorted};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {

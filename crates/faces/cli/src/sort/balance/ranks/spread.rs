@@ -1,7 +1,7 @@
 //! Many ranks on one page: least, median, most, and the worst rank.
 
 use super::{Rank, host, megabytes, rate_of_all, shortened};
-use crate::text::figure;
+use terminal::text::figure;
 
 /// Columns for the worst rank and its host.
 const WORST: usize = 18;

@@ -1,0 +1,48 @@
+//! What to do instead of an option of lines that does not go with the format.
+
+/// Options for lines, and what to do instead with binary records.
+const FOR_RECORDS: [(&str, &str); 5] = [
+    (
+        "-r",
+        "for the largest first add :desc to a key, as in --key 0+10:desc",
+    ),
+    (
+        "-t",
+        "records have no fields; a key is --key OFFSET+LENGTH, in bytes",
+    ),
+    (
+        "-z",
+        "records have no end marker; every record has the length that --format gives",
+    ),
+    (
+        "--locale",
+        "records hold bytes; as-ebcdic and as-ascii are types of keys, as in --key 0+10:as-ascii",
+    ),
+    (
+        "--count",
+        "leave it out: with --report, -u says how many records it drops in all",
+    ),
+];
+
+/// The advice for an option of lines that is given with binary records.
+pub(super) fn for_records(option: &str) -> &'static str {
+    let found = FOR_RECORDS.iter().find(|(name, _)| *name == option);
+    found.map_or(
+        "records are compared by the bytes of a key, or by a number, as in --key 8+8:u64le",
+        |(_, instead)| instead,
+    )
+}
+
+/// The advice for an option of lines that is given with rows.
+pub(super) fn for_rows(option: &str) -> &'static str {
+    match option {
+        "-n" | "-g" | "-h" => "give the type with the key, as in --key price:num",
+        "-V" => "give the type with the key, as in --key name:natural",
+        "-r" => "give the direction with the key, as in --key price:num:desc",
+        "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
+        "-z" => "rows end with newlines",
+        "-d" => "the byte between fields is given with -t, as in -t ';'",
+        "-f" => "leave it out; --locale en puts small and capital letters of a word together",
+        _ => "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural or date",
+    }
+}

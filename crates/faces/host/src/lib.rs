@@ -1,0 +1,15 @@
+//! The sorter on this computer, as a command runs it: signals, progress, ranks and launchers, the memory limit.
+//!
+//! ```text
+//!   glance > failure > job > machine          each uses modules to its left
+//!   memory, progress >
+//! ```
+//!
+//! `gristmill` and `gristmill-bench` stand on it, so both fail, speak and clean up in the same way.
+
+pub mod failure;
+pub mod glance;
+pub mod job;
+pub mod machine;
+pub mod memory;
+mod progress;

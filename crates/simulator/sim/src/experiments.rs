@@ -1,0 +1,226 @@
+//! `gristmill lab`: runs experiments, of papers and of one's own.
+
+mod output;
+mod report;
+mod show;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use lab::experiment::{Cost, Experiment};
+use lab::{LabError, Observer};
+use output::OutputFile;
+use plot::{Figure, Size, page};
+
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::files::keep_apart;
+use terminal::{launcher, progress, text};
+use units::{count, counted, whole};
+
+use crate::command;
+
+const EXAMPLES: &str = "\
+Examples:
+  gristmill lab list
+  gristmill lab run figure-1                  # at a small size, in seconds
+  gristmill lab run figure-1 --json
+  gristmill lab run mine.toml -o page.html --csv mine.csv    # one of your own
+  gristmill lab report -o report.html         # all experiments, as one page";
+
+/// Run experiments: those of papers, compared with their claims, and your own.
+#[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the experiments
+    List,
+    /// Run an experiment
+    Run(Run),
+    /// Print how the paper stands: the verdict, and each published figure by reading
+    Verdict,
+    /// Run several experiments, or all of the paper, and write a page for a browser
+    Report(report::Arguments),
+}
+
+#[derive(Args)]
+struct Run {
+    /// Name of an experiment, or its file
+    name: String,
+    /// Run at the paper's size and judge its claims; otherwise at a small size that only shows that
+    /// it runs
+    #[arg(long)]
+    full: bool,
+    /// Runs of each point [default: the experiment's]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    runs: Option<u64>,
+    /// Random seed; run i uses S + i [default: the experiment's]
+    #[arg(long, value_name = "S", value_parser = whole, allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Show progress
+    #[arg(long, value_enum, default_value_t)]
+    progress: progress::Mode,
+    /// Run even if the estimate says that the memory is too small
+    #[arg(long)]
+    anyway: bool,
+    /// Print the figure as JSON: points, claims and measurements
+    #[arg(long)]
+    json: bool,
+    /// Write a page with charts for a browser; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the value of every run as CSV, a row per run, or of a grid a row per reading; - is standard
+    /// output
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+}
+
+/// Runs `gristmill lab`.
+///
+/// # Errors
+/// When an experiment, its file or an output is wrong.
+pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    match &arguments.command {
+        Command::List => list(),
+        Command::Verdict => verdict(),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Run(run) => act(run).map_err(|failure| failure.with_json(run.json)),
+    }
+}
+
+fn list() -> Result<Exit, CliFailure> {
+    for name in Experiment::names() {
+        let experiment = Experiment::load(name)?;
+        say::out(format!(
+            "{name:<20} {} ({})",
+            experiment.title, experiment.source
+        ))?;
+        say::out(format!("{:20} {}", "", costs(&experiment)?))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints the verdict and its tables, from the figures that the files of experiments have.
+fn verdict() -> Result<Exit, CliFailure> {
+    say::out(lab::verdict()?)?;
+    let [on_nano_sort, on_others] = ::lab::statements()?;
+    say::out(format!("\nNanoSort, by reading:\n\n{on_nano_sort}"))?;
+    say::out(format!("The machine and other programs:\n\n{on_others}"))?;
+    Ok(Exit::Done)
+}
+
+/// Runs and cores of an experiment at each of its sizes.
+fn costs(experiment: &Experiment) -> Result<String, LabError> {
+    let told = |Cost { runs, most_cores }| {
+        let (runs, cores) = (counted(runs, "run"), counted(most_cores.into(), "core"));
+        format!("{runs} of up to {cores}")
+    };
+    let full = told(experiment.cost(Size::Full)?);
+    match experiment.size(Size::Smoke) {
+        Size::Full => Ok(full),
+        Size::Smoke => {
+            let smoke = told(experiment.cost(Size::Smoke)?);
+            Ok(format!("{smoke}; --full: {full}"))
+        }
+    }
+}
+
+impl Run {
+    /// Whether a file goes to standard output, so that nothing else may.
+    fn fills_standard_output(&self) -> bool {
+        let mut files = [&self.output, &self.csv].into_iter().flatten();
+        files.any(|path| path == Path::new("-"))
+    }
+
+    /// Refuses to write two texts to one file, to standard output, or over `read`.
+    fn check_outputs(&self, read: &str) -> Result<(), CliFailure> {
+        let files = [("--output", &self.output), ("--csv", &self.csv)];
+        let named = files.map(|(name, path)| Some((name, path.as_deref()?)));
+        let mut named: Vec<(&str, &Path)> = named.into_iter().flatten().collect();
+        named.retain(|(_, path)| *path != Path::new("-"));
+        keep_apart(&named, &[read])?;
+        let files = files
+            .into_iter()
+            .filter(|(_, path)| path.as_deref() == Some(Path::new("-")));
+        let names: Vec<_> = files
+            .map(|(name, _)| name)
+            .chain(self.json.then_some("--json"))
+            .collect();
+        match names[..] {
+            [one, other, ..] => Err(CliFailure::usage(format!(
+                "{one} and {other} both go to standard output; give one of them a file"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn act(run: &Run) -> Result<Exit, CliFailure> {
+    run.check_outputs(&run.name)?;
+    let experiment = Experiment::load(&run.name)?
+        .with_seeds(run.seed, run.runs)
+        .anyway(run.anyway);
+    run.check_outputs(experiment.machine())?;
+    let size = if run.full { Size::Full } else { Size::Smoke };
+    let observer = Observer::default();
+    let caught = command::stop_on_signal(&observer, &experiment.place()?)?;
+    // Opened before the run, so that a bad name fails early; a signal removes them from now on.
+    let open = |what, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| OutputFile::open(what, path)).transpose()
+    };
+    let page_file = open("the page", &run.output)?;
+    let csv_file = open("the table", &run.csv)?;
+    if run.full && !experiment.is_built_in() && experiment.size(Size::Smoke) == Size::Full {
+        say::err("gristmill: --full changes nothing: the file has one size");
+    }
+    let estimate = experiment.estimate(size, launcher::cores())?;
+    command::ahead::look(estimate, run.progress, run.anyway)?;
+    let work = || experiment.results(&observer, size, launcher::cores());
+    let results = command::watched(&observer, &caught, run.progress, work)?;
+    let figure = &results.figure;
+    if run.json {
+        let json = serde_json::to_string_pretty(figure);
+        say::out(json.map_err(|cause| CliFailure::new("bug", cause.to_string()))?)?;
+    } else if !run.fills_standard_output() {
+        show::figure(figure)?;
+    }
+    if let Some(file) = page_file {
+        let about = report::about(figure.command.clone(), std::slice::from_ref(figure), true)?;
+        file.write(&page(std::slice::from_ref(figure), &about))?;
+    }
+    if let Some(file) = csv_file {
+        let table = match &figure.grid {
+            Some(grid) => table::readings(grid),
+            None => table::csv(&results.samples),
+        };
+        file.write(&table)?;
+    }
+    Ok(if complain(figure) {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
+}
+
+/// Reports failed checks; returns whether there was one.
+fn complain(figure: &Figure) -> bool {
+    let claims = figure.claims.iter();
+    let claims = claims.filter_map(|claim| Some((claim.id.as_str(), claim.fault()?)));
+    let failed: Vec<_> = claims.collect();
+    for (id, fault) in &failed {
+        say::err(format!("gristmill: the check of '{id}' failed: {fault}"));
+    }
+    for fault in &figure.faults {
+        say::err(format!(
+            "gristmill: a program found its result wrong: {fault}"
+        ));
+    }
+    !failed.is_empty() || !figure.faults.is_empty()
+}
