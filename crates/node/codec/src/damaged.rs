@@ -17,6 +17,7 @@ enum What {
     CutShort { after: u64 },
     Wrong { near: u64, why: String },
     TooLarge { memory_bytes: u64 },
+    NotBuilt,
 }
 
 /// Words of zstd's error for a frame whose window is larger than allowed. Its code is lost on the
@@ -40,6 +41,12 @@ impl Damaged {
     pub(crate) fn other_data(format: Compression, near: u64) -> io::Error {
         let why = "no frame follows the skippable ones".to_owned();
         let what = What::Wrong { near, why };
+        Damaged { format, what }.into()
+    }
+
+    /// The refusal of a format whose library is no part of this build.
+    pub(crate) fn not_built(format: Compression) -> io::Error {
+        let what = What::NotBuilt;
         Damaged { format, what }.into()
     }
 
@@ -88,6 +95,10 @@ impl fmt::Display for Damaged {
                     memory_bytes >> 20
                 );
             }
+            What::NotBuilt => write!(
+                out,
+                "this program is built without {name}; build it with the feature {name}"
+            )?,
         }
         out.write_str(", or sort its bytes as they are with --decompress none")
     }

@@ -1,21 +1,20 @@
 //! The contents of a compressed file, front to back.
 
+#[cfg(feature = "gzip")]
 mod gzip;
+#[cfg(feature = "lz4")]
 mod lz4;
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lzma_rust2::XzReader;
 use node::Compression;
 
 use crate::damaged::Damaged;
 use crate::front::Front;
 use crate::header::Header;
 use crate::input::Input;
-use gzip::Gzip;
-use lz4::Lz4;
 
 /// A decoder, which takes memory from the first read to the last.
 pub struct Decoder<R> {
@@ -98,20 +97,27 @@ impl<R: Read + Send + 'static> Decoder<R> {
         self.consumed.fetch_add(front.passed, Ordering::Relaxed);
         let window = self.header.window_bytes();
         self.state = State::Reads(match self.header.format {
-            Compression::Gzip => Box::new(Gzip::new(input)),
+            #[cfg(feature = "gzip")]
+            Compression::Gzip => Box::new(gzip::Gzip::new(input)),
+            #[cfg(feature = "zstd")]
             Compression::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
                 decoder.window_log_max(window.max(1).ilog2())?;
                 Box::new(decoder)
             }
-            Compression::Lz4 => Box::new(Lz4::new(input, window)),
+            #[cfg(feature = "lz4")]
+            Compression::Lz4 => Box::new(lz4::Lz4::new(input, window)),
+            #[cfg(feature = "bzip2")]
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
+            #[cfg(feature = "xz")]
             Compression::Xz => {
                 // The limit counts the decoder's tables, which are not a part of the window.
                 let memory = self.header.memory_bytes.div_ceil(1 << 10);
                 let limit = u32::try_from(memory).unwrap_or(u32::MAX - 1);
-                Box::new(XzReader::new_mem_limit(input, true, limit))
+                Box::new(lzma_rust2::XzReader::new_mem_limit(input, true, limit))
             }
+            #[allow(unreachable_patterns, reason = "where all formats are built")]
+            format => return Err(Damaged::not_built(format)),
         });
         Ok(())
     }

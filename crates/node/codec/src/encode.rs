@@ -14,9 +14,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(feature = "lz4")]
 use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 use node::{CodingMemory, Compress, Compression};
+#[cfg(feature = "zstd")]
 use zstd::stream::raw::CParameter;
+
+use crate::damaged::Damaged;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -85,25 +89,32 @@ impl<W: Write + Send + 'static> Encoder<W> {
             is_open: Arc::clone(&is_open),
         };
         let stream: Box<dyn Stream<Gate<W>> + Send> = match how.format {
+            #[cfg(feature = "gzip")]
             Compression::Gzip => {
                 let level = flate2::Compression::new(GZIP_LEVEL);
                 Box::new(flate2::write::GzEncoder::new(out, level))
             }
+            #[cfg(feature = "zstd")]
             Compression::Zstd => Box::new(zstd(how, out)?),
+            #[cfg(feature = "lz4")]
             Compression::Lz4 => {
                 let frame = FrameInfo::new()
                     .block_size(BlockSize::Max1MB)
                     .content_checksum(true);
                 Box::new(FrameEncoder::with_frame_info(frame, out))
             }
+            #[cfg(feature = "bzip2")]
             Compression::Bzip2 => {
                 let level = bzip2::Compression::new(BZIP2_LEVEL);
                 Box::new(bzip2::write::BzEncoder::new(out, level))
             }
+            #[cfg(feature = "xz")]
             Compression::Xz => {
                 let options = lzma_rust2::XzOptions::with_preset(XZ_LEVEL);
                 Box::new(lzma_rust2::XzWriter::new(out, options)?)
             }
+            #[allow(unreachable_patterns, reason = "where all formats are built")]
+            format => return Err(Damaged::not_built(format)),
         };
         Ok(Encoder {
             stream: Some(stream),
@@ -149,10 +160,13 @@ pub fn encoder_memory(how: Compress) -> CodingMemory {
         Compression::Lz4 => fixed(3 * MIB),
         // Eight bytes for each byte of a block of 900 KB, and a little.
         Compression::Bzip2 => fixed(8 * MIB),
+        #[cfg(feature = "xz")]
         Compression::Xz => {
             let options = lzma_rust2::LzmaOptions::with_preset(XZ_LEVEL);
             fixed(u64::from(options.get_memory_usage()) * KIB + MIB)
         }
+        #[cfg(not(feature = "xz"))]
+        Compression::Xz => fixed(MIB),
     }
 }
 
@@ -163,6 +177,7 @@ fn zstd_workers(how: Compress) -> u32 {
     if workers < 2 { 0 } else { workers as u32 }
 }
 
+#[cfg(feature = "zstd")]
 fn zstd<W: Write>(how: Compress, out: W) -> io::Result<zstd::stream::write::Encoder<'static, W>> {
     let mut stream = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
     stream.include_checksum(true)?;
@@ -180,30 +195,35 @@ trait Stream<W>: Write {
     fn end(self: Box<Self>) -> io::Result<W>;
 }
 
+#[cfg(feature = "gzip")]
 impl<W: Write> Stream<W> for flate2::write::GzEncoder<W> {
     fn end(self: Box<Self>) -> io::Result<W> {
         self.finish()
     }
 }
 
+#[cfg(feature = "zstd")]
 impl<W: Write> Stream<W> for zstd::stream::write::Encoder<'static, W> {
     fn end(self: Box<Self>) -> io::Result<W> {
         self.finish()
     }
 }
 
+#[cfg(feature = "lz4")]
 impl<W: Write> Stream<W> for FrameEncoder<W> {
     fn end(self: Box<Self>) -> io::Result<W> {
         Ok(self.finish()?)
     }
 }
 
+#[cfg(feature = "bzip2")]
 impl<W: Write> Stream<W> for bzip2::write::BzEncoder<W> {
     fn end(self: Box<Self>) -> io::Result<W> {
         self.finish()
     }
 }
 
+#[cfg(feature = "xz")]
 impl<W: Write> Stream<W> for lzma_rust2::XzWriter<W> {
     fn end(self: Box<Self>) -> io::Result<W> {
         self.finish()

@@ -219,6 +219,7 @@ pub(crate) fn lz4_block_bytes(begin: &[u8]) -> Option<u64> {
     let fields = [(CONTENT_SIZE, 8), (DICTIONARY, 4)];
     let has = fields.iter().filter(|(flag, _)| flags & flag != 0);
     let described = 2 + has.map(|(_, bytes)| bytes).sum::<usize>();
+    #[cfg(feature = "lz4")]
     if let Some(&checksum) = rest.get(described) {
         let mut hasher = twox_hash::XxHash32::with_seed(0);
         hasher.write(&rest[..described]);
@@ -243,11 +244,7 @@ const XZ_MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 const XZ_HEADER: usize = 12;
 
 fn is_xz(begin: &[u8]) -> bool {
-    let is_valid = |header: &[u8]| {
-        let mut sum = flate2::Crc::new();
-        sum.update(&header[6..8]);
-        number(header, 8) == Some(sum.sum())
-    };
+    let is_valid = |header: &[u8]| number(header, 8) == Some(crc32fast::hash(&header[6..8]));
     begin.starts_with(&XZ_MAGIC)
         && begin.get(6).is_none_or(|&flags| flags == 0)
         && begin.get(..XZ_HEADER).is_none_or(is_valid)

@@ -4,7 +4,13 @@
 use std::io;
 use std::ops::Range;
 
+use node::Compression;
+
+use crate::damaged::Damaged;
+
+#[cfg(feature = "lz4")]
 use lz4_flex::block;
+#[cfg(feature = "zstd")]
 use zstd::bulk::{Compressor, Decompressor};
 
 /// Compresses about as fast as lz4, by more.
@@ -26,7 +32,9 @@ pub enum Packing {
 #[derive(Default)]
 pub struct Packer {
     scratch: Vec<u8>,
+    #[cfg(feature = "zstd")]
     compressor: Option<Compressor<'static>>,
+    #[cfg(feature = "zstd")]
     decompressor: Option<Decompressor<'static>>,
 }
 
@@ -37,7 +45,22 @@ pub fn packer_memory(bytes: usize) -> u64 {
 
 /// Bytes that a chunk takes packed, however badly it compresses.
 fn longest(bytes: usize) -> usize {
-    block::get_maximum_output_size(bytes).max(zstd::compress_bound(bytes))
+    #[cfg(feature = "lz4")]
+    let bytes_of_lz4 = block::get_maximum_output_size(bytes);
+    #[cfg(not(feature = "lz4"))]
+    let bytes_of_lz4 = bytes;
+    #[cfg(feature = "zstd")]
+    let bytes_of_zstd = zstd::compress_bound(bytes);
+    #[cfg(not(feature = "zstd"))]
+    let bytes_of_zstd = bytes;
+    bytes_of_lz4.max(bytes_of_zstd)
+}
+
+fn not_built(format: Packing) -> io::Error {
+    Damaged::not_built(match format {
+        Packing::Lz4 => Compression::Lz4,
+        Packing::Zstd => Compression::Zstd,
+    })
 }
 
 impl Packer {
@@ -48,9 +71,11 @@ impl Packer {
     pub fn pack(&mut self, format: Packing, chunk: &[u8]) -> io::Result<&[u8]> {
         self.grow(longest(chunk.len()));
         let packed = match format {
+            #[cfg(feature = "lz4")]
             Packing::Lz4 => {
                 block::compress_into(chunk, &mut self.scratch).map_err(io::Error::other)?
             }
+            #[cfg(feature = "zstd")]
             Packing::Zstd => {
                 // Both directions have their memory then.
                 self.decompressor()?;
@@ -60,6 +85,8 @@ impl Packer {
                 };
                 compressor.compress_to_buffer(chunk, &mut self.scratch[..])?
             }
+            #[allow(unreachable_patterns, reason = "where both formats are built")]
+            format => return Err(not_built(format)),
         };
         Ok(&self.scratch[..packed])
     }
@@ -79,18 +106,23 @@ impl Packer {
         self.grow(length);
         self.scratch[..length].copy_from_slice(&bytes[packed]);
         match format {
+            #[cfg(feature = "lz4")]
             Packing::Lz4 => {
                 let packed = &self.scratch[..length];
                 block::decompress_into(packed, bytes).map_err(io::Error::other)
             }
+            #[cfg(feature = "zstd")]
             Packing::Zstd => {
                 self.decompressor()?;
                 let decompressor = self.decompressor.as_mut().expect("made above");
                 decompressor.decompress_to_buffer(&self.scratch[..length], bytes)
             }
+            #[allow(unreachable_patterns, reason = "where both formats are built")]
+            format => Err(not_built(format)),
         }
     }
 
+    #[cfg(feature = "zstd")]
     fn decompressor(&mut self) -> io::Result<()> {
         if self.decompressor.is_none() {
             self.decompressor = Some(Decompressor::new()?);
