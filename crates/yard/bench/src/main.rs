@@ -1,4 +1,4 @@
-//! `gristmill-bench`: measures sorts, kernels, stages, disks and the exchange against their floors.
+//! `gristmill-bench`: measures sorts, kernels, disks and the exchange against their floors.
 //!
 //! Each measurement has a file. `race` runs contenders in turn and `table` reports; `programs`
 //! measures whole commands, `buffers` and `pairs` serve measurements in memory, `requests` and
@@ -25,7 +25,6 @@ mod records;
 mod requests;
 mod room;
 mod same;
-mod stage;
 mod table;
 
 use std::process::ExitCode;
@@ -52,7 +51,7 @@ const COMPLETED: &str = "\
 Examples:
   gristmill-bench completions bash > gristmill-bench.bash   # then: . ./gristmill-bench.bash";
 
-/// Measures sorts, kernels, stages, disks and the exchange between ranks, each with its floor.
+/// Measures sorts, kernels, disks and the exchange between ranks, each with its floor.
 #[derive(Parser)]
 #[command(name = "gristmill-bench", version = env!("GRISTMILL_VERSION"), max_term_width = 100)]
 #[command(before_help = EXAMPLES)]
@@ -74,7 +73,6 @@ enum Bench {
     Exchange(exchange::Arguments),
     Memory(memory::Arguments),
     Kernel(kernel::Arguments),
-    Stage(stage::Arguments),
     HeaperMerger(heaper_merger::Arguments),
     #[command(before_long_help = COMPLETED)]
     Completions(completions::Arguments),
@@ -127,7 +125,6 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
         Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),
         Bench::Memory(arguments) => (arguments.common.json, memory::run(arguments)),
         Bench::Kernel(arguments) => (arguments.common.json, kernel::run(arguments)),
-        Bench::Stage(arguments) => (arguments.common.json, stage::run(arguments)),
         Bench::HeaperMerger(arguments) => (arguments.common.json, heaper_merger::run(arguments)),
     };
     let told = report.and_then(|report| report.tell(json));

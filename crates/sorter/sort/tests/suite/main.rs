@@ -2,7 +2,6 @@
 
 mod common;
 
-mod alone;
 mod chained;
 mod changing_input;
 mod cluster;

@@ -90,40 +90,6 @@ fn kernels_stand_beside_the_papers_choices() {
 }
 
 #[test]
-fn each_stage_runs_alone() {
-    let place = place();
-    let directory = place.path().to_str().unwrap();
-    let report = bench(&["stage", "all", "--directory", directory]);
-    let rows = rows(&report);
-    let stages = [
-        "sampler",
-        "reader",
-        "distributor",
-        "partition buffers",
-        "sorter",
-        "writer",
-    ];
-    assert_eq!(names(rows)[1..], stages);
-    for row in &rows[1..] {
-        for field in [
-            "unit_mb",
-            "workers",
-            "busy_ms_per_unit",
-            "mb_per_s_per_worker",
-            "mb_per_s",
-        ] {
-            assert!(row[field].as_f64().unwrap() > 0.0, "{row:#}");
-        }
-    }
-    for stage in stages {
-        let word = stage.replace(' ', "-");
-        let one = bench(&["stage", &word, "--directory", directory]);
-        assert_eq!(names(one["rows"].as_array().unwrap()), ["copy", stage]);
-    }
-    assert_empty(place.path());
-}
-
-#[test]
 fn disks_are_measured_by_size_of_request() {
     let place = place();
     let report = bench(&["disk", "--dir", place.path().to_str().unwrap()]);
