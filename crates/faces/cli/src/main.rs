@@ -10,7 +10,6 @@ mod gensort;
 mod help;
 #[cfg(feature = "sorter")]
 mod listed;
-mod moved;
 #[cfg(feature = "sorter")]
 mod sort;
 #[cfg(feature = "sorter")]
@@ -73,7 +72,6 @@ enum Command {
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Manual(manual::Arguments),
-    Bench(moved::Bench),
 }
 
 impl Command {
@@ -101,7 +99,6 @@ impl Command {
                 completions::run(&arguments, &Arguments::command(), completed::values)
             }
             Command::Manual(arguments) => arguments.run(Arguments::command()),
-            Command::Bench(arguments) => arguments.run(),
         }
     }
 }

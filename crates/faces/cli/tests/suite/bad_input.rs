@@ -372,14 +372,3 @@ fn a_usage_error_as_json_says_what_is_missing() {
     let told = ran.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(told.contains("--format gensort"), "{told}");
 }
-
-#[test]
-fn a_subcommand_that_has_moved_names_its_new_program() {
-    let place = Place::new();
-    for words in ["", " disk --runs 2", " stage --help"] {
-        let ran = place.run(&format!("bench{words}"));
-        let told = format!("use `gristmill-bench{words}`");
-        assert_eq!(ran.code, 2);
-        assert!(ran.complaint().contains(&told), "{}", ran.err);
-    }
-}
