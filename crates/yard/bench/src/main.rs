@@ -16,7 +16,6 @@ mod host;
 mod kernel;
 mod library;
 mod lines;
-mod memory;
 mod minute;
 mod pairs;
 mod programs;
@@ -71,7 +70,6 @@ enum Bench {
     Minute(minute::Arguments),
     Disk(disk::Arguments),
     Exchange(exchange::Arguments),
-    Memory(memory::Arguments),
     Kernel(kernel::Arguments),
     HeaperMerger(heaper_merger::Arguments),
     #[command(before_long_help = COMPLETED)]
@@ -123,7 +121,6 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
         Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
         Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),
         Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),
-        Bench::Memory(arguments) => (arguments.common.json, memory::run(arguments)),
         Bench::Kernel(arguments) => (arguments.common.json, kernel::run(arguments)),
         Bench::HeaperMerger(arguments) => (arguments.common.json, heaper_merger::run(arguments)),
     };

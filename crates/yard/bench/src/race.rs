@@ -103,8 +103,6 @@ pub struct Row {
     pub command: String,
     /// Seconds of each run, in order.
     pub seconds: Vec<f64>,
-    /// Whether others published this figure. It is from another machine and has no ratio.
-    pub published: bool,
     /// Further figures.
     pub figures: Map<String, Value>,
 }
@@ -116,7 +114,6 @@ impl Row {
             name: name.into(),
             command: command.into(),
             seconds: Vec::new(),
-            published: false,
             figures: Map::new(),
         }
     }

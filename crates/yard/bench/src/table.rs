@@ -41,7 +41,7 @@ enum View {
 /// The ratio of a row's median to the floor's.
 pub const RATIO: Column = Column("ratio", |section, row| {
     let ratio = section.ratio(row);
-    ratio.map_or_else(|| "published".to_owned(), |ratio| format!("{ratio:.2}"))
+    ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))
 });
 
 const TIMES: [Column; 5] = [
@@ -93,7 +93,7 @@ impl Section {
 
     fn ratio(&self, row: &Row) -> Option<f64> {
         let floor = self.floor();
-        (floor > 0.0 && !row.published).then(|| row.median() / floor)
+        (floor > 0.0).then(|| row.median() / floor)
     }
 
     fn nanoseconds(&self, row: &Row) -> f64 {
@@ -109,7 +109,6 @@ impl Section {
             "ratio_to_floor": self.ratio(row),
             "section": self.title,
             "ns_per_item": self.nanoseconds(row),
-            "published": row.published,
         });
         let fields = value.as_object_mut().expect("made above");
         fields.extend(row.figures.clone());
