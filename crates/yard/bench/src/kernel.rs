@@ -1,8 +1,8 @@
-//! `gristmill-bench kernel`: the in-memory kernels, the sorts of papers and of other crates, and
-//! copies of the same bytes.
+//! `gristmill-bench kernel`: the in-memory kernels, the sorts of papers, of std and of rayon,
+//! and copies of the same bytes.
 //!
 //! ```text
-//! pairs      copy | our sort, the papers' variants, std, crates    one thread, then all
+//! pairs      copy | our sort, the papers' variants, std, rayon     one thread, then all
 //! records    copy | build + sort + gather, and the parts           one thread, then all
 //! patterns   uniform | skewed, equal, sorted, reversed             what bad inputs cost
 //! ```
@@ -20,12 +20,11 @@ use terminal::launcher::cores;
 
 use crate::Common;
 use crate::host::{check_memory, thread_counts};
-use crate::pairs::KEY_BYTES;
 use crate::table::Report;
 
 /// Measure the in-memory kernels and their peers, with copies of the same bytes as floors.
 ///
-/// Peers are the papers' sorts, std's, and the crates voracious_radix_sort, rdst and rayon.
+/// Peers are the papers' sorts, std's, and rayon's.
 #[derive(Args)]
 pub struct Arguments {
     /// How many pairs of a 10-byte key and a row [default: 10000000]
@@ -57,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         .records
         .unwrap_or(pairs.min(MOST_RECORDS).min(fitting))
         .max(1);
-    check_length(pairs, KEY_BYTES as u64, "--pairs")?;
+    check_length(pairs, pairs::KEY_BYTES as u64, "--pairs")?;
     check_length(records, record::RECORD_BYTES as u64, "--records")?;
     let pair_bytes = pairs::BYTES_EACH.max(patterns::BYTES_EACH);
     check_memory(pairs.saturating_mul(pair_bytes), "--pairs")?;

@@ -1,7 +1,7 @@
 //! `gristmill-bench`: measures sorts, kernels, disks and the exchange against their floors.
 //!
 //! Each measurement has a file. `race` runs contenders in turn and `table` reports; `programs`
-//! measures whole commands, `buffers` and `pairs` serve measurements in memory, `requests` and
+//! measures whole commands, `buffers` serves measurements in memory, `requests` and
 //! `floor` those of a disk. Rates vary from hour to hour: compare ratios within one run.
 
 mod buffers;
@@ -17,7 +17,6 @@ mod kernel;
 mod library;
 mod lines;
 mod minute;
-mod pairs;
 mod programs;
 mod race;
 mod records;

@@ -1,32 +1,25 @@
-//! Sorts of pairs: ours, those of the papers, std's, and other crates'.
+//! Sorts of pairs of a 10-byte key and a row: ours, those of the papers, std's, and rayon's.
 
-use kernel::{Entry, sort, sort_parallel};
+use kernel::patterns::{Random, entries_of};
+use kernel::{Entry, Rows, Slab, WholeRecords, sort, sort_parallel};
 use rayon::slice::ParallelSliceMut;
-use rdst::{RadixKey, RadixSort};
 use terminal::ending::failure::CliFailure;
-use voracious_radix_sort::RadixSort as _;
 
 use super::variants;
+use crate::buffers::{checked, copy, timed, touch};
 use crate::host::threads_in_words;
-use crate::pairs::{KEY_BYTES, Pairs, ROW_BITS};
 use crate::race::Race;
 use crate::table::Section;
 
-/// Bytes of memory for each pair: its key, three entries, and the peers' two numbers.
+/// gensort's key.
+pub(super) const KEY_BYTES: usize = 10;
+
+/// Bits of a row in the pair of std and rayon; the other 80 are the key.
+const ROW_BITS: usize = 48;
+
+/// Bytes of memory for each pair: its key, three entries, and two numbers of a peer.
 pub(super) const BYTES_EACH: u64 =
-    (KEY_BYTES + 3 * size_of::<Entry>() + 2 * size_of::<Number>()) as u64;
-
-/// A pair as rdst sorts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Number(u128);
-
-impl RadixKey for Number {
-    const LEVELS: usize = KEY_BYTES;
-
-    fn get_level(&self, level: usize) -> u8 {
-        (self.0 >> (ROW_BITS + 8 * level)) as u8
-    }
-}
+    (KEY_BYTES + 3 * size_of::<Entry>() + 2 * size_of::<u128>()) as u64;
 
 /// Measures sorts of `count` pairs.
 pub(super) fn measure_on(runs: u16, count: usize, threads: usize) -> Result<Section, CliFailure> {
@@ -57,15 +50,7 @@ fn on_one_thread(race: &mut Race<'_, Pairs>) {
     race.enter("std, (prefix, row)", command, Pairs::time_standard);
     let command = "sort_unstable of 10 key bytes and 6 of the row";
     race.enter("std, u128", command, |pairs| {
-        pairs.time_numbers(|number| number, <[u128]>::sort_unstable)
-    });
-    race.enter("voracious, u128", "voracious_sort", |pairs| {
-        pairs.time_numbers(|number| number, |numbers| numbers.voracious_sort())
-    });
-    race.enter("rdst, u128", "radix sort on one thread", |pairs| {
-        pairs.time_numbers(Number, |numbers| {
-            numbers.radix_sort_builder().with_parallel(false).sort();
-        })
+        pairs.time_numbers(<[u128]>::sort_unstable)
     });
 }
 
@@ -73,16 +58,66 @@ fn on_all_threads(race: &mut Race<'_, Pairs>, threads: usize) {
     race.enter("gristmill", "kernel::sort_parallel", move |pairs| {
         pairs.time(|entries, scratch, words| sort_parallel(entries, scratch, words, threads))
     });
-    race.enter("voracious, u128", "voracious_mt_sort", move |pairs| {
-        pairs.time_numbers(
-            |number| number,
-            |numbers| numbers.voracious_mt_sort(threads),
-        )
-    });
-    race.enter("rdst, u128", "radix_sort_unstable", |pairs| {
-        pairs.time_numbers(Number, |numbers| numbers.radix_sort_unstable())
-    });
     race.enter("rayon, u128", "par_sort_unstable", |pairs| {
-        pairs.time_numbers(|number| number, |numbers| numbers.par_sort_unstable())
+        pairs.time_numbers(|numbers| numbers.par_sort_unstable())
     });
+}
+
+/// Drawn pairs; every sort begins with their copy.
+struct Pairs {
+    keys: Slab<u8>,
+    entries: Vec<Entry>,
+    sorted: Slab<Entry>,
+    scratch: Slab<Entry>,
+}
+
+impl Pairs {
+    /// Draws pairs with uniform keys.
+    fn new(count: usize) -> Result<Pairs, CliFailure> {
+        let mut keys = touch(Slab::<u8>::new(count * KEY_BYTES))?;
+        Random::new(1).fill(&mut keys);
+        Ok(Pairs {
+            entries: entries_of(&keys, KEY_BYTES),
+            keys,
+            sorted: touch(Slab::new(count))?,
+            scratch: touch(Slab::new(count))?,
+        })
+    }
+
+    /// The seconds of a copy.
+    fn copy(&mut self, threads: usize) -> f64 {
+        copy(&self.entries, &mut self.sorted, threads)
+    }
+
+    /// The seconds of a sort of entries.
+    fn time(
+        &mut self,
+        sort: impl FnOnce(&mut [Entry], &mut [Entry], &WholeRecords),
+    ) -> Result<f64, CliFailure> {
+        let chunks = [&self.keys[..]];
+        let words = WholeRecords(Rows::new(&chunks, KEY_BYTES));
+        let (sorted, scratch) = (&mut self.sorted, &mut self.scratch);
+        sorted.copy_from_slice(&self.entries);
+        let seconds = timed(|| sort(sorted, scratch, &words));
+        let is_sorted = sorted.is_sorted_by_key(|entry| entry.prefix);
+        checked(seconds, is_sorted, "a sort of pairs")
+    }
+
+    /// The seconds of std's sort by (prefix, row).
+    fn time_standard(&mut self) -> Result<f64, CliFailure> {
+        self.time(|entries, _, _| entries.sort_unstable_by_key(|pair| (pair.prefix, pair.row)))
+    }
+
+    /// The seconds of a sort of the pairs as numbers: ten key bytes, then six of the row.
+    fn time_numbers(&self, sort: impl FnOnce(&mut [u128])) -> Result<f64, CliFailure> {
+        let keys = self.keys.chunks_exact(KEY_BYTES).zip(&self.entries);
+        let mut numbers: Vec<u128> = keys
+            .map(|(key, entry)| {
+                let low = u128::from(u16::from_be_bytes([key[8], key[9]])) << ROW_BITS;
+                u128::from(entry.prefix) << u64::BITS | low | u128::from(entry.row)
+            })
+            .collect();
+        let seconds = timed(|| sort(&mut numbers));
+        checked(seconds, numbers.is_sorted(), "a sort of numbers")
+    }
 }

@@ -4,9 +4,9 @@ use kernel::patterns::{Pattern, draw, entries_of};
 use kernel::{Entry, Rows, Slab, WholeRecords, sort_parallel};
 use terminal::ending::failure::CliFailure;
 
+use super::pairs::KEY_BYTES;
 use crate::buffers::{checked, timed, touch};
 use crate::host::threads_in_words;
-use crate::pairs::KEY_BYTES;
 use crate::race::Race;
 use crate::table::Section;
 
