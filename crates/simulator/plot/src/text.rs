@@ -99,14 +99,10 @@ pub(crate) fn grouped(number: &str) -> String {
         None => ("", number),
     };
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut out = sign.to_owned();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
+    let whole = whole
+        .parse()
+        .map_or_else(|_| whole.to_owned(), units::grouped);
+    format!("{sign}{whole}{rest}")
 }
 
 /// Unique names of links.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
+use terminal::text;
 use units::grouped;
 
 use crate::race::Row;
@@ -59,7 +60,7 @@ fn timed(row: &Row, time: fn(&Row) -> f64) -> String {
     if row.seconds.is_empty() {
         "failed".to_owned()
     } else {
-        duration(time(row))
+        text::time(time(row) * 1e6)
     }
 }
 
@@ -211,13 +212,4 @@ fn print(lines: &[Vec<String>]) -> Result<(), CliFailure> {
         say::out(text.trim_end())?;
     }
     Ok(())
-}
-
-/// A time as people read it.
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s >= 1.0 => format!("{s:.3} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s => format!("{:.2} us", s * 1e6),
-    }
 }

@@ -159,7 +159,7 @@ fn bytes(bytes: f64) -> String {
         ("TB", 1e12),
         ("GB", 1e9),
         ("MB", 1e6),
-        ("kB", 1e3),
+        ("KB", 1e3),
         ("B", 1.0),
     ];
     let unit = UNITS.into_iter().find(|(_, unit)| bytes >= *unit);
@@ -251,7 +251,7 @@ two-pass: 100,000,000 records (10.0 GB) in 2 passes, 24.800 s, 403 MB/s
 
                                        mean    MB/s    MB/s        % of run time
   stage             workers   units    unit  of one  of all busy starved blocked
-  sampler                 1    2034 8.19 kB    41.6    41.6 100%      0%      0%
+  sampler                 1    2034 8.19 KB    41.6    41.6 100%      0%      0%
   reader                  2    2385 4.19 MB     500    1000  83%      0%     17%
   distributor             2    2385 4.19 MB    1111    2222  38%     46%     17%
   partition buffers       1     12M   800 B  833333  833333   0%     99%      1%
@@ -304,9 +304,9 @@ uneven    the largest of 1,017 partitions is 1.27 times their mean";
         let cases = [
             (0.0, "0 B"),
             (999.0, "999 B"),
-            (1000.0, "1.00 kB"),
-            (65_536.0, "65.5 kB"),
-            (524_288.0, "524 kB"),
+            (1000.0, "1.00 KB"),
+            (65_536.0, "65.5 KB"),
+            (524_288.0, "524 KB"),
             (4_194_304.0, "4.19 MB"),
             (1e13, "10.0 TB"),
         ];

@@ -42,7 +42,7 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
             ("disk", &["node"]),
             ("machine", &["node", "disk"]),
             ("grain", &["units", "node"]),
-            ("plot", &[]),
+            ("plot", &["units"]),
             (
                 "lab",
                 &[

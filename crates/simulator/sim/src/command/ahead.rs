@@ -6,6 +6,7 @@ use serde_json::json;
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 use terminal::progress::Mode;
+use units::amount;
 
 /// A run that is longer is announced, in seconds.
 const LONG: f64 = 60.0;
@@ -19,14 +20,14 @@ pub(crate) fn look(estimate: Option<Estimate>, mode: Mode, anyway: bool) -> Resu
         return Ok(());
     };
     let room = room_bytes();
-    let needs = format!("about {}", gigabytes(estimate.bytes));
+    let needs = format!("about {}", amount(estimate.bytes));
     if let Some(room) = room.filter(|room| estimate.bytes > *room && !anyway) {
         return Err(CliFailure::new(
             "memory",
             format!(
                 "it needs {needs} of memory, and {} are free; use fewer cores or smaller options, \
                  or --anyway to run it all the same",
-                gigabytes(room)
+                amount(room)
             ),
         ));
     }
@@ -65,15 +66,6 @@ fn duration(seconds: f64) -> String {
     format!("{count} {name}")
 }
 
-fn gigabytes(bytes: u64) -> String {
-    let [gb, mb] = [1e9, 1e6].map(|unit| bytes as f64 / unit);
-    if gb >= 1.0 {
-        format!("{gb:.1} GB")
-    } else {
-        format!("{mb:.0} MB")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,8 +83,6 @@ mod tests {
         for (seconds, told) in cases {
             assert_eq!(duration(seconds), told);
         }
-        assert_eq!(gigabytes(12_345_000_000), "12.3 GB");
-        assert_eq!(gigabytes(45_600_000), "46 MB");
     }
 
     #[test]
