@@ -30,14 +30,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{
-    Choice, Contents, Job, LongestLine, Report, Resources, Rows, SortError, Source, Target, Tuning,
+    Choice, Contents, Job, LongestLine, Pack, Report, Resources, Rows, SortError, Source, Target,
+    Tuning,
 };
-use node::{Compression, Node};
+use node::{Compression, Decompress, Node};
 use node_real::is_descriptor;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Ties};
 
-use choices::{CompressionName, PackName, PlanName};
+use choices::pack_of;
 use host::glance::{BLOCKED, Glance};
 use host::machine;
 use part::Together;
@@ -266,8 +267,9 @@ fn sources(arguments: &Arguments) -> Vec<Source> {
 /// The format of the output: the one that is asked for, or that of the file's name.
 fn compression_of(arguments: &Arguments, target: &Target) -> Option<Compression> {
     match (arguments.compress_output, target) {
-        (CompressionName::Auto, Target::Path(path)) => Compression::of_name(path),
-        (name, _) => name.format(),
+        (Decompress::Auto, Target::Path(path)) => Compression::of_name(path),
+        (Decompress::From(format), _) => Some(format),
+        _ => None,
     }
 }
 
@@ -278,7 +280,7 @@ fn resources(arguments: &Arguments) -> Result<Resources, CliFailure> {
             .parallel
             .map_or_else(terminal::launcher::cores, usize::from),
         memory_bytes: memory::limit(&arguments.memory, arguments.order.is_of_lines())?,
-        io: arguments.io.into(),
+        io: arguments.io,
     })
 }
 
@@ -287,6 +289,8 @@ fn job(
     contents: Arc<dyn Contents>,
     target: Target,
 ) -> Result<Job, CliFailure> {
+    let program = arguments.compress_program.as_deref();
+    let pack = arguments.compress.or_else(|| program.map(pack_of));
     Ok(Job {
         sources: sources(arguments),
         compress: compression_of(arguments, &target),
@@ -294,15 +298,15 @@ fn job(
         contents,
         resources: resources(arguments)?,
         shared: false,
-        decompress: arguments.decompress.into(),
+        decompress: arguments.decompress,
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
-        pack: PackName::pack(arguments.compress, arguments.compress_program.as_deref()),
-        plan: arguments.plan.into(),
-        exchange: arguments.exchange.into(),
+        pack: pack.unwrap_or(Pack::Auto),
+        plan: arguments.plan,
+        exchange: arguments.exchange,
         tuning: Tuning {
-            tune: arguments.tune.into(),
-            start: arguments.start.into(),
+            tune: arguments.tune,
+            start: arguments.start,
             fan_in: arguments.batch_size,
             ..Tuning::default()
         },

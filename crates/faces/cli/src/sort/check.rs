@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
     let resources = resources(arguments)?;
     let control = Control::default();
     let job = Checked {
-        decompress: arguments.decompress.into(),
+        decompress: arguments.decompress,
         source: source.clone(),
         contents: contents.clone(),
         rows,

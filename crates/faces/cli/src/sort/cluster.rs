@@ -4,7 +4,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 use ::sort::protocol::{BEGIN, END};
-use ::sort::{Manifest, Target, names_rank, of_rank};
+use ::sort::{Choice, Manifest, Target, names_rank, of_rank};
 use node::Rank;
 use pipeline::{Control, Failure};
 use record::Comparison;
@@ -13,7 +13,7 @@ use super::part::{Part, Together};
 use super::target::{Named, is_directory};
 use super::tell::{tell, write_report};
 use super::verify::check_output;
-use super::{Arguments, PlanName, apart, prepare, resume};
+use super::{Arguments, apart, prepare, resume};
 use host::machine;
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::{say, signals};
@@ -191,7 +191,7 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
             "only some inputs have {rank} in their name: put it in all of them or in none",
         ));
     }
-    if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
+    if !matches!(arguments.plan, Choice::Auto | Choice::TwoPass) {
         return Err(CliFailure::usage(
             "--plan one-pass and --plan merge need a single process; omit --plan: data that fits in the memory of all ranks is not spilled",
         ));

@@ -1,10 +1,10 @@
 //! Options that do not go together, and options of lines with other records.
 
-use ::sort::names_rank;
+use ::sort::{Choice, names_rank};
 
 use super::Arguments;
 use super::advice::{for_records, for_rows};
-use super::choices::{CheckName, PlanName};
+use super::choices::CheckName;
 use super::target::is_directory;
 use terminal::ending::failure::CliFailure;
 use terminal::progress::Mode;
@@ -200,7 +200,7 @@ fn check_compression(arguments: &Arguments) -> Result<(), CliFailure> {
 
 /// Refuses --top with plans that do not drop records early.
 fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
-    let is_merge = matches!(arguments.plan, PlanName::Auto | PlanName::Merge);
+    let is_merge = matches!(arguments.plan, Choice::Auto | Choice::Merge);
     let is_set = arguments.outputs.iter().any(|output| is_directory(output));
     let refused = match arguments.order.top {
         None => return Ok(()),
@@ -239,7 +239,7 @@ fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
 
 /// Refuses plans that sort with `-m`.
 fn check_merge(arguments: &Arguments) -> Result<(), CliFailure> {
-    let sorts = matches!(arguments.plan, PlanName::OnePass | PlanName::TwoPass);
+    let sorts = matches!(arguments.plan, Choice::OnePass | Choice::TwoPass);
     if arguments.merge && sorts {
         Err(CliFailure::usage(
             "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",

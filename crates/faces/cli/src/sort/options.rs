@@ -4,11 +4,11 @@ mod order;
 
 use std::path::{Path, PathBuf};
 
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Start, Tune};
 use clap::{ArgAction, Args, Command, FromArgMatches};
+use node::Decompress;
 
-use super::choices::{
-    CheckName, CompressionName, ExchangeName, IoName, PackName, PlanName, StartName, TuneName,
-};
+use super::choices::{CheckName, EXCHANGES, FORMATS, IO, PACKS, PLANS, STARTS, TUNING, one_of};
 use super::memory::{Asked, asked};
 use terminal::progress::{self, Mode};
 use units::{size, threads};
@@ -92,21 +92,21 @@ pub(crate) struct Arguments {
     /// Inputs to decompress: auto tells compressed files by their first bytes
     #[arg(
         long,
-        value_enum,
-        default_value_t,
+        value_parser = one_of(FORMATS),
+        default_value = "auto",
         value_name = "FORMAT",
         help_heading = "Input and output"
     )]
-    pub(super) decompress: CompressionName,
+    pub(super) decompress: Decompress,
     /// Compress the output: auto if its name ends in .gz, .zst, .lz4, .bz2 or .xz
     #[arg(
         long,
-        value_enum,
-        default_value_t,
+        value_parser = one_of(FORMATS),
+        default_value = "auto",
         value_name = "FORMAT",
         help_heading = "Input and output"
     )]
-    pub(super) compress_output: CompressionName,
+    pub(super) compress_output: Decompress,
     /// Lines end with NUL, not with a newline
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) zero_terminated: bool,
@@ -146,11 +146,11 @@ pub(crate) struct Arguments {
     /// Compress temporary data [default: auto, which now and then tries which way is the fastest]
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(PACKS),
         value_name = "FORMAT",
         help_heading = "Memory and disks"
     )]
-    pub(super) compress: Option<PackName>,
+    pub(super) compress: Option<Pack>,
     /// Compress temporary data in the format of PROG, which is not run: lz4, or else zstd
     #[arg(long, value_name = "PROG", hide = true)]
     pub(super) compress_program: Option<PathBuf>,
@@ -199,24 +199,24 @@ pub(crate) struct Arguments {
     pub(super) quiet: bool,
 
     /// How ranks exchange records
-    #[arg(long, value_enum, default_value_t, help_heading = "Cluster")]
-    pub(super) exchange: ExchangeName,
+    #[arg(long, value_parser = one_of(EXCHANGES), default_value = "streams", help_heading = "Cluster")]
+    pub(super) exchange: ExchangeKind,
 
     /// Longest line that buffers have room for [default: what the input and the memory suggest]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Expert")]
     pub(super) max_line: Option<u64>,
     /// How to sort
-    #[arg(long, value_enum, default_value_t, help_heading = "Expert")]
-    pub(super) plan: PlanName,
+    #[arg(long, value_parser = one_of(PLANS), default_value = "auto", help_heading = "Expert")]
+    pub(super) plan: Choice,
     /// Whether to bypass the page cache; auto measures how much of the input is in it
-    #[arg(long, value_enum, default_value_t, help_heading = "Expert")]
-    pub(super) io: IoName,
+    #[arg(long, value_parser = one_of(IO), default_value = "auto", help_heading = "Expert")]
+    pub(super) io: IoChoice,
     /// Whether to move threads and requests to the slowest stage during the sort
-    #[arg(long, value_enum, default_value_t, help_heading = "Expert")]
-    pub(super) tune: TuneName,
+    #[arg(long, value_parser = one_of(TUNING), default_value = "auto", help_heading = "Expert")]
+    pub(super) tune: Tune,
     /// Where tuning begins: `worst` has one worker per stage, one request in flight, small units
-    #[arg(long, value_enum, default_value_t, hide = true)]
-    pub(super) start: StartName,
+    #[arg(long, value_parser = one_of(STARTS), default_value = "derived", hide = true)]
+    pub(super) start: Start,
 
     /// Print help
     #[arg(long, action = ArgAction::HelpLong, help_heading = "Help")]

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ::sort::{Resume, Source};
+use ::sort::{Choice, Resume, Source};
 
-use super::{Arguments, PlanName};
+use super::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// The resumable job of `--resume`. Its paths are those of the command line, with `{rank}`.
@@ -21,7 +21,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
     if arguments.inputs.is_empty() || arguments.inputs.iter().any(|path| path == Path::new("-")) {
         return refused("inputs that can be read again, not standard input");
     }
-    if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
+    if !matches!(arguments.plan, Choice::Auto | Choice::TwoPass) {
         return refused("two passes: leave --plan out");
     }
     let whole = |path: &PathBuf| {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 
 use super::{Arguments, first_input};
 use host::glance::Glance;
+use node::Decompress;
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 
@@ -25,7 +26,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     let order = &arguments.order;
     let binary = match order.is_of_text() {
-        _ if arguments.compress_output.format().is_some() => {
+        _ if matches!(arguments.compress_output, Decompress::From(_)) => {
             Some("compressed data is binary".to_owned())
         }
         false => Some(format!("records of --format {} are binary", order.format)),

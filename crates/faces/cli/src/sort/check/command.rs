@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use ::sort::IoChoice;
 use clap::{ArgAction, Args};
 
-use crate::sort::choices::{CheckName, IoName};
+use crate::sort::choices::{CheckName, IO, one_of};
 use crate::sort::memory::{Asked, asked};
 use crate::sort::options::Order;
 use crate::sort::{self, Arguments as SortArguments};
@@ -58,8 +59,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Expert")]
     max_line: Option<u64>,
     /// Whether to bypass the page cache; auto measures how much of the input is in it
-    #[arg(long, value_enum, default_value_t, help_heading = "Expert")]
-    io: IoName,
+    #[arg(long, value_parser = one_of(IO), default_value = "auto", help_heading = "Expert")]
+    io: IoChoice,
 
     /// Print help
     #[arg(long, action = ArgAction::HelpLong, help_heading = "Help")]
