@@ -18,10 +18,10 @@ mod options;
 mod part;
 mod resume;
 mod screen;
+mod shown;
 mod target;
 mod tell;
 mod temporary;
-mod underline;
 mod verify;
 mod words;
 

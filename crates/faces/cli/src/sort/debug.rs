@@ -11,20 +11,17 @@
 //! many there are. Rows are shown likewise, behind their header, and of binary records the bytes of
 //! each key, as `explain` shows them.
 
-mod records;
-
 use std::io::{self, BufRead, BufReader, BufWriter, PipeReader, PipeWriter, Write};
-use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 
 use ::sort::{Job, Rows, Target};
-use record::Comparison;
 use record::text::TextOrder;
+use record::{Comparison, Framing};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use super::underline::mark;
+use super::shown::{Line, mark, next, order_of};
 use super::{Arguments, explain, lines};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
@@ -122,39 +119,99 @@ fn print(sorted: PipeReader, shown: &Shown) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match shown {
         Shown::Lines(order, delimiter) => {
-            let mut line = Vec::new();
-            while sorted.read_until(*delimiter, &mut line)? > 0 {
-                line.pop();
-                show(&line, order, &mut out)?;
-                line.clear();
-            }
+            let lines = Keyed {
+                order,
+                framing: Framing::Delimited(*delimiter),
+                newline: b'\n',
+            };
+            lines.print(&mut sorted, &mut out)?;
         }
-        Shown::Rows(rows) => records::print_rows(&mut sorted, rows, &mut out)?,
-        Shown::Records(comparison) => records::print_records(&mut sorted, comparison, &mut out)?,
+        Shown::Rows(rows) => print_rows(&mut sorted, rows, &mut out)?,
+        Shown::Records(comparison) => print_records(&mut sorted, comparison, &mut out)?,
     }
     out.flush()
 }
 
-/// Prints a line, and below it what each key reads.
-fn show(line: &[u8], order: &TextOrder, out: &mut impl Write) -> io::Result<()> {
-    let shown = |&byte: &u8| if byte == b'\t' { b'>' } else { byte };
-    let text: Vec<u8> = line.iter().map(shown).chain([b'\n']).collect();
-    out.write_all(&text)?;
-    underline(
-        line,
-        order.explain(line).into_iter().map(|view| view.read),
-        out,
-    )
+/// Lines or rows, and how they are shown.
+struct Keyed<'a> {
+    order: &'a TextOrder,
+    framing: Framing,
+    /// Stands for a newline: a row takes one line.
+    newline: u8,
 }
 
-/// Prints a line under each of these bytes of a line that was printed.
-fn underline(
-    line: &[u8],
-    keys: impl Iterator<Item = Range<usize>>,
+impl Keyed<'_> {
+    fn print(&self, sorted: &mut impl BufRead, out: &mut impl Write) -> io::Result<()> {
+        while let Some(line) = next(sorted, self.framing, usize::MAX)? {
+            self.show(&line.bytes, out)?;
+        }
+        Ok(())
+    }
+
+    /// Prints a line, and below it a line under the bytes that each key reads.
+    fn show(&self, line: &[u8], out: &mut impl Write) -> io::Result<()> {
+        let shown = self.print_text(line, out)?;
+        for key in self.order.explain(line) {
+            writeln!(out, "{}", mark(&shown, key.read, "^ no match for key"))?;
+        }
+        Ok(())
+    }
+
+    /// Prints a line, a tab as `>`, and gives it as it is shown.
+    fn print_text(&self, line: &[u8], out: &mut impl Write) -> io::Result<Vec<u8>> {
+        let shown = |&byte: &u8| match byte {
+            b'\t' => b'>',
+            b'\n' => self.newline,
+            other => other,
+        };
+        let shown: Vec<u8> = line.iter().map(shown).collect();
+        out.write_all(&shown)?;
+        out.write_all(b"\n")?;
+        Ok(shown)
+    }
+}
+
+/// Prints the header, and rows with their keys underlined.
+fn print_rows(sorted: &mut impl BufRead, rows: &Rows, out: &mut impl Write) -> io::Result<()> {
+    let framing = rows.dialect.framing();
+    let mut header = None;
+    if rows.has_header {
+        let Some(Line { mut bytes, .. }) = next(sorted, framing, usize::MAX)? else {
+            return Ok(());
+        };
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let end = bytes.iter().rposition(|byte| !is_end(byte));
+        bytes.truncate(end.map_or(0, |last| last + 1));
+        header = Some(bytes);
+    }
+    // The sort has read the same header.
+    let (order, _) = order_of(rows, header.as_deref()).map_err(io::Error::other)?;
+    let rows = Keyed {
+        order: &order.text(),
+        framing,
+        newline: b'|',
+    };
+    if let Some(names) = header {
+        rows.print_text(&names, out)?;
+    }
+    rows.print(sorted, out)
+}
+
+/// Prints for each record its length, and the bytes of each key.
+fn print_records(
+    sorted: &mut impl BufRead,
+    comparison: &Comparison,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for read in keys {
-        writeln!(out, "{}", mark(line, read, "^ no match for key"))?;
+    let Some(explained) = explain::Explained::of(comparison) else {
+        return Ok(());
+    };
+    let mut number = 0;
+    while let Some(record) = next(sorted, explained.framing, usize::MAX)? {
+        number += 1;
+        for line in explained.lines(number, &record.bytes) {
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }
@@ -162,7 +219,16 @@ fn underline(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::rows::Dialect;
     use record::text::{KeyOptions, TextTies};
+
+    fn lines(order: &TextOrder) -> Keyed<'_> {
+        Keyed {
+            order,
+            framing: Framing::Delimited(b'\n'),
+            newline: b'\n',
+        }
+    }
 
     /// A width in a format has 16 bits.
     #[test]
@@ -175,7 +241,7 @@ mod tests {
             None,
         );
         let (line, mut out) = (vec![b'x'; 100_000], Vec::new());
-        show(&line, &order.unwrap(), &mut out).unwrap();
+        lines(&order.unwrap()).show(&line, &mut out).unwrap();
         assert_eq!(
             out[100_001..],
             [vec![b'_'; 100_000], b"\n".to_vec()].concat()
@@ -188,9 +254,46 @@ mod tests {
         let ties = TextTies::Line;
         let order = TextOrder::new(keys, KeyOptions::default(), None, ties, None).unwrap();
         let mut out = Vec::new();
-        show(b"ab\t12 x", &order, &mut out).unwrap();
-        show(b"c", &order, &mut out).unwrap();
+        lines(&order)
+            .print(&mut &b"ab\t12 x\nc\n"[..], &mut out)
+            .unwrap();
         let shown = "ab>12 x\n   __\n__\n_______\nc\n ^ no match for key\n_\n_\n";
         assert_eq!(String::from_utf8_lossy(&out), shown);
+    }
+
+    #[test]
+    fn rows_are_shown_in_one_line_each() {
+        let rows = Rows {
+            dialect: Dialect::CSV,
+            has_header: true,
+            keys: vec!["n:num".parse().unwrap(), "name".parse().unwrap()],
+            ties: TextTies::Line,
+            locale: None,
+            unique: false,
+            bad_rows: None,
+        };
+        let sorted = b"name,n\r\n\"a\nb\",3\r\nc,12\n";
+        let mut out = Vec::new();
+        let mut reader = BufReader::with_capacity(4, &sorted[..]);
+        print_rows(&mut reader, &rows, &mut out).unwrap();
+        let shown = "name,n\n\"a|b\",3\r\n      _\n ___\n";
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.starts_with(shown), "{out}");
+    }
+
+    #[test]
+    fn no_rows_are_not_shown() {
+        let rows = Rows {
+            dialect: Dialect::CSV,
+            has_header: true,
+            keys: vec!["n:num".parse().unwrap()],
+            ties: TextTies::Line,
+            locale: None,
+            unique: false,
+            bad_rows: None,
+        };
+        let mut out = Vec::new();
+        print_rows(&mut &b""[..], &rows, &mut out).unwrap();
+        assert_eq!(out, b"");
     }
 }

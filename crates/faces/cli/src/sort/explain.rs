@@ -24,9 +24,10 @@ use clap::{ArgAction, Args};
 use codec::{Decoder, Front, LONGEST_HEADER, read_past};
 use node::Decompress;
 use record::text::{TextOrder, Warning};
-use record::{Comparison, LineOrder};
+use record::{Comparison, Framing, LineOrder};
 
 use super::options::Order;
+use super::shown::{Line, next};
 use super::{Arguments as SortArguments, conflicts, format, lines, screen};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
@@ -42,7 +43,7 @@ Examples:
   ls -l | gristmill explain -k5h";
 
 /// A longer line is shown in part.
-const MOST_LINE_BYTES: u64 = 64 << 10;
+const MOST_LINE_BYTES: usize = 64 << 10;
 
 /// Binary records are shown as far as these bytes have them.
 const MOST_RECORD_BYTES: u64 = 1 << 20;
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let Comparison::Lines(LineOrder { text: order, .. }) = asked.comparison else {
         unreachable!("binary records are explained above");
     };
-    let delimiter = lines::delimiter(&sort);
+    let framing = Framing::Delimited(lines::delimiter(&sort));
     // The summary names decimal numbers.
     let warnings = order.warnings().into_iter();
     warnings
@@ -114,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         say::out(line)?;
     }
     for number in 1..=arguments.lines {
-        let Some(line) = next_line(&mut reader, delimiter).map_err(failed)? else {
+        let Some(line) = next_line(&mut reader, framing).map_err(failed)? else {
             break;
         };
         let name = format!("line {number}");
@@ -185,12 +186,6 @@ fn explain_rows(
     Ok(Exit::Done)
 }
 
-/// The first bytes of a line, and whether there are more.
-struct Line {
-    bytes: Vec<u8>,
-    is_cut: bool,
-}
-
 /// Prints a line with its keys.
 fn show(order: &TextOrder, name: &str, line: &Line) -> Result<(), CliFailure> {
     say::out("")?;
@@ -205,41 +200,15 @@ fn show(order: &TextOrder, name: &str, line: &Line) -> Result<(), CliFailure> {
     Ok(())
 }
 
-/// The next line, without its delimiter.
-fn next_line(reader: &mut impl BufRead, delimiter: u8) -> io::Result<Option<Line>> {
-    let mut bytes = Vec::new();
-    let most = MOST_LINE_BYTES + 1;
-    if reader
-        .by_ref()
-        .take(most)
-        .read_until(delimiter, &mut bytes)?
-        == 0
-    {
-        return Ok(None);
+/// The next line; what is not shown of it is read, too.
+fn next_line(reader: &mut impl BufRead, framing: Framing) -> io::Result<Option<Line>> {
+    let mut read = || next(reader, framing, MOST_LINE_BYTES + 1);
+    let line = read()?;
+    let mut goes_on = line.as_ref().is_some_and(|line| line.is_cut);
+    while goes_on {
+        goes_on = read()?.is_some_and(|rest| rest.is_cut);
     }
-    if bytes.last() == Some(&delimiter) {
-        bytes.pop();
-    }
-    let is_cut = bytes.len() as u64 > MOST_LINE_BYTES;
-    if is_cut {
-        bytes.pop();
-        skip_line(reader, delimiter)?;
-    }
-    Ok(Some(Line { bytes, is_cut }))
-}
-
-/// Reads up to the end of a line.
-fn skip_line(reader: &mut impl BufRead, delimiter: u8) -> io::Result<()> {
-    loop {
-        let bytes = reader.fill_buf()?;
-        let end = bytes.iter().position(|&byte| byte == delimiter);
-        let length = end.map_or(bytes.len(), |before| before + 1);
-        let is_done = end.is_some() || length == 0;
-        reader.consume(length);
-        if is_done {
-            return Ok(());
-        }
-    }
+    Ok(line)
 }
 
 fn open(input: Option<&Path>) -> Result<Box<dyn Read + Send>, CliFailure> {
@@ -280,7 +249,7 @@ mod tests {
 
     fn lines(bytes: &[u8]) -> Vec<(usize, bool)> {
         let mut reader = BufReader::with_capacity(100, bytes);
-        let next = || next_line(&mut reader, b'\n').unwrap();
+        let next = || next_line(&mut reader, Framing::Delimited(b'\n')).unwrap();
         std::iter::from_fn(next)
             .map(|line| (line.bytes.len(), line.is_cut))
             .collect()
@@ -288,7 +257,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut() {
-        let most = MOST_LINE_BYTES as usize;
+        let most = MOST_LINE_BYTES;
         assert_eq!(lines(b"ab\n\nc"), [(2, false), (0, false), (1, false)]);
         assert_eq!(lines(b""), []);
         for (length, shown, is_cut) in [(most, most, false), (most + 1, most, true)] {

@@ -2,7 +2,7 @@
 
 use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder, TextTies};
 
-use crate::sort::underline::mark;
+use crate::sort::shown::mark;
 use terminal::text::printable;
 
 /// Names of months, as they are read.

@@ -1,13 +1,14 @@
 //! Rows with their keys, whose columns the header names.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use ::sort::Rows;
 use record::Framing;
-use record::rows::{Header, RowCheck, ValueKind};
+use record::rows::{RowCheck, ValueKind};
 use record::text::{TextOrder, TextTies};
 
-use super::{Line, MOST_LINE_BYTES, keys::text_by};
+use super::{MOST_LINE_BYTES, keys::text_by};
+use crate::sort::shown::{Line, next, order_of};
 use terminal::ending::failure::CliFailure;
 
 /// The order of rows whose header was read.
@@ -30,17 +31,14 @@ impl Explained {
         failed: impl Fn(std::io::Error) -> CliFailure,
     ) -> Result<Explained, CliFailure> {
         let framing = rows.dialect.framing();
-        let usage = |problem: &dyn std::fmt::Display| CliFailure::usage(problem.to_string());
         let header = if rows.has_header {
-            next_row(reader, framing).map_err(failed)?
+            next(reader, framing, MOST_LINE_BYTES + 1).map_err(failed)?
         } else {
             None
         };
         let line = 1 + header.as_ref().map_or(0, lines_of);
-        let header = header.map(|row| Header::parse(rows.dialect, &row.bytes));
-        let header = header.transpose().map_err(|problem| usage(&problem))?;
-        let order = rows.order(header.as_ref());
-        let order = order.map_err(|problem| usage(&problem))?;
+        let names = header.as_ref().map(|row| &row.bytes[..]);
+        let (order, header) = order_of(rows, names).map_err(CliFailure::usage)?;
         Ok(Explained {
             order: order.text(),
             check: RowCheck::new(&order, header.as_ref()),
@@ -54,7 +52,7 @@ impl Explained {
         &mut self,
         reader: &mut impl BufRead,
     ) -> std::io::Result<Option<(u64, Line)>> {
-        let row = next_row(reader, self.framing)?;
+        let row = next(reader, self.framing, MOST_LINE_BYTES + 1)?;
         let more = row.as_ref().map_or(0, lines_of);
         let begin = self.line;
         self.line += more;
@@ -74,28 +72,6 @@ impl Explained {
 /// The lines that a row takes.
 fn lines_of(row: &Line) -> u64 {
     row.bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
-}
-
-/// The next row, without the newline at its end. A longer one than is shown is cut, and the reader is
-/// somewhere in it.
-fn next_row(reader: &mut impl BufRead, framing: Framing) -> std::io::Result<Option<Line>> {
-    let mut bytes = Vec::new();
-    loop {
-        // One more for the newline, and one that tells a longer row.
-        let most = MOST_LINE_BYTES + 2 - bytes.len() as u64;
-        let read = reader.by_ref().take(most).read_until(b'\n', &mut bytes)?;
-        let is_whole = framing.end(&bytes).is_some();
-        let is_full = bytes.len() as u64 == MOST_LINE_BYTES + 2;
-        if read > 0 && !is_whole && !is_full {
-            continue;
-        }
-        if is_whole || bytes.last() == Some(&b'\n') && !is_full {
-            bytes.pop();
-        }
-        let is_cut = bytes.len() as u64 > MOST_LINE_BYTES;
-        bytes.truncate(MOST_LINE_BYTES as usize);
-        return Ok((read > 0 || !bytes.is_empty()).then_some(Line { bytes, is_cut }));
-    }
 }
 
 /// A line for each key, which says how it is read, and one for rows with equal keys.

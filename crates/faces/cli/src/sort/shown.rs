@@ -1,0 +1,119 @@
+//! Parts of `explain` and `--debug` alike: records read one by one, and lines under the bytes of a
+//! text that count for a key.
+
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+use ::sort::Rows;
+use record::Framing;
+use record::rows::{Header, RowOrder};
+
+/// The front of a line, row or record, without its delimiter.
+pub(super) struct Line {
+    pub bytes: Vec<u8>,
+    /// Whether there is more of it, where the reader stands.
+    pub is_cut: bool,
+}
+
+/// The next record, of which at most `most` bytes are read, the delimiter among them.
+pub(super) fn next(
+    reader: &mut impl BufRead,
+    framing: Framing,
+    most: usize,
+) -> io::Result<Option<Line>> {
+    let (mut scanner, mut bytes) = (framing.scanner(), Vec::new());
+    let is_whole = loop {
+        let piece = reader.fill_buf()?;
+        let piece = &piece[..piece.len().min(most - bytes.len())];
+        let end = scanner.end(piece).map_err(io::Error::other)?;
+        let taken = end.unwrap_or(piece.len());
+        bytes.extend_from_slice(&piece[..taken]);
+        reader.consume(taken);
+        if end.is_some() || taken == 0 {
+            break end.is_some();
+        }
+    };
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let is_cut = !is_whole && bytes.len() == most;
+    let last = bytes.last().copied();
+    if is_cut || framing.delimiter() == last {
+        bytes.pop();
+    }
+    Ok(Some(Line { bytes, is_cut }))
+}
+
+/// The order of rows under this header, and the header's names.
+///
+/// # Errors
+/// What is wrong with the header, or the key that has no column.
+pub(super) fn order_of(
+    rows: &Rows,
+    header: Option<&[u8]>,
+) -> Result<(RowOrder, Option<Header>), String> {
+    let header = header.map(|header| Header::parse(rows.dialect, header));
+    let header = header.transpose().map_err(|problem| problem.to_string())?;
+    let order = rows.order(header.as_ref());
+    Ok((order.map_err(|problem| problem.to_string())?, header))
+}
+
+/// A line under the bytes that count, or `none` where there are no such bytes. It may be longer than
+/// a width in a format.
+pub(super) fn mark(line: &[u8], read: Range<usize>, none: &str) -> String {
+    let before = " ".repeat(columns(&line[..read.start]));
+    match columns(&line[read]) {
+        0 => before + none,
+        width => before + &"_".repeat(width),
+    }
+}
+
+/// Columns that bytes take on a terminal, a tab as one.
+fn columns(bytes: &[u8]) -> usize {
+    let takes_one = |byte: &&u8| **byte == b'\t' || !byte.is_ascii_control();
+    bytes.iter().filter(takes_one).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    /// The records of these bytes as they are read with room for so many.
+    fn read(bytes: &[u8], framing: Framing, most: usize) -> Vec<(Vec<u8>, bool)> {
+        let mut reader = BufReader::with_capacity(3, bytes);
+        let next = || next(&mut reader, framing, most).unwrap();
+        std::iter::from_fn(next)
+            .map(|line| (line.bytes, line.is_cut))
+            .collect()
+    }
+
+    #[test]
+    fn records_end_with_their_delimiter_or_the_input() {
+        let lines = Framing::Delimited(b'\n');
+        let whole = |bytes: &[u8]| (bytes.to_vec(), false);
+        assert_eq!(
+            read(b"abcd\n\nc", lines, 6),
+            [whole(b"abcd"), whole(b""), whole(b"c")]
+        );
+        assert_eq!(read(b"", lines, 6), []);
+        let rows = record::rows::Dialect::CSV.framing();
+        assert_eq!(
+            read(b"\"a\nb\",3\nc\n", rows, 100),
+            [whole(b"\"a\nb\",3"), whole(b"c")]
+        );
+        assert_eq!(
+            read(b"abcd", Framing::Fixed(3), 100),
+            [whole(b"abc"), whole(b"d")]
+        );
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let lines = Framing::Delimited(b'\n');
+        assert_eq!(read(b"abc\n", lines, 4), [(b"abc".to_vec(), false)]);
+        let rest = [(b"abc".to_vec(), true), (b"e".to_vec(), false)];
+        assert_eq!(read(b"abcde\n", lines, 4), rest);
+        assert_eq!(read(b"abcd", lines, 4), [(b"abc".to_vec(), true)]);
+    }
+}
