@@ -205,12 +205,22 @@ fn other(text: &[u8]) -> Result<Instant<'_>, BadDate> {
     if is_ambiguous(text) {
         return Err(BadDate::Ambiguous);
     }
+    mail(text).ok_or(BadDate::Form)
+}
+
+/// A date of mail.
+#[cfg(feature = "dates")]
+fn mail(text: &[u8]) -> Option<Instant<'_>> {
     let mail = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text);
-    let mail = mail.map_err(|_| BadDate::Form)?;
-    Ok(Instant {
+    mail.ok().map(|mail| Instant {
         seconds: mail.as_second(),
         fraction: &[],
     })
+}
+
+#[cfg(not(feature = "dates"))]
+fn mail(_: &[u8]) -> Option<Instant<'_>> {
+    None
 }
 
 /// Whether a text begins as `1/2/2024`, `1.2.24` or `01-02-2024` do.

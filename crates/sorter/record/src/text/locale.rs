@@ -12,15 +12,15 @@
 //! letter with its accent in one character or in two.
 
 use std::fmt;
-use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
 
-use icu_collator::options::CollatorOptions;
-use icu_collator::{CollationKeySink, CollatorBorrowed, CollatorPreferences};
-use icu_locale_core::extensions::unicode::{Value, key};
 use thiserror::Error;
 
 use super::groups::Sink;
+
+#[cfg_attr(not(feature = "collation"), path = "locale/absent.rs")]
+mod rules;
+
+use rules::Rules;
 
 /// The most bytes of a key for each byte of its text, with room to spare: the longest expansion, of
 /// U+FDFA, makes 18 letters of three bytes, of at most 8 bytes each.
@@ -37,35 +37,6 @@ const LEVELS: usize = 32;
 #[derive(Clone, Copy)]
 pub struct Locale(&'static Rules);
 
-struct Rules {
-    tag: String,
-    collator: CollatorBorrowed<'static>,
-}
-
-/// Takes the bytes of a key. Letters come first, so the first word of a long text is written after a few
-/// of them.
-struct Key<'a, S>(&'a mut S);
-
-/// No more bytes are wanted.
-struct Full;
-
-impl<S: Sink> CollationKeySink for Key<'_, S> {
-    type Error = Full;
-    type State = ();
-    type Output = ();
-
-    fn write(&mut self, (): &mut (), bytes: &[u8]) -> Result<(), Full> {
-        self.0.push_all(bytes);
-        if self.0.is_full() { Err(Full) } else { Ok(()) }
-    }
-
-    fn finish(&mut self, (): ()) -> Result<(), Full> {
-        Ok(())
-    }
-}
-
-static LOADED: Mutex<Vec<&'static Rules>> = Mutex::new(Vec::new());
-
 /// A tag of a locale that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LocaleError {
@@ -80,6 +51,11 @@ pub enum LocaleError {
         /// The same language and region as a tag.
         instead: String,
     },
+    /// This program is built without the rules of languages.
+    #[error(
+        "this program is built without the orders of languages; build it with the feature collation"
+    )]
+    NotBuilt,
     /// There are no rules for it.
     #[error("no order is known for \"{given}\" ({cause}); write a language, such as de")]
     Unknown {
@@ -98,47 +74,19 @@ impl Locale {
     /// # Errors
     /// If the text is no tag.
     pub fn new(tag: &str) -> Result<Locale, LocaleError> {
-        let parsed = icu_locale_core::Locale::from_str(tag).map_err(|_| malformed(tag))?;
-        if parsed.id.language.is_unknown() {
-            return Err(malformed(tag));
-        }
-        let spelled = parsed.to_string();
-        // Nothing that panics runs while it is locked.
-        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = loaded.iter().find(|rules| rules.tag == spelled) {
-            return Ok(Locale(known));
-        }
-        let mut preferences = CollatorPreferences::from(&parsed);
-        let options = CollatorOptions::default();
-        let collator = CollatorBorrowed::try_new(preferences, options).or_else(|_| {
-            // The data names a variant of this language, and lacks it.
-            preferences.collation_type = None;
-            CollatorBorrowed::try_new(preferences, options)
-        });
-        let collator = collator.map_err(|error| LocaleError::Unknown {
-            given: tag.to_owned(),
-            cause: error.to_string(),
-        })?;
-        let tag = spelled;
-        let rules: &'static Rules = Box::leak(Box::new(Rules { tag, collator }));
-        loaded.push(rules);
-        Ok(Locale(rules))
+        Rules::load(tag).map(Locale)
     }
 
     /// The tag in its usual spelling.
     #[must_use]
     pub fn tag(&self) -> &'static str {
-        &self.0.tag
+        self.0.tag()
     }
 
     /// The same rules, but digits count as numbers: those of the tag with `-u-kn`.
     pub(super) fn with_numbers(self) -> Locale {
-        let mut tag: icu_locale_core::Locale = self.tag().parse().expect("its own spelling");
-        tag.extensions
-            .unicode
-            .keywords
-            .set(key!("kn"), Value::default());
-        Locale::new(&tag.to_string()).expect("its language has rules")
+        let tag = self.0.tag_with_numbers();
+        Locale::new(&tag).expect("its language has rules")
     }
 
     /// The parts of a description that [`Locale::described`] reads.
@@ -158,8 +106,7 @@ impl Locale {
 
     /// Writes bytes that compare as the texts do, until `out` is full.
     pub(super) fn encode(self, text: &[u8], out: &mut impl Sink) {
-        // The only error is that it is full.
-        let _ = (self.0.collator).write_sort_key_utf8_to(text, &mut Key(out));
+        self.0.encode(text, out);
     }
 
     /// The most bytes of the encoding of a key of so many bytes.
@@ -168,22 +115,9 @@ impl Locale {
     }
 }
 
-fn malformed(tag: &str) -> LocaleError {
-    let given = tag.to_owned();
-    let name = tag.split(['.', '@']).next().unwrap_or_default();
-    let instead = name.replace('_', "-");
-    let is_posix = name != tag || name.contains('_');
-    let parsed = icu_locale_core::Locale::from_str(&instead);
-    if is_posix && parsed.is_ok_and(|parsed| !parsed.id.language.is_unknown()) {
-        LocaleError::Posix { given, instead }
-    } else {
-        LocaleError::Malformed(given)
-    }
-}
-
 impl PartialEq for Locale {
     fn eq(&self, other: &Locale) -> bool {
-        self.0.tag == other.0.tag
+        self.tag() == other.tag()
     }
 }
 
@@ -191,11 +125,11 @@ impl Eq for Locale {}
 
 impl fmt::Debug for Locale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Locale({})", self.0.tag)
+        write!(f, "Locale({})", self.tag())
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "collation"))]
 mod tests {
     use super::*;
 

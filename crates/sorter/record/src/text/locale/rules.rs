@@ -1,0 +1,100 @@
+//! The rules of a language, by the collator of ICU4X.
+
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use icu_collator::options::CollatorOptions;
+use icu_collator::{CollationKeySink, CollatorBorrowed, CollatorPreferences};
+use icu_locale_core::extensions::unicode::{Value, key};
+
+use super::{LocaleError, Sink};
+
+pub(super) struct Rules {
+    tag: String,
+    collator: CollatorBorrowed<'static>,
+}
+
+/// Takes the bytes of a key. Letters come first, so the first word of a long text is written after a few
+/// of them.
+struct Key<'a, S>(&'a mut S);
+
+/// No more bytes are wanted.
+struct Full;
+
+impl<S: Sink> CollationKeySink for Key<'_, S> {
+    type Error = Full;
+    type State = ();
+    type Output = ();
+
+    fn write(&mut self, (): &mut (), bytes: &[u8]) -> Result<(), Full> {
+        self.0.push_all(bytes);
+        if self.0.is_full() { Err(Full) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, (): ()) -> Result<(), Full> {
+        Ok(())
+    }
+}
+
+static LOADED: Mutex<Vec<&'static Rules>> = Mutex::new(Vec::new());
+
+impl Rules {
+    pub(super) fn load(tag: &str) -> Result<&'static Rules, LocaleError> {
+        let parsed = icu_locale_core::Locale::from_str(tag).map_err(|_| malformed(tag))?;
+        if parsed.id.language.is_unknown() {
+            return Err(malformed(tag));
+        }
+        let spelled = parsed.to_string();
+        // Nothing that panics runs while it is locked.
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = loaded.iter().find(|rules| rules.tag == spelled) {
+            return Ok(known);
+        }
+        let mut preferences = CollatorPreferences::from(&parsed);
+        let options = CollatorOptions::default();
+        let collator = CollatorBorrowed::try_new(preferences, options).or_else(|_| {
+            // The data names a variant of this language, and lacks it.
+            preferences.collation_type = None;
+            CollatorBorrowed::try_new(preferences, options)
+        });
+        let collator = collator.map_err(|error| LocaleError::Unknown {
+            given: tag.to_owned(),
+            cause: error.to_string(),
+        })?;
+        let tag = spelled;
+        let rules: &'static Rules = Box::leak(Box::new(Rules { tag, collator }));
+        loaded.push(rules);
+        Ok(rules)
+    }
+
+    pub(super) fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    pub(super) fn tag_with_numbers(&self) -> String {
+        let mut tag: icu_locale_core::Locale = self.tag.parse().expect("its own spelling");
+        tag.extensions
+            .unicode
+            .keywords
+            .set(key!("kn"), Value::default());
+        tag.to_string()
+    }
+
+    pub(super) fn encode(&self, text: &[u8], out: &mut impl Sink) {
+        // The only error is that it is full.
+        let _ = (self.collator).write_sort_key_utf8_to(text, &mut Key(out));
+    }
+}
+
+fn malformed(tag: &str) -> LocaleError {
+    let given = tag.to_owned();
+    let name = tag.split(['.', '@']).next().unwrap_or_default();
+    let instead = name.replace('_', "-");
+    let is_posix = name != tag || name.contains('_');
+    let parsed = icu_locale_core::Locale::from_str(&instead);
+    if is_posix && parsed.is_ok_and(|parsed| !parsed.id.language.is_unknown()) {
+        LocaleError::Posix { given, instead }
+    } else {
+        LocaleError::Malformed(given)
+    }
+}
