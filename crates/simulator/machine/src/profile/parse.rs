@@ -4,6 +4,7 @@
 //! misspelt key is an error, never a default; only a file with a `base` takes the other keys from it.
 //!
 //! ```text
+//!   format      of this file: 1, if it is there
 //!   base        the machine with all other keys: built in, or a file beside this one
 //!   name, description, tick_ps
 //!   [core]      registers to the NIC        *_cycles, words

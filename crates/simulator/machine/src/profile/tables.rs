@@ -26,6 +26,9 @@ const SHAPE: [&str; 4] = ["layers", "down_links", "up_links", "top_links"];
 /// The place of a key of a base, which is in another file.
 const ELSEWHERE: Range<usize> = usize::MAX..usize::MAX;
 
+/// The format of machine files; a file that names none is of the first.
+const FORMAT: &str = "1";
+
 /// Mistakes that a message tells.
 const MOST_MISTAKES: usize = 20;
 
@@ -57,6 +60,13 @@ pub(super) fn read<'a>(
             base.span().start,
             "expected the name of a machine, or a file".into(),
         );
+    }
+    if let Some(format) = keys.remove("format") {
+        let given = format.get_ref().as_integer().map(|it| it.as_str());
+        if given != Some(FORMAT) {
+            let why = format!("expected {FORMAT}, the format of machine files that this version reads");
+            mistakes.add(format.span().start, why);
+        }
     }
     mistakes.none()?;
     let sketch = keys.remove("graph");

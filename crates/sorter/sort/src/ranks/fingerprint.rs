@@ -14,6 +14,9 @@ const OTHER_HEADER: &str = "other columns, as the header of the input names them
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     version: String,
+    /// The format of its checkpoints. Those of before it was written are of the first.
+    #[serde(default = "first_checkpoint")]
+    pub checkpoint: u32,
     /// As `Comparison::describe` has it.
     pub format: String,
     pub keys: Vec<String>,
@@ -27,6 +30,14 @@ pub(crate) struct Fingerprint {
     together: bool,
     resume: bool,
     bytes: u64,
+}
+
+/// The format of checkpoints that this version writes and reads. It grows when their entries, or what lies in
+/// spill files, change: then a checkpoint of another format is refused by name.
+const CHECKPOINT: u32 = 1;
+
+fn first_checkpoint() -> u32 {
+    1
 }
 
 /// A part of the input: the records of one of the ranks that began the sort.
@@ -57,6 +68,7 @@ impl Fingerprint {
         let ((format, keys), header) = (order.describe(), job.contents.header());
         Ok(Fingerprint {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            checkpoint: CHECKPOINT,
             format,
             keys,
             stable: job.contents.is_stable(),
@@ -98,6 +110,13 @@ impl Fingerprint {
         };
         let keys = |fingerprint: &Fingerprint| format!("[{}]", fingerprint.keys.join(" "));
         differs("version", &self.version, &other.version)
+            .or_else(|| {
+                differs(
+                    "checkpoint format",
+                    &self.checkpoint,
+                    &other.checkpoint,
+                )
+            })
             .or_else(|| differs("--format", &self.format, &other.format))
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
@@ -135,4 +154,28 @@ pub(crate) fn check_same(fingerprints: &[Fingerprint]) -> Result<(), SortError> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_checkpoint_of_another_format_is_told_by_that() {
+        let mut text = json!({
+            "version": "0.1.0", "format": "lines", "keys": [], "stable": false, "unique": false,
+            "header": [0, 0], "exchange": ExchangeKind::default(), "shared": false, "together": false,
+            "resume": true, "bytes": 7,
+        });
+        let read = |text: &serde_json::Value| {
+            serde_json::from_value::<Fingerprint>(text.clone()).unwrap()
+        };
+        // Those that name none are of the first.
+        let first = read(&text);
+        assert_eq!(first.checkpoint, CHECKPOINT);
+        text["checkpoint"] = (CHECKPOINT + 1).into();
+        let told = read(&text).difference(&first).unwrap();
+        assert_eq!(told, format!("checkpoint format {}, not {CHECKPOINT}", CHECKPOINT + 1));
+    }
 }
