@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_gate_is_open_for_called_workers_and_at_the_end_for_all() {
-        let ends = machine::Driver::new(1, 1).run(|node| async move {
+        let ends = rehearsal::Driver::new(1, 1).run(|node| async move {
             let gate = Gate::new(&node, 2);
             let called = |gate: &Gate| [0, 1, 2, 3].map(|index| gate.is_called(index));
             assert_eq!(called(&gate), [true, true, false, false]);

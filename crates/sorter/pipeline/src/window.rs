@@ -200,7 +200,7 @@ mod tests {
 
     /// Runs `test` as the only worker of a stage on a simulated node.
     fn on_worker(test: impl AsyncFn(&Worker) + Clone + Send + 'static) {
-        let ends = machine::Driver::new(1, 1).run(move |node: Node| {
+        let ends = rehearsal::Driver::new(1, 1).run(move |node: Node| {
             let test = test.clone();
             async move {
                 let meter = Meter::new("stage", 1, Gate::new(&node, 1));

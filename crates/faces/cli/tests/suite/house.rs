@@ -66,6 +66,7 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
     (
         "yard",
         &[
+            ("rehearsal", &["node", "disk", "machine"]),
             ("hostile", &["kernel"]),
             (
                 "bench",

@@ -64,7 +64,8 @@ pub(super) fn read<'a>(
     if let Some(format) = keys.remove("format") {
         let given = format.get_ref().as_integer().map(|it| it.as_str());
         if given != Some(FORMAT) {
-            let why = format!("expected {FORMAT}, the format of machine files that this version reads");
+            let why =
+                format!("expected {FORMAT}, the format of machine files that this version reads");
             mistakes.add(format.span().start, why);
         }
     }

@@ -553,7 +553,10 @@ fn all_mistakes_are_told_at_once() {
 fn a_file_of_a_later_format_is_refused_by_name() {
     let nanopu = Profile::BUILT_IN[0].1;
     let with = |format: &str| Profile::parse(&format!("format = {format}\n{nanopu}"));
-    assert_eq!(with("1").unwrap().core, Profile::named("nanopu").unwrap().core);
+    assert_eq!(
+        with("1").unwrap().core,
+        Profile::named("nanopu").unwrap().core
+    );
     for other in ["2", "\"1\"", "1.0"] {
         let told = with(other).unwrap_err().to_string();
         assert!(told.contains("the format of machine files"), "{told}");

@@ -1,10 +1,10 @@
 //! A small pipeline on both backends: ends, failures, panics, stops, and the bottleneck.
 
-use disk::DiskModel;
-use machine::Driver;
 use node::{Buffer, Costs, Node, Pool, Queue, Work};
 use node_real::Cluster;
 use pipeline::{Control, Failure, Pipeline, StageReport, bottleneck};
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trouble {

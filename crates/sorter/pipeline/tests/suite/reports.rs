@@ -4,11 +4,11 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use machine::Driver;
 use node::{Buffer, Close, Closed, DiskError, Node, Pool, Queue, Rank, Undelivered};
 use pipeline::{
     Control, Dial, Failure, Move, Pipeline, Progress, Stage, StageReport, Tuner, bottleneck,
 };
+use rehearsal::Driver;
 
 /// Ten units of 4 MB in 2 s of two workers that were busy.
 const READER: StageReport = StageReport {

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use disk::DiskModel;
-use machine::Driver;
 use node::{Costs, Node, Queue, Work};
 use node_real::Cluster;
 use pipeline::{Control, Dial, Failure, Move, Pipeline, Stage, StageReport, Tuner};
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trouble {

@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_locked_is_removed() {
-        let driver = machine::Driver::new(1, 1);
-        driver.disks(0).fail(2, disk::Fault::Device);
+        let driver = rehearsal::Driver::new(1, 1);
+        driver.disks(0).fail(2, rehearsal::Fault::Device);
         let made = driver.run(|node| async move {
             let made = Temporary::another(&node, Path::new("/"), HOW).await;
             made.map(drop).map_err(|error| error.verb)

@@ -110,13 +110,7 @@ impl Fingerprint {
         };
         let keys = |fingerprint: &Fingerprint| format!("[{}]", fingerprint.keys.join(" "));
         differs("version", &self.version, &other.version)
-            .or_else(|| {
-                differs(
-                    "checkpoint format",
-                    &self.checkpoint,
-                    &other.checkpoint,
-                )
-            })
+            .or_else(|| differs("checkpoint format", &self.checkpoint, &other.checkpoint))
             .or_else(|| differs("--format", &self.format, &other.format))
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
@@ -168,14 +162,16 @@ mod tests {
             "header": [0, 0], "exchange": ExchangeKind::default(), "shared": false, "together": false,
             "resume": true, "bytes": 7,
         });
-        let read = |text: &serde_json::Value| {
-            serde_json::from_value::<Fingerprint>(text.clone()).unwrap()
-        };
+        let read =
+            |text: &serde_json::Value| serde_json::from_value::<Fingerprint>(text.clone()).unwrap();
         // Those that name none are of the first.
         let first = read(&text);
         assert_eq!(first.checkpoint, CHECKPOINT);
         text["checkpoint"] = (CHECKPOINT + 1).into();
         let told = read(&text).difference(&first).unwrap();
-        assert_eq!(told, format!("checkpoint format {}, not {CHECKPOINT}", CHECKPOINT + 1));
+        assert_eq!(
+            told,
+            format!("checkpoint format {}, not {CHECKPOINT}", CHECKPOINT + 1)
+        );
     }
 }

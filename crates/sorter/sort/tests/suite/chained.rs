@@ -6,10 +6,10 @@ use record::{FieldOrder, Framing, LineKeys, LineOrder, Quoting};
 use std::path::Path;
 use std::sync::Arc;
 
-use disk::DiskModel;
-use machine::Driver;
 use node::{Buffer, Costs, Open, Random, Time};
 use pipeline::Failure;
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 use sort::{Choice, Lines, SortError};
 
 use crate::common::chained::{drawn_chained, framing, whole_records};

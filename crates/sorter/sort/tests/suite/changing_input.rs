@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{get, job, least_chunks, put, sorted};
-use disk::DiskModel;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Costs, Open, Time};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
 use record::text::TextTies;
 use record::{Order, Ties};
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 use sort::{Choice, IoChoice, Job, Report, Rows, SortError, Source, Tuning, Warning};
 
 const RECORDS: usize = 3000;

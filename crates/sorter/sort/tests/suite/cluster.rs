@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use crate::common::cluster::{KINDS, cut, outputs, put, run};
 use crate::common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
-use disk::Fault;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Random, Time};
 use pipeline::Control;
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::Fault;
 use sort::{Choice, ExchangeKind, Job, Target};
 
 #[test]

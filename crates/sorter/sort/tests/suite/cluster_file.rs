@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use crate::common::cluster::{KINDS, run};
 use crate::common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
-use disk::{Durability, Fault};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Random, Rank};
 use pipeline::Control;
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::{Durability, Fault};
 use sort::{Choice, IoChoice, Job, Target};
 
 fn output() -> PathBuf {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use crate::common::job;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Node, Port, Rank};
 use pipeline::{Control, Failure, Heard};
 use record::{Order, Ties};
+use rehearsal::Driver;
 use sort::{Job, Report};
 
 fn put(driver: &Driver, rank: u32, records: usize) {

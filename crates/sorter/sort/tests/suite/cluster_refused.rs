@@ -8,12 +8,12 @@ use crate::common::cluster::{KINDS, outputs, put, run};
 use crate::common::lines::text_order;
 use crate::common::{job, sorted};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Address, Buffer, Port, Rank};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
 use record::text::TextTies;
 use record::{Format, LineOrder, Order, Ties};
+use rehearsal::Driver;
 use sort::{Job, Lines, Report, Resume, Rows, Source, Target};
 
 /// One rank cannot begin: all end with its reason, and without output.

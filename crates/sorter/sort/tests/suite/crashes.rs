@@ -6,10 +6,10 @@
 
 use crate::common::survival::{Case, Output, WAYS};
 use crate::common::{run, run_unless_killed};
-use disk::Durability;
-use machine::Driver;
 use node::Random;
 use record::Ties;
+use rehearsal::Driver;
+use rehearsal::Durability;
 
 /// The results of many deaths.
 #[derive(Debug, Default)]

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{get, job, least_chunks, put, run, sorted};
-use disk::DiskModel;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Costs;
 use record::{Order, Ties};
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 use sort::{Choice, Job, Manifest, Target, Tuning};
 
 const RECORDS: usize = 60_000;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::common::cluster::KINDS;
 use crate::common::{drawn_order, drawn_tuning, job, sorted};
-use disk::DiskModel;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Costs, Random, Time};
 use pipeline::Control;
 use record::Order;
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 use sort::{Choice, IoChoice, Job, Resume, Source, Target, of_rank};
 
 /// Requests take a while, so that a sort has many moments.
@@ -160,7 +160,7 @@ impl Case {
         ends.unwrap_or_else(|stuck| panic!("seed {}: {stuck}", self.seed))
     }
 
-    fn meddle(&self, disks: &disk::MemoryDisks) {
+    fn meddle(&self, disks: &rehearsal::MemoryDisks) {
         let (path, [before, after]) = (self.path(self.file), &self.forms);
         let (before, after) = (&before[self.file], &after[self.file]);
         if self.meddling != Meddling::Edit {

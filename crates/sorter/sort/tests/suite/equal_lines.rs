@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
 use crate::common::survival::{Case, WAYS};
 use crate::common::{get, put, run};
-use machine::Driver;
 use node::Random;
 use record::text::TextTies;
 use record::{LineOrder, Ties};
+use rehearsal::Driver;
 use sort::{Choice, Job, Lines, LongestLine};
 
 fn check(equal: Equal, from: u64) {

@@ -1,6 +1,6 @@
 //! The exchange alone, under schedules of the deterministic driver.
 
-use machine::Driver;
+use rehearsal::Driver;
 use sort::ExchangeKind;
 use sort::alone::{ExchangeAlone, Exchanged, Load};
 

@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::run;
 use crate::common::survival::{Case, Output, WAYS};
-use disk::MemoryDisks;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Random;
 use pipeline::Control;
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::MemoryDisks;
 use sort::{Choice, Job, Resume, SortError, Source, Target, Tuning};
 
 /// Pairs of chunks for each way to sort and each order.

@@ -2,8 +2,8 @@
 
 use crate::common::run;
 use crate::common::survival::{Case, Output, WAYS, Way};
-use disk::Fault;
 use record::Ties;
+use rehearsal::Fault;
 
 /// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is
 /// the old one or the complete new one, nothing else is left, and the error names a file or its

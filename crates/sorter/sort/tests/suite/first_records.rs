@@ -2,9 +2,9 @@
 
 use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
 use crate::common::{drawn_order, drawn_records, get, job, put, run, sorted};
-use machine::Driver;
 use node::Random;
 use record::text::TextTies;
+use rehearsal::Driver;
 use sort::{Choice, Report};
 
 /// The units of the stage that selects, and the bytes of the stage that sorts.

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::run;
 use crate::common::survival::{Case, Output, WAYS};
-use machine::Driver;
 use node::Random;
 use pipeline::Failure;
 use record::Ties;
+use rehearsal::Driver;
 use sort::{Pack, Packing, SortError};
 
 const MARK_BYTES: usize = 12;

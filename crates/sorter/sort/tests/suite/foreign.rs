@@ -7,9 +7,9 @@ use crate::common::resumable::{Case, check, output, run};
 use crate::common::set::{driver as with_directories, into_set, manifest};
 use crate::common::{get, job, put, run as run_alone};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Node, Open, Random};
 use record::{Order, Ties};
+use rehearsal::Driver;
 
 const RECORDS: usize = 300;
 

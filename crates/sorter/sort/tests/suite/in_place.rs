@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use disk::{Durability, Fault};
-use machine::Driver;
 use node::{Compression, Open};
 use pipeline::Failure;
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::{Durability, Fault};
 use sort::{Job, Report, Resume, Target, Warning};
 
 use crate::common::survival::{Case, Output, WAYS};
@@ -224,7 +224,7 @@ fn a_disk_without_room_for_the_copy_or_the_target_is_found_before() {
         let (driver, mut job, _) = scene();
         driver
             .disks(0)
-            .mount(Path::new(full), disk::DiskModel::default());
+            .mount(Path::new(full), rehearsal::DiskModel::default());
         driver.disks(0).set_capacity_of(Path::new(full), 100);
         put(&driver, "/disk/out", b"old");
         driver.disks(0).fix(Path::new("/disk/out"));

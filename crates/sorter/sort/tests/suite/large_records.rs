@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::common::{get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Random;
 use pipeline::Failure;
 use record::{Format, Ties};
+use rehearsal::Driver;
 use sort::{Choice, Job, SortError};
 
 /// The least memory that this sort is refused with.

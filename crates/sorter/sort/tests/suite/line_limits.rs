@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use crate::common::lines::{LineSort, Shape, long_line, text_order};
-use machine::Driver;
 use node::Random;
 use record::text::TextTies;
+use rehearsal::Driver;
 use sort::{Choice, IoChoice, Target, Tuning};
 
 const PLANS: [Choice; 4] = [

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::common::set::{check, content, driver, into_set, manifest};
 use crate::common::{get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use record::{Order, Ties};
+use rehearsal::Driver;
 use serde_json::{Value, json};
 use sort::Tuning;
 

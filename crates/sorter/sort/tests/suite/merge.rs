@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::common::{
     drawn_order, drawn_records, get, job, least_chunks, paths, put, run, sorted, spilling_job,
 };
-use disk::Fault;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Random;
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::Fault;
 use sort::{Choice, Counts, Job, Tuning};
 
 #[test]

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use machine::Driver;
 use node::Random;
 use pipeline::Failure;
 use record::rows::{Dialect, RowOrder};
 use record::text::TextTies;
 use record::{FieldOrder, LineOrder};
+use rehearsal::Driver;
 use sort::{Choice, LongestLine, Report, SortError, Source, Target, Tuning};
 
 use crate::common::chained::drawn_chained;

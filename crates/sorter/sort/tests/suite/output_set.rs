@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::common::set::{check, content, driver, into_set, manifest, spill};
 use crate::common::{drawn_order, drawn_records, drawn_tuning, get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Random;
 use pipeline::Failure;
 use record::{Comparison, Format, Order, Ties};
+use rehearsal::Driver;
 use sort::{Bytes, Counts, Job, SortError, Source, Target, Tuning};
 
 /// One seed's run: drawn records of a drawn format, in a file or a pipe.

@@ -3,9 +3,9 @@
 
 use crate::common::survival::{Case, Output, WAYS};
 use crate::common::{put, run};
-use machine::Driver;
 use node::Random;
 use record::Ties;
+use rehearsal::Driver;
 use sort::{Job, Pack, Packing, Report};
 
 const FORMATS: [Packing; 2] = [Packing::Lz4, Packing::Zstd];

@@ -5,12 +5,12 @@ use crate::common::job;
 use crate::common::resumable::{Case, again, check, input, output, run};
 use std::path::Path;
 
-use disk::Durability;
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Random;
 use pipeline::Control;
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::Durability;
 use sort::{Job, Source, Target};
 
 /// Checks that only inputs and outputs are left.

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use disk::DiskModel;
-use machine::Driver;
 use pipeline::Failure;
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 use sort::{Demand, SortError};
 
 /// Directories on three disks, two of them on the second, and the free bytes of each disk.

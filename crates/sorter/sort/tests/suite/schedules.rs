@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::common::{drawn_records, drawn_tuning, get, job, put, run, sorted};
-use disk::DiskModel;
-use machine::Driver;
 use node::{Costs, Random};
 use pipeline::Failure;
 use record::{Format, Order, Ties};
+use rehearsal::DiskModel;
+use rehearsal::Driver;
 use sort::{Choice, Counts, IoChoice, Job, SortError, Tuning};
 
 /// Formats of all shapes: long and short records, odd lengths, typed and descending keys.

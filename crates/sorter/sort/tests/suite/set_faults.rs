@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::common::set::{content, driver, into_set, manifest, spill};
 use crate::common::{distinct, get, put, run, run_unless_killed, sorted};
-use disk::{Durability, Fault};
 use kernel::patterns::{Pattern, draw};
 use record::{Order, Ties};
+use rehearsal::{Durability, Fault};
 use sort::{Bytes, Job, Source, Tuning};
 
 /// Disk operation 1, 2, 3 ... fails until none fails any more. In every case the input is intact,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::common::{drawn_records, drawn_tuning, get, job, least_chunks, put, run, sorted};
-use disk::{DiskModel, Fault};
-use machine::Driver;
 use node::{Costs, Random};
 use record::{Order, Ties};
+use rehearsal::Driver;
+use rehearsal::{DiskModel, Fault};
 use sort::{Choice, Counts, Job, Report, Start, Tune, Tuning};
 
 /// Costs at which a few records take seconds, so that the tuner has something to observe.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::common::{drawn_order, drawn_records, get, paths, put, run, sorted, spilling_job};
-use machine::Driver;
 use node::Random;
 use record::{Order, Ties};
+use rehearsal::Driver;
 use sort::Choice;
 
 #[test]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::common::lines::{Equal, LineSort, drawn_sort, run_with_enough, seeds, text_order};
 use crate::common::set::{check, content, manifest};
-use machine::Driver;
 use node::Random;
 use record::text::TextTies;
+use rehearsal::Driver;
 use sort::{Choice, Report, Target};
 
 const DIRECTORIES: [&str; 4] = ["/set", "/b", "/c", "/d"];

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use machine::Driver;
 use pipeline::{Control, Failure};
+use rehearsal::Driver;
 use sort::{ExchangeKind, Job, Report};
 
 pub use simulated_sort::world::cut;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
 use record::text::{KeyOptions, TextOrder, TextTies};
+use rehearsal::Driver;
 use sort::{Choice, IoChoice, Job, Lines, Report, SortError, Target, Tuning};
 
 use super::{get, job, paths, put, run};

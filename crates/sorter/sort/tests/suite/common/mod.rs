@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::{Decompress, Random};
 use pipeline::{Control, Failure};
 use record::Order;
+use rehearsal::Driver;
 use simulated_sort::world::{self, FormatWords};
 use sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Report, Resources, Source, Target, Tuning,

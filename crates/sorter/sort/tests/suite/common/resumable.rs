@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
 use record::rows::{Dialect, RowOrder};
 use record::text::TextTies;
 use record::{Framing, LineOrder, Order};
+use rehearsal::Driver;
 use sort::{Bytes, Choice, Job, Lines, Report, Resume, Rows, Source, Target, of_rank};
 
 use super::chained::drawn_chained;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use machine::Driver;
 use pipeline::{Control, Failure};
 use record::Order;
+use rehearsal::Driver;
 use sort::{Choice, IoChoice, Job, Manifest, SetSummary, Target, ValidatedSet, validate_set};
 
 use super::{get, job, least_chunks};

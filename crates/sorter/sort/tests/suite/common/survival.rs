@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
 use node::Random;
 use pipeline::Control;
 use record::text::TextTies;
 use record::{Order, Ties};
+use rehearsal::Driver;
 use sort::{Choice, Job, Pack, Source, Target, Tuning};
 
 use super::lines::{LineSort, Shape, text_order};
