@@ -83,21 +83,11 @@ impl Changes {
     /// These changes, and `those` for options that these leave out.
     #[must_use]
     pub fn over(&self, those: &Changes) -> Changes {
+        let mut all = those.all();
+        all.extend(self.all().into_iter().filter(|(_, value)| !value.is_null()));
         Changes {
-            multicast: self.multicast.or(those.multicast),
-            ack_aggregate: self.ack_aggregate.or(those.ack_aggregate),
-            transport: self.transport.or(those.transport),
-            unscheduled: self.unscheduled.or(those.unscheduled),
-            switch_ns: self.switch_ns.or(those.switch_ns),
-            link_ns: self.link_ns.or(those.link_ns),
-            queue_bytes: self.queue_bytes.or(those.queue_bytes),
-            miss_ns: self.miss_ns.or(those.miss_ns),
-            l2_line_ns: self.l2_line_ns.or(those.l2_line_ns),
-            cores_per_nic: self.cores_per_nic.or(those.cores_per_nic),
-            tail_ns: self.tail_ns.or(those.tail_ns),
-            tail_fraction: self.tail_fraction.or(those.tail_fraction),
-            loss: self.loss.or(those.loss),
             threads: self.threads.or(those.threads),
+            ..serde_json::from_value(all.into()).expect("both are changes")
         }
     }
 
@@ -121,18 +111,9 @@ impl Changes {
         Ok(true)
     }
 
-    /// Whether it sets the change of that name.
-    pub(crate) fn sets(&self, name: &str) -> bool {
-        self.named().any(|(known, _)| known == name)
-    }
-
     /// Names of all changes.
     pub(crate) fn names() -> Vec<String> {
-        Changes::default()
-            .all()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect()
+        Changes::default().all().keys().cloned().collect()
     }
 
     /// All changes by option, `null` for those that are left out.

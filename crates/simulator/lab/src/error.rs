@@ -21,13 +21,13 @@ pub enum LabError {
         /// The cause, for people.
         why: String,
     },
-    /// A file of an experiment has mistakes.
-    #[error("{}", told(path, mistakes))]
-    Mistakes {
+    /// A file of an experiment has a mistake.
+    #[error("{}: {mistake}", path.display())]
+    Mistake {
         /// Its path, or the name of the experiment.
         path: PathBuf,
-        /// All of them, in the order of the file.
-        mistakes: Vec<Mistake>,
+        /// The first one.
+        mistake: Mistake,
     },
     /// A machine does not exist, or its file is wrong.
     #[error("{error}")]
@@ -74,10 +74,10 @@ impl LabError {
         }
     }
 
-    pub(crate) fn mistakes(path: &Path, mistakes: Vec<Mistake>) -> LabError {
-        LabError::Mistakes {
+    pub(crate) fn mistake(path: &Path, mistake: Mistake) -> LabError {
+        LabError::Mistake {
             path: path.to_owned(),
-            mistakes,
+            mistake,
         }
     }
 
@@ -85,7 +85,7 @@ impl LabError {
     pub fn kind(&self) -> &'static str {
         match self {
             LabError::Usage(_) | LabError::Setup(_) => "usage",
-            LabError::File { .. } | LabError::Mistakes { .. } => "file",
+            LabError::File { .. } | LabError::Mistake { .. } => "file",
             LabError::Profile { .. } => "profile",
             LabError::NoThreads { .. } => "no_thread",
             LabError::Among { error, .. } => error.kind(),
@@ -99,18 +99,9 @@ impl LabError {
 impl From<LabError> for CliFailure {
     fn from(error: LabError) -> CliFailure {
         let file = match &error {
-            LabError::Mistakes { path, mistakes } if mistakes.len() > 1 => {
-                let message = format!("{}: {} mistakes", path.display(), mistakes.len());
-                return CliFailure {
-                    file: Some(path.clone()),
-                    details: mistakes.iter().map(ToString::to_string).collect(),
-                    ..CliFailure::new(error.kind(), message)
-                };
-            }
-            LabError::Mistakes { path: file, .. } => Some(file.clone()),
-            LabError::File { path: file, .. } | LabError::Profile { machine: file, .. } => {
-                Some(file.clone())
-            }
+            LabError::Mistake { path: file, .. }
+            | LabError::File { path: file, .. }
+            | LabError::Profile { machine: file, .. } => Some(file.clone()),
             _ => None,
         };
         CliFailure {
@@ -140,17 +131,5 @@ impl fmt::Display for Mistake {
             (None, table) => write!(out, "{table}: ")?,
         }
         out.write_str(&self.why)
-    }
-}
-
-/// All mistakes of a file in one line.
-fn told(path: &Path, mistakes: &[Mistake]) -> String {
-    let path = path.display();
-    match mistakes {
-        [only] => format!("{path}: {only}"),
-        all => {
-            let words: Vec<_> = all.iter().map(ToString::to_string).collect();
-            format!("{path}: {} mistakes: {}", all.len(), words.join("; "))
-        }
     }
 }

@@ -7,10 +7,10 @@ use std::fmt;
 use crate::error::LabError;
 use crate::observer::Observer;
 use crate::parameters::Parameters;
-use crate::place::Place;
+use crate::place::{DRIVER, Place};
 use crate::report::RunReport;
 use crate::room;
-use crate::run::{Ground, Runnable};
+use crate::run::Ground;
 use crate::sim_report::{self, SimReport};
 use crate::spread::of_ticks;
 use crate::trace::{MOST_TRACED, sample};
@@ -94,11 +94,11 @@ impl Job {
         seeds.check()?;
         let cores = parameters.cores();
         place.check_cores(cores)?;
-        let program = parameters.program(seeds.first);
-        let objection = program
-            .objection_to(&place)
-            .or_else(|| program.objection(cores))
-            .or_else(|| one_nic(&*program, cores, &place));
+        let facts = parameters.facts();
+        let needs_two_nics = facts.needs_two_nics;
+        let objection = elsewhere(&parameters, &place)
+            .or(facts.objection)
+            .or_else(|| one_nic(cores, &place).filter(|_| needs_two_nics));
         let job = Job {
             parameters,
             place,
@@ -149,15 +149,13 @@ impl Job {
     pub(crate) fn bytes(&self) -> u64 {
         let cores = self.parameters.cores();
         let at_once = self.place.threads(cores).min(cores as usize);
-        let program = self.parameters.program(self.seeds.first);
-        let held = program.bytes(cores, at_once);
+        let held = self.parameters.program.bytes(cores, at_once);
         held.saturating_add(u64::from(cores) * room::BYTES_OF_A_CORE)
     }
 
     /// The load of a run, if the program knows it.
     pub(crate) fn load(&self) -> Option<Load> {
-        let program = self.parameters.program(self.seeds.first);
-        program.load(self.parameters.cores())
+        self.parameters.facts().load
     }
 
     /// The expected cost of a run, in messages; without a known load one per core.
@@ -264,7 +262,7 @@ impl Job {
             cores,
             told: sim_report::told(&self.parameters, &self.place.changes()),
             parameters: self.parameters.clone(),
-            timing: self.parameters.program(self.seeds.first).timing(),
+            timing: self.parameters.facts().timing,
             time_us: of_ticks(&times, self.place.tick_fs()),
             wall_s: runs.iter().map(|run| run.wall_s).sum(),
             events: hash.map(|_| runs.iter().map(RunReport::events).sum()),
@@ -288,7 +286,7 @@ impl Job {
             seed,
             observer,
         };
-        self.parameters.program(seed).run(&ground)
+        self.parameters.program.run(&ground)
     }
 
     /// Remarks on the runs, for people.
@@ -311,10 +309,21 @@ impl Job {
     }
 }
 
+/// Why a program cannot run at a place, whatever its options are.
+fn elsewhere(parameters: &Parameters, place: &Place) -> Option<String> {
+    let is_driven = parameters.listing().machine == DRIVER;
+    let why = match (is_driven, matches!(place, Place::Driver)) {
+        (true, false) => "it runs on the machine driver alone; leave --machine out",
+        (false, true) => "the machine driver is for sort; leave --machine out",
+        _ => return None,
+    };
+    Some(why.to_owned())
+}
+
 /// A program that measures a NIC needs a second one that sends to it.
-fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> {
+fn one_nic(cores: u32, place: &Place) -> Option<String> {
     let each = place.cores_per_nic();
-    (program.needs_two_nics() && cores <= each).then(|| {
+    (cores <= each).then(|| {
         let (name, least) = (place.name(), each + 1);
         let share = if each == 1 {
             "has one"

@@ -32,17 +32,15 @@ mod on_driver;
 mod parameters;
 mod path_report;
 mod place;
-mod programs;
+mod program;
 mod report;
 pub mod results;
 mod room;
 mod run;
 mod sim_report;
 pub mod spread;
+mod sweep;
 pub mod trace;
-mod tune;
-mod tune_report;
-mod tuning;
 mod verdict;
 
 pub use changes::{AckAggregate, Changes, Multicast, Transport};
@@ -55,12 +53,12 @@ pub use on_driver::OnDriver;
 pub use parameters::Parameters;
 pub use path_report::{PathReport, PathSegment, PathStage};
 pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
-pub use programs::{Listing, add, programs};
+pub use program::{Listing, add, programs};
 pub use report::{QUANTILES, RequestReport, RunReport, Simulated, StageReport};
 pub use room::bytes as room_bytes;
 pub use sim_report::SimReport;
 pub use spread::{Spread, quantile};
-pub use tune::{Choice, Dial, Ended, Figures, Outcome, Reading, Tried};
-pub use tune_report::{Confirmed, TuneReport};
-pub use tuning::Tuning;
+pub use sweep::{
+    Choice, Confirmed, Dial, Ended, Figures, Outcome, Reading, Scalar, Tried, TuneReport, Tuning,
+};
 pub use verdict::{statements, verdict};

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::error::LabError;
 use crate::observer::Going;
-use crate::place::Place;
-use crate::programs::{Configured, values};
+use crate::place::DRIVER;
+use crate::program::{Erased, Facts, Listing, Parse, values};
 use crate::report::RunReport;
-use crate::run::{Ground, Runnable};
+use crate::run::Ground;
 use crate::spread::microseconds;
 
 /// A program with nodes of its own, such as a trial of the distributed sort.
@@ -27,38 +27,34 @@ pub trait OnDriver: Send + Sync {
 }
 
 /// A program that runs on the driver.
-pub(crate) struct Driven<P>(pub P);
+struct Driven<P>(P);
 
-impl<P: OnDriver + Described> Configured for Driven<P> {
-    fn with_seed(&self, seed: u64) -> Box<dyn Runnable> {
-        Box::new(Driven(self.0.clone().seeded(seed)))
-    }
-
-    fn values(&self) -> Map<String, Value> {
-        values(&self.0)
+impl Listing {
+    /// A program that runs on the driver.
+    pub fn on_driver<P: OnDriver + Described>() -> Listing {
+        let parse: Parse = |matches| Ok(Arc::new(Driven(P::from_arg_matches(matches)?)));
+        Listing::parsed::<P>(DRIVER, parse)
     }
 }
 
-impl<P: OnDriver> Runnable for Driven<P> {
-    fn objection(&self, cores: u32) -> Option<String> {
-        self.0.objection(cores)
-    }
-
-    fn objection_to(&self, place: &Place) -> Option<String> {
-        let is_driver = matches!(place, Place::Driver);
-        (!is_driver).then(|| "it runs on the machine driver alone; leave --machine out".to_owned())
-    }
-
-    fn needs_two_nics(&self) -> bool {
-        false
+impl<P: OnDriver + Described> Erased for Driven<P> {
+    fn facts(&self, cores: u32) -> Facts {
+        Facts {
+            objection: self.0.objection(cores),
+            needs_two_nics: false,
+            load: None,
+            timing: Timing::LastEnd,
+            note: None,
+            dials: Vec::new(),
+        }
     }
 
     fn bytes(&self, cores: u32, _: usize) -> u64 {
         self.0.bytes(cores)
     }
 
-    fn timing(&self) -> Timing {
-        Timing::LastEnd
+    fn values(&self) -> Map<String, Value> {
+        values(&self.0)
     }
 
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {
@@ -75,7 +71,8 @@ impl<P: OnDriver> Runnable for Driven<P> {
             expected: None,
             watch: Arc::clone(&watch),
         });
-        let (ticks, verdict) = self.0.run(ground.cores);
+        let program = self.0.clone().seeded(ground.seed);
+        let (ticks, verdict) = program.run(ground.cores);
         watch.ticks.store(ticks, Ordering::Relaxed);
         Ok(RunReport {
             seed: ground.seed,

@@ -8,15 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::changes::word;
 use crate::error::LabError;
-use crate::programs::{self, CORES, Configured, KEYS, KEYS_PER_CORE, Listing};
-use crate::run::Runnable;
+use crate::program::{self, CORES, Erased, Facts, KEYS, KEYS_PER_CORE, Listing};
 
 /// A program, its number of cores, and its options.
 #[derive(Clone)]
 pub struct Parameters {
     listing: Listing,
     cores: u32,
-    program: Arc<dyn Configured>,
+    pub(crate) program: Arc<dyn Erased>,
     /// Options with a value, by name, in the order of the help.
     values: Map<String, Value>,
 }
@@ -40,7 +39,7 @@ impl Parameters {
         program: &str,
         options: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Parameters, LabError> {
-        Parameters::with_options(programs::named(program)?, options)
+        Parameters::with_options(program::named(program)?, options)
     }
 
     /// As [`Parameters::of`], for a program of any crate.
@@ -137,7 +136,7 @@ impl Parameters {
 
     /// The program with other values for some options; `None` leaves an option out. `--keys` stays
     /// as it is when the number of cores changes.
-    pub(crate) fn turned(&self, values: &[(&str, Option<&str>)]) -> Result<Parameters, LabError> {
+    pub(crate) fn turned(&self, values: &[(&str, Option<String>)]) -> Result<Parameters, LabError> {
         let is_turned = |name: &str| values.iter().any(|(turned, _)| *turned == name);
         let has_each = self.values.contains_key(KEYS_PER_CORE);
         let of_all = is_turned(KEYS) || self.values.contains_key(KEYS) && !is_turned(KEYS_PER_CORE);
@@ -149,7 +148,7 @@ impl Parameters {
         let others = self.iter();
         let others = others.filter(|(name, _)| !is_turned(name) && !goes(name));
         let set = values.iter();
-        let set = set.filter_map(|(name, value)| Some((*name, (*value)?.to_owned())));
+        let set = set.filter_map(|(name, value)| Some((*name, value.clone()?)));
         Parameters::with_options(&self.listing, others.chain(set))
     }
 
@@ -178,9 +177,8 @@ impl Parameters {
         self.cores
     }
 
-    /// The program with that seed, ready to run.
-    pub(crate) fn program(&self, seed: u64) -> Box<dyn Runnable> {
-        self.program.with_seed(seed)
+    pub(crate) fn facts(&self) -> Facts {
+        self.program.facts(self.cores)
     }
 
     /// A remark on the options, for people.
@@ -189,12 +187,7 @@ impl Parameters {
         let is_alike = |name: &String| ["heavy-tailed", "clustered"].contains(&name.as_str());
         let alike = distribution.filter(is_alike);
         let alike = alike.map(|name| format!("--distribution {name}: {SAME_ORDER}"));
-        let notes: Vec<String> = self
-            .program
-            .note(self.cores)
-            .into_iter()
-            .chain(alike)
-            .collect();
+        let notes: Vec<String> = self.facts().note.into_iter().chain(alike).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::parameters::Parameters;
 use crate::place::Place;
-use crate::programs::{CORES, KEYS, KEYS_PER_CORE};
+use crate::program::{CORES, KEYS, KEYS_PER_CORE};
 
 /// One part in this many stays free for the machine, its messages, and other programs.
 const MARGIN: u64 = 8;
@@ -28,7 +28,7 @@ pub(crate) fn objection(told: &Parameters, place: &Place, room: Option<u64>) -> 
     let at_once = place.threads(cores).min(cores as usize);
     let needs = |told: &Parameters| {
         let cores = told.cores();
-        told.program(1).bytes(cores, at_once.min(cores as usize))
+        told.program.bytes(cores, at_once.min(cores as usize))
     };
     let needed = needs(told);
     let advice = (needed > room).then(|| advice(told, room, needs))?;

@@ -1,8 +1,8 @@
-//! One run of one program on any place. Only this module is generic over programs.
+//! One run of one program on any place.
 
 use std::time::Instant;
 
-use grain::{Load, Program, ReorderBy, Timing};
+use grain::{Program, ReorderBy, Timing};
 use machine::{Cluster, Outcome, Profile, Queues, Report, RunError, Setting};
 use node::Rank;
 
@@ -30,73 +30,12 @@ pub(crate) struct Ground<'a> {
     pub observer: &'a Observer,
 }
 
-/// A program of any type.
-pub(crate) trait Runnable {
-    /// Why it cannot run on this number of cores.
-    fn objection(&self, cores: u32) -> Option<String>;
-    /// Why it cannot run at this place.
-    fn objection_to(&self, place: &Place) -> Option<String>;
-    /// Whether it needs messages from another NIC.
-    fn needs_two_nics(&self) -> bool;
-    /// Bytes of all cores in memory while `at_once` of them compute.
-    fn bytes(&self, cores: u32, at_once: usize) -> u64;
-    /// The load of a run on this number of cores, if it is known.
-    fn load(&self, _cores: u32) -> Option<Load> {
-        None
-    }
-    /// Meaning of the program's time.
-    fn timing(&self) -> Timing;
-    /// A remark on its options, for people.
-    fn note(&self, _cores: u32) -> Option<String> {
-        None
-    }
-    /// The options that a search turns, each with the number that it has in effect.
-    fn dials(&self, _cores: u32) -> Vec<(&'static str, u32)> {
-        Vec::new()
-    }
-    fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
-}
-
-impl<P: Program> Runnable for P {
-    fn objection(&self, cores: u32) -> Option<String> {
-        Program::objection(self, cores)
-    }
-
-    fn objection_to(&self, place: &Place) -> Option<String> {
-        let is_driver = matches!(place, Place::Driver);
-        is_driver.then(|| "the machine driver is for sort; leave --machine out".to_owned())
-    }
-
-    fn needs_two_nics(&self) -> bool {
-        Program::needs_two_nics(self)
-    }
-
-    fn bytes(&self, cores: u32, at_once: usize) -> u64 {
-        Program::bytes(self, cores.into(), at_once as u64)
-    }
-
-    fn load(&self, cores: u32) -> Option<Load> {
-        Program::load(self, cores)
-    }
-
-    fn timing(&self) -> Timing {
-        Program::timing(self)
-    }
-
-    fn note(&self, cores: u32) -> Option<String> {
-        Program::note(self, cores)
-    }
-
-    fn dials(&self, cores: u32) -> Vec<(&'static str, u32)> {
-        Program::dials(self, cores)
-    }
-
-    fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {
-        match ground.place {
-            Place::Machine(profile, setting, _) => simulate(self, profile, setting, ground),
-            Place::Threads => on_threads(self, ground),
-            Place::Driver => unreachable!("refused when the job was planned"),
-        }
+/// Runs a program once.
+pub(crate) fn run<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport, LabError> {
+    match ground.place {
+        Place::Machine(profile, setting, _) => simulate(program, profile, setting, ground),
+        Place::Threads => on_threads(program, ground),
+        Place::Driver => unreachable!("refused when the job was planned"),
     }
 }
 
@@ -110,7 +49,7 @@ fn simulate<P: Program>(
     let (multicast, is_tapped) = (setting.multicast.is_on(), setting.tap.is_some());
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
-    let expected = Program::load(program, ground.cores).map(|load| load.received);
+    let expected = program.load(ground.cores).map(|load| load.received);
     let progress = Going {
         run: ground.run,
         runs: ground.runs,
@@ -123,7 +62,7 @@ fn simulate<P: Program>(
     let Outcome { answers, report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut verdict = program.check(&answers);
-    let ticks = match (Program::timing(program), verdict.elapsed) {
+    let ticks = match (program.timing(), verdict.elapsed) {
         (Timing::Part { .. }, Some((begin, end))) => end.since(begin),
         (timing, _) => ticks_of(timing, &report),
     };
@@ -154,7 +93,7 @@ fn setting_of<P: Program>(program: &P, setting: &Setting, ground: &Ground<'_>) -
         queues: queues(program.reorder()),
         traced: ground.traced,
         path: ground.path,
-        tap: match Program::timing(program) {
+        tap: match program.timing() {
             Timing::Tap(rank) => Some(rank),
             _ => None,
         },
@@ -302,9 +241,9 @@ mod tests {
         }
     }
 
-    fn run<P: Program>(program: &P, place: &Place, cores: u32) -> Result<RunReport, LabError> {
+    fn ran<P: Program>(program: &P, place: &Place, cores: u32) -> Result<RunReport, LabError> {
         let observer = &Observer::default();
-        Runnable::run(
+        run(
             program,
             &Ground {
                 place,
@@ -325,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_run_that_waits_for_ever_names_the_waiting_cores() {
-        let error = run(&Waiting, &nanopu(), 40).unwrap_err();
+        let error = ran(&Waiting, &nanopu(), 40).unwrap_err();
         assert_eq!(error.kind(), "stuck");
         let told = error.to_string();
         assert!(!told.contains('\n') && told.contains("29 more"), "{told}");
@@ -338,7 +277,7 @@ mod tests {
     #[test]
     fn a_panic_is_a_bug_with_its_message() {
         for place in [nanopu(), Place::Threads] {
-            let error = run(&Broken, &place, 2).unwrap_err();
+            let error = ran(&Broken, &place, 2).unwrap_err();
             assert_eq!(error.kind(), "bug");
             assert!(error.to_string().contains("core 1 is broken"), "{error}");
         }

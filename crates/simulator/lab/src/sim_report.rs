@@ -6,15 +6,13 @@
 use std::collections::BTreeMap;
 
 use grain::{Timing, Verdict};
-use machine::Windows;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::changes::Changes;
 use crate::parameters::Parameters;
-use crate::path_report::PathReport;
 use crate::place::DRIVER;
-use crate::report::{RequestReport, RunReport, Simulated, StageReport};
+use crate::report::{RunReport, Simulated};
 use crate::spread::Spread;
 
 /// Several runs of one program.
@@ -33,7 +31,7 @@ pub struct SimReport {
     #[serde(rename = "parameters")]
     pub(crate) told: Map<String, Value>,
     /// Runs in the order of their seeds.
-    #[serde(serialize_with = "written")]
+    #[serde(serialize_with = "all_written")]
     pub runs: Vec<RunReport>,
     /// The program's time over the runs, in microseconds.
     pub time_us: Spread,
@@ -109,109 +107,74 @@ fn in_hexadecimal<S: Serializer>(hash: &Option<u64>, out: S) -> Result<S::Ok, S:
     hash.map(|hash| format!("{hash:016x}")).serialize(out)
 }
 
-fn written<S: Serializer>(runs: &[RunReport], out: S) -> Result<S::Ok, S::Error> {
-    out.collect_seq(runs.iter().map(Run::of))
+fn all_written<S: Serializer>(runs: &[RunReport], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(runs.iter().map(written))
 }
 
-/// A run in JSON.
-#[derive(Serialize)]
-struct Run<'a> {
-    seed: u64,
-    time_us: f64,
-    messages: Option<u64>,
-    wire_bytes: Option<u64>,
-    max_keys: u64,
-    skew: f64,
-    sorted: Option<bool>,
-    stages: &'a [StageReport],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests: Option<RequestReport>,
-    #[serde(flatten)]
-    counted: Option<Counted>,
-    result: &'a str,
-    figure: Option<f64>,
-    check: Check<'a>,
+/// A run in JSON. Real nodes count no messages.
+fn written(run: &RunReport) -> Value {
+    let Verdict { fault, .. } = &run.verdict;
+    let counts = run.simulated.as_ref().map(|simulated| simulated.counts);
+    let mut value = json!({
+        "seed": run.seed,
+        "time_us": run.time_us,
+        "messages": counts.map(|counts| counts.messages),
+        "wire_bytes": counts.map(|counts| counts.wire_bytes),
+        "max_keys": run.verdict.max_keys,
+        "skew": run.verdict.skew,
+        "sorted": run.verdict.sorted,
+        "stages": run.stages,
+    });
+    if let Some(requests) = &run.requests {
+        value["requests"] = json!(requests);
+    }
+    if let Some(simulated) = &run.simulated {
+        extend(&mut value, counted(simulated));
+    }
+    extend(
+        &mut value,
+        json!({
+            "result": run.verdict.result,
+            "figure": run.verdict.figure,
+            "check": { "passed": fault.is_none(), "fault": fault },
+        }),
+    );
+    value
 }
 
 /// The part of a run that only a simulated machine has.
-#[derive(Serialize)]
-struct Counted {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mac_ns: Option<f64>,
-    packets: u64,
-    trimmed: u64,
-    returned: u64,
-    dropped: u64,
-    lost: u64,
-    resent: u64,
-    busiest_down_flits: u64,
-    longest_send_wait_us: f64,
-    events: u64,
-    #[serde(serialize_with = "windows")]
-    windows: Windows,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    critical_path: Option<PathReport>,
-}
-
-#[derive(Serialize)]
-struct Check<'a> {
-    passed: bool,
-    fault: Option<&'a str>,
-}
-
-fn windows<S: Serializer>(windows: &Windows, out: S) -> Result<S::Ok, S::Error> {
-    out.collect_map([("ticks", windows.ticks), ("blocks", windows.blocks.into())])
-}
-
-impl Run<'_> {
-    fn of(run: &RunReport) -> Run<'_> {
-        let Verdict {
-            fault,
-            max_keys,
-            skew,
-            sorted,
-            figure,
-            result,
-            ..
-        } = &run.verdict;
-        let counts = run.simulated.as_ref().map(|simulated| simulated.counts);
-        Run {
-            seed: run.seed,
-            time_us: run.time_us,
-            messages: counts.map(|counts| counts.messages),
-            wire_bytes: counts.map(|counts| counts.wire_bytes),
-            max_keys: *max_keys,
-            skew: *skew,
-            sorted: *sorted,
-            stages: &run.stages,
-            requests: run.requests,
-            counted: run.simulated.as_ref().map(Counted::of),
-            result,
-            figure: *figure,
-            check: Check {
-                passed: fault.is_none(),
-                fault: fault.as_deref(),
-            },
-        }
+fn counted(simulated: &Simulated) -> Value {
+    let Simulated {
+        counts, windows, ..
+    } = simulated;
+    let mut value = json!({});
+    if let Some(mac_ns) = simulated.mac_ns {
+        value["mac_ns"] = json!(mac_ns);
     }
+    extend(
+        &mut value,
+        json!({
+            "packets": counts.packets,
+            "trimmed": counts.trimmed,
+            "returned": counts.returned,
+            "dropped": counts.dropped,
+            "lost": counts.lost,
+            "resent": counts.resent,
+            "busiest_down_flits": counts.busiest_down_flits,
+            "longest_send_wait_us": simulated.longest_send_wait_us,
+            "events": counts.events,
+            "windows": { "ticks": windows.ticks, "blocks": windows.blocks },
+        }),
+    );
+    if let Some(path) = &simulated.path {
+        value["critical_path"] = json!(path);
+    }
+    value
 }
 
-impl Counted {
-    fn of(simulated: &Simulated) -> Counted {
-        let counts = &simulated.counts;
-        Counted {
-            mac_ns: simulated.mac_ns,
-            packets: counts.packets,
-            trimmed: counts.trimmed,
-            returned: counts.returned,
-            dropped: counts.dropped,
-            lost: counts.lost,
-            resent: counts.resent,
-            busiest_down_flits: counts.busiest_down_flits,
-            longest_send_wait_us: simulated.longest_send_wait_us,
-            events: counts.events,
-            windows: simulated.windows,
-            critical_path: simulated.path.clone(),
-        }
+/// Adds the members of an object to another one.
+pub(crate) fn extend(value: &mut Value, more: Value) {
+    if let (Value::Object(value), Value::Object(more)) = (value, more) {
+        value.extend(more);
     }
 }

@@ -106,27 +106,18 @@ fn outputs_that_cannot_be() {
 }
 
 #[test]
-fn mistakes_are_a_line_each() {
+fn the_first_mistake_is_a_line() {
     let place = Place::new();
     let wrong = OWN.replace("incast\"", "incats\"").replace("cores", "core");
     place.write("wrong.toml", wrong);
     let ran = place.run("lab run wrong.toml --json");
     assert_eq!(ran.code, 2);
     let lines: Vec<_> = ran.err.lines().collect();
-    assert_eq!(lines.len(), 4, "{ran:?}");
-    assert_eq!(lines[0], "gristmill: wrong.toml: 3 mistakes");
-    assert!(
-        lines[1].starts_with("  line 4, [[series]] 'merge-min': vary: 'incats' is"),
-        "{ran:?}"
-    );
-    assert!(lines[1].ends_with("did you mean incast?"), "{ran:?}");
-    assert!(lines[2].starts_with("  line 9, [[series]] "), "{ran:?}");
-    assert!(
-        lines[2].contains("there is no option 'core'; did you mean cores?"),
-        "{ran:?}"
-    );
+    assert_eq!(lines.len(), 1, "{ran:?}");
+    let series = "gristmill: wrong.toml: line 4, [[series]] 'merge-min': vary: 'incats' is";
+    assert!(lines[0].starts_with(series), "{ran:?}");
+    assert!(lines[0].ends_with("did you mean incast?"), "{ran:?}");
     let error = &ran.json()["error"];
-    assert_eq!(error["mistakes"].as_array().unwrap().len(), 3, "{error}");
     assert_eq!(
         (&error["kind"], &error["file"]),
         (&"file".into(), &"wrong.toml".into())

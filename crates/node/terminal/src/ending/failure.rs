@@ -43,8 +43,6 @@ pub struct CliFailure {
     pub message: String,
     /// The exit code of the process.
     pub code: u8,
-    /// Lines below the message, one per mistake.
-    pub details: Vec<String>,
     /// Whether to print it as JSON on standard output, too.
     pub json: bool,
 }
@@ -70,7 +68,6 @@ impl CliFailure {
             offset: None,
             message,
             code: FAILED,
-            details: Vec::new(),
             json: false,
         }
     }
@@ -90,23 +87,12 @@ impl CliFailure {
 
     /// The failure as a JSON object with the key `error`.
     pub fn to_json(&self) -> Value {
-        let mut error = json!({
+        json!({ "error": {
             "kind": self.kind,
             "file": self.file.as_ref().map(|file| file.display().to_string()),
             "offset": self.offset,
             "message": self.line(),
-        });
-        if !self.details.is_empty() {
-            error["mistakes"] = self.details.clone().into();
-        }
-        json!({ "error": error })
-    }
-
-    /// The message and the lines below it.
-    pub fn lines(&self) -> String {
-        let details = self.details.iter().map(|detail| printable(detail));
-        let lines: Vec<_> = [self.line()].into_iter().chain(details).collect();
-        lines.join("\n  ")
+        } })
     }
 
     /// Sets whether the failure is also printed as JSON.

@@ -104,7 +104,7 @@ impl CliFailure {
         if self.kind == READER_GONE || self.kind == TOLD {
             return ExitCode::from(self.code);
         }
-        if last(format!("gristmill: {}", self.lines())) && self.json {
+        if last(format!("gristmill: {}", self.line())) && self.json {
             // If that fails, too, the line above and the exit code must do.
             let _ = out(self.to_json());
         }

@@ -17,7 +17,6 @@ use node::Rank;
 use plot::{Axis, Chart, Link, Mark, Scale};
 use serde::Deserialize;
 
-use super::mistake::Tell;
 use super::series::Series;
 
 /// The table of a chart.
@@ -77,30 +76,26 @@ impl ChartTable {
     }
 
     /// Checks the chart with its series.
-    pub(super) fn check(&self, drawn: &[&Series], tell: Tell<'_>) {
+    pub(super) fn check(&self, drawn: &[&Series]) -> Result<(), String> {
         if drawn.is_empty() {
-            tell("no series is drawn in it".to_owned());
+            return Err("no series is drawn in it".to_owned());
         }
-        if let Some(why) = self.trees.as_ref().and_then(Trees::objection) {
-            tell(why);
-        }
+        self.trees.as_ref().map_or(Ok(()), Trees::check)?;
         for mark in &self.paper {
             let checked = self.check_mark(mark);
-            let checked = checked.map_err(|why| format!("paper: '{}': {why}", mark.label));
-            checked.unwrap_or_else(&mut *tell);
+            checked.map_err(|why| format!("paper: '{}': {why}", mark.label))?;
         }
         for series in drawn {
-            let of_series = |why: String| format!("series '{}': {why}", series.id);
+            let of_series = |why| format!("series '{}': {why}", series.id);
             if series.has_words() && self.names.is_empty() {
                 let why = "its values are words: names is missing";
-                tell(of_series(why.to_owned()));
-                continue;
+                return Err(of_series(why.to_owned()));
             }
-            let mut checked = (0..series.over.len()).map(|place| self.check_x(series.x(place)));
-            if let Some(why) = checked.find_map(Result::err) {
-                tell(of_series(why));
-            }
+            let mut places = 0..series.over.len();
+            let checked = places.try_for_each(|place| self.check_x(series.x(place)));
+            checked.map_err(of_series)?;
         }
+        Ok(())
     }
 
     fn check_mark(&self, mark: &Mark) -> Result<(), String> {
@@ -147,14 +142,16 @@ impl ChartTable {
 }
 
 impl Trees {
-    fn objection(&self) -> Option<String> {
+    fn check(&self) -> Result<(), String> {
         let Trees { cores, incast } = self;
         if incast.contains(&0) {
-            return Some("trees: incast 0: expected a number from 1".to_owned());
+            return Err("trees: incast 0: expected a number from 1".to_owned());
         }
-        let is_drawn = (2..=MOST_DRAWN).contains(cores);
-        (!is_drawn)
-            .then(|| format!("trees: cores {cores}: expected a number from 2 to {MOST_DRAWN}"))
+        if !(2..=MOST_DRAWN).contains(cores) {
+            let expected = format!("expected a number from 2 to {MOST_DRAWN}");
+            return Err(format!("trees: cores {cores}: {expected}"));
+        }
+        Ok(())
     }
 
     fn shapes(&self) -> Vec<plot::Tree> {

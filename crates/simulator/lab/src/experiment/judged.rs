@@ -4,9 +4,9 @@ use clap::ValueEnum;
 use grain::Named;
 use plot::{Check, Claim, Outcome};
 
-use super::Experiment;
+use super::file::Experiment;
+use super::grid::Reading;
 use super::line::Line;
-use super::plan::position;
 use super::series::Series;
 
 /// The program that has readings, and the option that names one.
@@ -42,11 +42,6 @@ fn name_of(reading: Named) -> String {
 }
 
 impl Experiment {
-    /// Whether it runs every combination of some choices.
-    pub fn compares_readings(&self) -> bool {
-        !self.grid.is_empty()
-    }
-
     /// Its claims, judged by the figures that it had when the lines were written: nothing runs. A shape
     /// without one is met unless the file gives the reason of a miss: else a run at full size fails.
     pub fn claims_of_today(&self) -> Vec<Claim> {
@@ -56,7 +51,7 @@ impl Experiment {
                 (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
                 (None, None) => (Outcome::Met, None),
             };
-            line.told(self, line.today.unwrap_or(f64::NAN), judged)
+            line.told(self, None, line.today.unwrap_or(f64::NAN), judged)
         };
         self.lines.iter().map(told).collect()
     }
@@ -67,6 +62,7 @@ impl Line {
     pub(super) fn told(
         &self,
         of: &Experiment,
+        reading: Option<&Reading<'_>>,
         ours: f64,
         (outcome, reason): (Outcome, Option<String>),
     ) -> Claim {
@@ -77,7 +73,7 @@ impl Line {
             id: self.id.clone(),
             claim: self.claim.clone(),
             statement: self.statement.as_ref().unwrap_or(&self.claim).clone(),
-            reading: self.reading(of),
+            reading: self.reading(of, reading),
             unit: self.unit(table.map_or("", |series| &series.vary)),
             paper,
             at_least: self.is_at_least(),
@@ -97,8 +93,7 @@ impl Line {
     }
 
     fn series<'a>(&self, of: &'a Experiment) -> Option<&'a Series> {
-        let place = position(of, self.series.as_ref()?)?;
-        of.series.get(place)
+        Some(&of.series[of.position(self.series.as_ref()?)?])
     }
 
     /// The series whose shape is claimed.
@@ -106,21 +101,23 @@ impl Line {
         self.series(of).filter(|_| self.is.is_some())
     }
 
-    /// The reading whose figure is judged; `None` for other programs.
-    fn reading(&self, of: &Experiment) -> Option<String> {
+    /// The name of NanoSort's reading whose figure is judged, in a reading of the file's dials; `None`
+    /// for other programs.
+    fn reading(&self, of: &Experiment, turned: Option<&Reading<'_>>) -> Option<String> {
         let series = self.series(of);
-        let (program, with) = match series {
+        let (program, own) = match series {
             Some(series) => (&series.program, &series.with),
             None => (self.program.as_ref()?, &self.with),
         };
         if program != NANO_SORT {
             return None;
         }
+        let turned = turned.map(|turned| turned.options(series.map(|series| &series.id[..])));
+        let mut with = turned.unwrap_or_default();
+        with.extend(own.clone());
         let varied = series.map_or("", |series| &series.vary);
-        if CHOICES
-            .iter()
-            .any(|&choice| choice == varied || with.contains_key(choice))
-        {
+        let is_set = |choice: &str| choice == varied || with.contains_key(choice);
+        if CHOICES.into_iter().any(is_set) {
             return Some(UNNAMED.to_owned());
         }
         let varied = self.at.as_ref().filter(|_| varied == READING);

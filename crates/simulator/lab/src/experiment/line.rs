@@ -37,14 +37,11 @@
 use plot::{SetBy, Size};
 use serde::Deserialize;
 
-use super::Experiment;
-use super::measure::{Measure, Take, Taken};
-use super::mistake::Tell;
-use super::recipe::{self, Head, Recipe, Scalar, Values};
+use super::measure::{Measure, Take, Taken, above_0};
 use super::series::Series;
 use super::shape::Shape;
-use super::terms::above_0;
 use crate::changes::Changes;
+use crate::sweep::{Scalar, Values, check_program};
 
 /// The table of a line.
 #[derive(Clone, Debug, Deserialize)]
@@ -69,7 +66,7 @@ pub(crate) struct Line {
     pub set_by: SetBy,
     pub known_miss: Option<String>,
     pub program: Option<String>,
-    machine: Option<String>,
+    pub machine: Option<String>,
     #[serde(default)]
     pub with: Values,
     #[serde(default)]
@@ -97,16 +94,18 @@ enum Compared {
 
 impl Line {
     /// Checks the table by itself.
-    pub(super) fn check(&self, tell: Tell<'_>) {
+    pub(super) fn check(&self) -> Result<(), String> {
         if self.claim.is_empty() {
-            tell("claim: missing; expected the claim in words".to_owned());
+            return Err("claim: missing; expected the claim in words".to_owned());
         }
-        self.check_terms().unwrap_or_else(&mut *tell);
-        above_0("does", self.does).unwrap_or_else(&mut *tell);
-        self.check_keys().unwrap_or_else(&mut *tell);
-        if let Some(program) = &self.program {
-            recipe::check_program(program, &self.with, tell);
-            self.check_taken(self.taken(None)).unwrap_or_else(tell);
+        above_0("does", self.does)?;
+        self.check_keys()?;
+        match &self.program {
+            Some(program) => {
+                check_program(program, &self.with)?;
+                self.check_taken(self.taken(None))
+            }
+            None => Ok(()),
         }
     }
 
@@ -219,16 +218,5 @@ impl Line {
                 "unit is {unit}: a time is in ns, us or ms; or say what it does"
             )),
         }
-    }
-
-    /// The recipe of the line's own run.
-    pub(super) fn recipe(&self, of: &Experiment, size: Size) -> Option<Result<Recipe, String>> {
-        let head = Head {
-            program: self.program.as_ref()?,
-            machine: self.machine.as_ref(),
-            with: &self.with,
-            changes: &self.changes,
-        };
-        Some(Recipe::new(&head, of, size))
     }
 }

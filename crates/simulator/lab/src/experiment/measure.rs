@@ -5,7 +5,6 @@ use std::fmt;
 use plot::Spread;
 use serde::{Deserialize, Serialize};
 
-use super::terms::above_0;
 use crate::report::{RequestReport, RunReport, Simulated, StageReport};
 use crate::spread::{of_figures, of_ticks, scaled};
 
@@ -294,4 +293,12 @@ fn in_stage(stage: &StageReport) -> f64 {
 
 fn of_all_cores(stage: &StageReport) -> f64 {
     in_stage(stage) * stage.cores as f64
+}
+
+/// Refuses a number that is not above 0.
+pub(super) fn above_0(name: &str, number: Option<f64>) -> Result<(), String> {
+    match number.filter(|number| !(number.is_finite() && *number > 0.0)) {
+        Some(number) => Err(format!("{name} is {number}: expected a number above 0")),
+        None => Ok(()),
+    }
 }

@@ -1,144 +1,180 @@
-//! Mistakes of a file: all of them, each with its line and its table.
+//! The first mistake of a file, with its line and its table.
 //!
-//! A message begins with its key, as in `over: 8 appears twice`. So the line of a mistake is that
-//! of the key, or else that of its table.
+//! ```text
+//!   text --> reader of TOML --> Experiment --> checks
+//!                |                               |
+//!              a span --> the path to it --.     a table and a message, which begins with its key,
+//!                                          |     as in `over: 8 appears twice` --> the path to it
+//!                        line, table <-----'------------------------------------------'
+//! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer, Error};
 
 use crate::error::Mistake;
+use crate::sweep::meant;
 
-/// A table of a file; series and lines are counted from 0.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Table {
-    Head,
-    Changes,
-    Smoke,
-    Chart(String),
-    Grid(usize),
-    Series(usize),
-    Line(usize),
+/// A table of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The keys and numbers that lead to it.
+    path: Vec<String>,
+    /// Its name for people; empty at the top of the file.
+    told: String,
 }
 
-/// The lines of tables and keys; the key of a table's header is empty, and a key of an inline table
-/// follows a dot, as in `with.cores`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lines(pub BTreeMap<(Table, String), usize>);
+/// A table, and what is wrong in it.
+pub(super) type Wrong = (Table, String);
 
-impl Lines {
-    /// The line of the key that a message begins with, or of its table.
-    fn find(&self, table: &Table, why: &str) -> Option<usize> {
-        let key = key_of(why);
-        let of = |key: &str| self.0.get(&(table.clone(), key.to_owned())).copied();
-        let outer = key.split('.').next().unwrap_or_default();
-        of(key).or_else(|| of(outer)).or_else(|| of(""))
+impl Table {
+    /// The top of the file.
+    pub fn head() -> Table {
+        Table::named(&[])
+    }
+
+    /// A table that is no member of a list.
+    pub fn named(path: &[&str]) -> Table {
+        let told = path.join(".");
+        Table {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+            told: if path.is_empty() {
+                told
+            } else {
+                format!("[{told}]")
+            },
+        }
+    }
+
+    /// A table of a list by its number, from 0, with the id or name that it gives itself.
+    pub fn of(list: &str, number: usize, id: &str) -> Table {
+        Table {
+            path: vec![list.to_owned(), number.to_string()],
+            told: format!("[[{list}]] '{id}'"),
+        }
     }
 }
 
-/// The key that a message begins with.
-fn key_of(why: &str) -> &str {
+/// Reads the text of a file.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Mistake> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    if let Some(error) = errors
+        .iter()
+        .min_by_key(|error| error.span().map(|it| it.start))
+    {
+        return Err(of_reader(text, error, Vec::new()));
+    }
+    T::deserialize(Deserializer::from(document.clone())).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        let path = path_to(&DeValue::Table(document.into_inner()), &span);
+        of_reader(text, &error, path.unwrap_or_default())
+    })
+}
+
+/// The mistake that a check found, in a text where that is known.
+pub(super) fn found(text: Option<&str>, (table, why): Wrong) -> Mistake {
+    Mistake {
+        line: text.and_then(|text| line_of(text, &table, &why)),
+        table: table.told,
+        why,
+    }
+}
+
+/// The line of the key that a message begins with, or of its table.
+fn line_of(text: &str, table: &Table, why: &str) -> Option<usize> {
+    let document = DeValue::Table(DeTable::parse(text).ok()?.into_inner());
     let is_of_key = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
-    let rest = why.trim_start_matches(is_of_key);
-    &why[..why.len() - rest.len()]
-}
-
-/// Takes the mistakes of a table.
-pub(super) type Tell<'a> = &'a mut dyn FnMut(String);
-
-/// Mistakes as they are found.
-#[derive(Debug, Default)]
-pub(super) struct Mistakes {
-    lines: Lines,
-    found: Vec<(Table, Mistake)>,
-    /// Keys whose value was wrong, so that they look as if they were missing.
-    lost: BTreeSet<(Table, String)>,
-}
-
-impl Mistakes {
-    pub fn with(lines: Lines) -> Mistakes {
-        Mistakes {
-            lines,
-            ..Mistakes::default()
-        }
+    let key = why.split(|letter| !is_of_key(letter)).next();
+    let (mut value, mut found) = (&document, None);
+    for name in &table.path {
+        let (start, inner) = entry(value, name)?;
+        (value, found) = (inner, Some(start));
     }
-
-    /// Adds a mistake in a table, `name` for people, unless it follows from one that was told.
-    pub fn add(&mut self, table: Table, name: &str, why: String) {
-        // It may be about several keys, as in "paper and unit: one of them is missing".
-        let keys = why.split(": ").next().unwrap_or_default();
-        if keys
-            .split(" and ")
-            .any(|key| self.has_lost(&table, key_of(key)))
-        {
-            return;
-        }
-        let line = self.lines.find(&table, &why);
-        self.add_at(line, table, name, why);
-    }
-
-    /// Adds a mistake of the reader, on a line that it knows.
-    pub fn add_at(&mut self, line: Option<usize>, table: Table, name: &str, why: String) {
-        let mistake = Mistake {
-            line,
-            table: name.to_owned(),
-            why,
+    for name in key.into_iter().flat_map(|key| key.split('.')) {
+        let Some((start, inner)) = entry(value, name) else {
+            break;
         };
-        self.found.push((table, mistake));
+        (value, found) = (inner, Some(start));
     }
+    found.map(|start| line_at(text, start))
+}
 
-    /// A key has no value, and that was told.
-    pub fn lose(&mut self, table: &Table, key: &str) {
-        self.lost.insert((table.clone(), key.to_owned()));
-    }
-
-    /// Whether a mistake says already why the key has no value.
-    pub fn has_lost(&self, table: &Table, key: &str) -> bool {
-        self.lost.contains(&(table.clone(), key.to_owned()))
-    }
-
-    /// Whether a table has no mistake.
-    pub fn is_sound(&self, table: &Table) -> bool {
-        self.found.iter().all(|(known, _)| known != table)
-    }
-
-    pub fn count(&self) -> usize {
-        self.found.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
-    /// All mistakes in the order of the file.
-    pub fn finish(self) -> Vec<Mistake> {
-        let mut all: Vec<_> = self.found.into_iter().map(|(_, mistake)| mistake).collect();
-        all.sort_by_key(|mistake| mistake.line.unwrap_or(0));
-        all
+/// An entry of a table, or of a list by its number, and the place where it begins.
+fn entry<'a, 'i>(value: &'a DeValue<'i>, name: &str) -> Option<(usize, &'a DeValue<'i>)> {
+    match value {
+        DeValue::Table(entries) => {
+            let (key, inner) = entries.get_key_value(name)?;
+            Some((key.span().start, inner.get_ref()))
+        }
+        DeValue::Array(items) => {
+            let item = items.get(name.parse::<usize>().ok()?)?;
+            Some((item.span().start, item.get_ref()))
+        }
+        _ => None,
     }
 }
 
-/// The known name that is closest to a misspelt one, if one is close.
-pub(crate) fn meant<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Below this, of 0 to 1, names have too little in common.
-    const CLOSE: f64 = 0.75;
-    let likeness = |name: &'a str| (strsim::jaro_winkler(given, name), name);
-    let close = known
-        .map(likeness)
-        .filter(|(likeness, _)| *likeness > CLOSE);
-    close
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, name)| name)
+/// The reader's error at the end of a path as a mistake.
+fn of_reader(text: &str, error: &Error, path: Vec<String>) -> Mistake {
+    let start = error.span().unwrap_or_default().start;
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    let (table, key) = match words[..] {
+        [list @ ("grid" | "series" | "line"), _, ref rest @ ..] => (format!("[[{list}]]"), rest),
+        ["chart", name, ref rest @ ..] => (format!("[chart.{name}]"), rest),
+        [table @ ("changes" | "smoke"), ref rest @ ..] => (format!("[{table}]"), rest),
+        ref rest => (String::new(), rest),
+    };
+    let key = key
+        .first()
+        .map_or_else(String::new, |key| format!("{key}: "));
+    Mistake {
+        line: Some(line_at(text, start)),
+        table,
+        why: why(&key, &error.message().replace('\n', " ")),
+    }
 }
 
-/// `'given': there is no such word`, with the word that was meant, or with all known words.
-pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
-    match meant(given, known.iter().copied()) {
-        Some(meant) => format!("there is no {what} '{given}'; did you mean {meant}?"),
-        None if known.is_empty() => format!("there is no {what} '{given}'; there are none"),
-        None => format!(
-            "there is no {what} '{given}'; there are {}",
-            known.join(", ")
-        ),
+/// The keys and numbers that lead to the key or the value of a span.
+fn path_to(value: &DeValue<'_>, span: &Range<usize>) -> Option<Vec<String>> {
+    let below = |name: String, is_key: bool, value: &Spanned<DeValue<'_>>| {
+        let is_it = is_key || value.span() == *span;
+        let inner = path_to(value.get_ref(), span);
+        let inner = inner.or_else(|| is_it.then(Vec::new))?;
+        Some([vec![name], inner].concat())
+    };
+    match value {
+        DeValue::Table(entries) => entries
+            .iter()
+            .find_map(|(key, value)| below(key.get_ref().to_string(), key.span() == *span, value)),
+        DeValue::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(number, item)| below(number.to_string(), false, item))
+        }
+        _ => None,
     }
+}
+
+/// The reader's message for people; `key` has a colon.
+fn why(key: &str, message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted[..] {
+        [given, ref known @ ..] if message.starts_with("unknown field") => {
+            match meant(given, known.iter().copied()) {
+                Some(meant) => format!("there is no key '{given}'; did you mean {meant}?"),
+                None => format!("there is no key '{given}'; there are {}", known.join(", ")),
+            }
+        }
+        [given, ref known @ ..] if message.starts_with("unknown variant") => {
+            format!("{key}'{given}' is none of {}", known.join(", "))
+        }
+        _ => format!("{key}{message}"),
+    }
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.get(..offset).unwrap_or_default().matches('\n').count()
 }
 
 #[cfg(test)]
@@ -146,29 +182,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_closest_name_is_meant() {
-        let known = ["keys-per-core", "incast", "reorder"];
-        let meant = |given| meant(given, known.into_iter());
-        assert_eq!(meant("incats"), Some("incast"));
-        assert_eq!(meant("keys_per_core"), Some("keys-per-core"));
-        assert_eq!(meant("quux"), None);
-    }
-
-    #[test]
     fn a_message_is_on_the_line_of_its_key() {
-        let at = |key: &str| (Table::Series(0), key.to_owned());
-        let lines = [
-            (at(""), 3),
-            (at("over"), 5),
-            (at("with"), 6),
-            (at("with.cores"), 7),
-        ];
-        let lines = Lines(lines.into_iter().collect());
-        let find = |why| lines.find(&Table::Series(0), why);
+        let text = "machine = 'x'\n\n[[series]]\nid = 'x'\nover = [1]\nwith = {\n cores = 1 }\n";
+        let find = |why| line_of(text, &Table::of("series", 0, "x"), why);
         assert_eq!(find("over: 8 appears twice"), Some(5));
         assert_eq!(find("with.cores: too many"), Some(7));
         assert_eq!(find("with.keys: too many"), Some(6));
         assert_eq!(find("at: missing"), Some(3));
-        assert_eq!(lines.find(&Table::Head, "over: no"), None);
+        assert_eq!(line_of(text, &Table::head(), "over: no"), None);
+        assert_eq!(
+            line_of(text, &Table::of("series", 1, "x"), "over: no"),
+            None
+        );
     }
 }

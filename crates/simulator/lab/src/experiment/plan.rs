@@ -7,27 +7,40 @@
 //! ```
 //!
 //! Plans of both sizes are made when a file is read, so what cannot run is reported before anything
-//! runs, for all points of all tables.
+//! runs.
 
+use plot::Size;
+
+use super::file::Experiment;
+use super::grid::Reading;
 use super::line::Line;
 use super::measure::Taken;
-use super::mistake::{Mistakes, Table, Tell, unknown};
-use super::recipe::{Recipe, Scalar};
-use super::series::Series;
-use super::{Experiment, Size};
+use super::mistake::{Table, Wrong};
+use super::series::{STAGE, Series};
+use crate::changes::Changes;
 use crate::job::{Job, Seeds};
+use crate::program;
+use crate::sweep::{self, Recipe, Values};
 
-/// Jobs, and what is read from them.
+/// The plans of all readings, and their jobs.
+#[derive(Debug)]
+pub(super) struct Plans<'a> {
+    pub plans: Vec<Plan<'a>>,
+    pub jobs: Vec<Job>,
+    pub size: Size,
+    of: &'a Experiment,
+}
+
+/// What is read from jobs for a reading.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
-    pub jobs: Vec<Job>,
+    pub reading: Reading<'a>,
     /// Points of each series by ascending x.
     pub points: Vec<Vec<PlannedPoint<'a>>>,
     /// Source of each line's figure; `None` if its point does not run at smoke size.
     pub sources: Vec<Option<Source<'a>>>,
     /// The job that is drawn core by core.
     pub breakdown: Option<usize>,
-    seeds: Seeds,
 }
 
 /// A point of a series.
@@ -57,160 +70,197 @@ pub(super) enum Source<'a> {
     Curve(usize),
 }
 
-impl<'a> Plan<'a> {
-    /// The plan of an experiment. Tables with mistakes are left out, and what cannot run is added
-    /// to them.
-    pub(super) fn new(of: &'a Experiment, size: Size, mistakes: &mut Mistakes) -> Plan<'a> {
-        let mut plan = Plan {
+/// The keys of a table that say what runs.
+struct Head<'a> {
+    program: &'a str,
+    machine: Option<&'a String>,
+    with: &'a Values,
+    changes: &'a Changes,
+    /// The options that a reading sets.
+    turned: Values,
+}
+
+impl<'a> Plans<'a> {
+    /// The plans of an experiment, or the first table that cannot run.
+    pub(super) fn new(of: &'a Experiment, size: Size) -> Result<Plans<'a>, Wrong> {
+        let mut all = Plans {
+            plans: Vec::new(),
             jobs: Vec::new(),
+            size,
+            of,
+        };
+        for reading in Reading::all(&of.grid, size) {
+            let told = reading.told();
+            let plan = all.plan(reading).map_err(|(table, why)| {
+                let with = (!told.is_empty()).then(|| format!(" (with {told})"));
+                let with = with.unwrap_or_default();
+                let is_small = size == Size::Smoke && of.size(size) == Size::Smoke;
+                let small = if is_small { " (at smoke size)" } else { "" };
+                (table, format!("{why}{with}{small}"))
+            })?;
+            all.plans.push(plan);
+        }
+        Ok(all)
+    }
+
+    /// Number of runs of all jobs.
+    pub(super) fn count(&self) -> u64 {
+        self.jobs.iter().map(|job| job.seeds().runs).sum()
+    }
+
+    fn plan(&mut self, reading: Reading<'a>) -> Result<Plan<'a>, Wrong> {
+        let of = self.of;
+        let mut plan = Plan {
+            reading,
             points: Vec::new(),
             sources: Vec::new(),
             breakdown: None,
-            seeds: of.seeds(size),
         };
         for (number, series) in of.series.iter().enumerate() {
-            let table = Table::Series(number);
-            let points = mistakes.is_sound(&table).then(|| {
-                let tell = &mut |why| of.tell(mistakes, &table, why);
-                plan.points_of(series, of, size, tell)
-            });
-            plan.points.push(points.unwrap_or_default());
+            let points = self.points(series, &plan.reading);
+            let points = points.map_err(|why| (Table::of("series", number, &series.id), why))?;
+            plan.points.push(points);
         }
         for (number, line) in of.lines.iter().enumerate() {
-            let table = Table::Line(number);
-            let is_sound = mistakes.is_sound(&table);
-            let source = is_sound.then(|| plan.source(line, of, size)).transpose();
-            let source = source.unwrap_or_else(|why| {
-                of.tell(mistakes, &table, of_size(of, size, why));
-                None
-            });
-            plan.sources.push(source.flatten());
+            let source = self.source(line, &plan);
+            let source = source.map_err(|why| (Table::of("line", number, &line.id), why))?;
+            plan.sources.push(source);
         }
-        let drawn = of.breakdown.as_ref().and_then(|id| position(of, id));
+        let drawn = of.breakdown.as_ref().and_then(|id| of.position(id));
         if let Some(first) = drawn.and_then(|series| plan.points[series].first()) {
             let job = first.read.job;
-            plan.jobs[job] = plan.jobs[job].clone().traced_whole();
+            self.jobs[job] = self.jobs[job].clone().traced_whole();
             plan.breakdown = Some(job);
         }
-        plan
+        Ok(plan)
     }
 
-    fn points_of(
+    fn points(
         &mut self,
         series: &'a Series,
-        of: &Experiment,
-        size: Size,
-        tell: Tell<'_>,
-    ) -> Vec<PlannedPoint<'a>> {
-        let seeds = series.seeds(self.seeds, of, size);
-        if let Err(why) = series.take.check(seeds.runs) {
-            tell(of_size(of, size, why));
-            return Vec::new();
+        reading: &Reading<'_>,
+    ) -> Result<Vec<PlannedPoint<'a>>, String> {
+        let (of, size) = (self.of, self.size);
+        let mut seeds = of.seeds(size);
+        if size == Size::Full && of.has_own_seeds() {
+            seeds.runs = series.runs.unwrap_or(seeds.runs);
         }
-        let mut points = Vec::new();
-        let mut refused: Vec<(String, Vec<String>)> = Vec::new();
-        for place in series.places(size) {
-            let recipe = series.recipe(place, of, size);
-            match recipe.and_then(|recipe| self.job(&recipe, seeds)) {
-                Ok(job) => points.push(PlannedPoint {
-                    place,
-                    x: series.x(place),
-                    read: Read {
-                        job,
-                        taken: series.taken(place),
-                    },
-                }),
-                Err(why) => {
-                    let value = series.over[place].to_string();
-                    match refused.iter_mut().find(|(known, _)| *known == why) {
-                        Some((_, values)) => values.push(value),
-                        None => refused.push((why, vec![value])),
-                    }
-                }
+        series.take.check(seeds.runs)?;
+        let recipe = self.recipe(Head {
+            program: &series.program,
+            machine: series.machine.as_ref(),
+            with: &series.with,
+            changes: &series.changes,
+            turned: reading.options(Some(&series.id)),
+        })?;
+        let varied = [series.dial(size)];
+        let jobs = sweep::all(&varied).into_iter().map(|value| {
+            let mut recipe = recipe.clone();
+            if series.vary != STAGE {
+                let turned = recipe.turn(&varied, &value);
+                turned.map_err(|why| format!("vary: {why}"))?;
             }
+            self.job(&recipe, seeds)
+        });
+        let jobs: Vec<_> = jobs.collect();
+        let places: Vec<_> = series.places(size).collect();
+        if let Some((at, why)) = first_refused(&jobs) {
+            let is_of_all = jobs.len() > 1 && jobs.iter().all(|job| job.as_ref() == Err(why));
+            let value = &series.over[places[at]];
+            return Err(if is_of_all {
+                why.clone()
+            } else {
+                format!("at {} {value}: {why}", series.vary)
+            });
         }
-        for (why, values) in refused {
-            let at = format!("at {} {}", series.vary, values.join(", "));
-            let is_all = values.len() == series.places(size).count() && values.len() > 1;
-            let why = if is_all { why } else { format!("{at}: {why}") };
-            tell(of_size(of, size, why));
-        }
+        let points = places.into_iter().zip(jobs.into_iter().flatten());
+        let points = points.map(|(place, job)| PlannedPoint {
+            place,
+            x: series.x(place),
+            read: Read {
+                job,
+                taken: series.taken(place),
+            },
+        });
+        let mut points: Vec<_> = points.collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        points
+        Ok(points)
     }
 
-    fn source(
-        &mut self,
-        line: &'a Line,
-        of: &'a Experiment,
-        size: Size,
-    ) -> Result<Option<Source<'a>>, String> {
-        if let Some(recipe) = line.recipe(of, size) {
-            let (job, taken) = (self.job(&recipe?, self.seeds)?, line.taken(None));
+    fn source(&mut self, line: &'a Line, plan: &Plan<'a>) -> Result<Option<Source<'a>>, String> {
+        let of = self.of;
+        if let Some(program) = &line.program {
+            let recipe = self.recipe(Head {
+                program,
+                machine: line.machine.as_ref(),
+                with: &line.with,
+                changes: &line.changes,
+                turned: plan.reading.options(None),
+            })?;
+            let job = self.job(&recipe, of.seeds(self.size))?;
+            let taken = line.taken(None);
             return Ok(Some(Source::One(Read { job, taken })));
         }
-        match &line.series {
-            Some(id) => self.of_series(line, of, series_named(of, id)?),
-            None => Ok(line.does.map(Source::Constant)),
-        }
-    }
-
-    /// The source of a line about that series.
-    fn of_series(
-        &self,
-        line: &'a Line,
-        of: &'a Experiment,
-        series: usize,
-    ) -> Result<Option<Source<'a>>, String> {
+        let Some(id) = &line.series else {
+            return Ok(line.does.map(Source::Constant));
+        };
+        let named = of.series_named(id);
+        let series = named.map_err(|why| format!("series: {why}"))?;
         if let Some(shape) = line.is {
-            if self.points[series].is_empty() {
-                return Ok(None);
-            }
             shape.check(line.at.as_ref(), &of.series[series])?;
             return Ok(Some(Source::Curve(series)));
         }
         let at = line.at.as_ref().ok_or("at: missing")?;
-        let first = self.point(line, of, (series, at, "at"))?;
+        let point = |key, series: usize, at| {
+            let named = &of.series[series];
+            let place = named.find(at).ok_or_else(|| {
+                let known: Vec<_> = named.over.iter().map(ToString::to_string).collect();
+                let (id, known) = (&named.id, known.join(", "));
+                format!("{key}: series '{id}' has no point at {at}; there are {known}")
+            })?;
+            let taken = line.taken(Some(named.taken(place)));
+            line.check_taken(taken)?;
+            let mut points = plan.points[series].iter();
+            let found = points.find(|point| point.place == place);
+            let job = found.map(|point| point.read.job);
+            Ok::<_, String>(job.map(|job| Read { job, taken }))
+        };
+        let first = point("at", series, at)?;
         let Some(against) = &line.against else {
             return Ok(first.map(Source::One));
         };
         // The name of a series, or else a value.
-        let other = against.word().and_then(|word| position(of, word));
-        let other = other.map_or((series, against, "against"), |it| (it, at, "against"));
-        let second = self.point(line, of, other)?;
+        let other = against.word().and_then(|word| of.position(word));
+        let (other, at) = other.map_or((series, against), |other| (other, at));
+        let second = point("against", other, at)?;
         Ok(first.zip(second).map(|(one, two)| Source::Two([one, two])))
     }
 
-    /// A value of a series, if it runs.
-    fn point(
-        &self,
-        line: &'a Line,
-        of: &'a Experiment,
-        (series, at, field): (usize, &Scalar, &str),
-    ) -> Result<Option<Read<'a>>, String> {
-        let named = &of.series[series];
-        if self.points[series].is_empty() {
-            // It has mistakes of its own.
-            return Ok(None);
+    /// A recipe from what counts least to what counts most: the file, the reading, the table, and at
+    /// smoke size its options.
+    fn recipe(&self, head: Head<'_>) -> Result<Recipe, String> {
+        let of = self.of;
+        let program = program::named(head.program).map_err(|error| error.to_string())?;
+        let machine = head.machine.unwrap_or(&of.machine);
+        let mut recipe = Recipe::new(program, machine, of.changes);
+        for (name, value) in &head.turned {
+            if program.knows(name) || Changes::knows(name) {
+                recipe.set(name, value)?;
+            }
         }
-        let place = named.find(at).ok_or_else(|| {
-            let known: Vec<_> = named.over.iter().map(ToString::to_string).collect();
-            let (id, known) = (&named.id, known.join(", "));
-            format!("{field}: series '{id}' has no point at {at}; there are {known}")
-        })?;
-        let taken = line.taken(Some(named.taken(place)));
-        line.check_taken(taken)?;
-        let mut points = self.points[series].iter();
-        let found = points.find(|point| point.place == place);
-        Ok(found.map(|point| Read {
-            job: point.read.job,
-            taken,
-        }))
+        recipe.changes = head.changes.over(&recipe.changes);
+        recipe.with.extend(head.with.clone());
+        if self.size == Size::Smoke {
+            let smaller = of.smoke.clone().into_iter();
+            let smaller = smaller.filter(|(name, _)| program.knows(name));
+            recipe.with.extend(smaller);
+        }
+        Ok(recipe)
     }
 
     /// The number of a job: of an equal one, or of a new one.
     fn job(&mut self, recipe: &Recipe, seeds: Seeds) -> Result<usize, String> {
-        let job = recipe.job(seeds)?;
+        let job = recipe.job(seeds)?.anyway(self.of.anyway);
         let known = self.jobs.iter().position(|known| known.is_same(&job));
         Ok(known.unwrap_or_else(|| {
             self.jobs.push(job);
@@ -219,22 +269,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-pub(super) fn position(of: &Experiment, id: &str) -> Option<usize> {
-    of.series.iter().position(|series| series.id == id)
-}
-
-fn series_named(of: &Experiment, id: &str) -> Result<usize, String> {
-    position(of, id).ok_or_else(|| {
-        let known: Vec<&str> = of.series.iter().map(|series| series.id.as_str()).collect();
-        format!("series: {}", unknown("series", id, &known))
-    })
-}
-
-/// A mistake of a size that is not the only one, with that size.
-fn of_size(of: &Experiment, size: Size, why: String) -> String {
-    if size == Size::Smoke && of.size(size) == Size::Smoke {
-        format!("{why} (at smoke size)")
-    } else {
-        why
-    }
+fn first_refused(jobs: &[Result<usize, String>]) -> Option<(usize, &String)> {
+    let mut refused = jobs.iter().enumerate();
+    refused.find_map(|(at, job)| Some((at, job.as_ref().err()?)))
 }

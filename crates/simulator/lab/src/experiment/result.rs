@@ -2,17 +2,26 @@
 
 use plot::{Chart, Check, Claim, Figure, Grid, Outcome, Point, Series, Size, Spread};
 
+use super::breakdown;
 use super::chart::ChartTable;
-use super::check::in_table;
-use super::grid::{Plans, Reading};
+use super::file::Experiment;
 use super::line::Line;
-use super::plan::{Plan, PlannedPoint, Read, Source};
+use super::plan::{Plan, PlannedPoint, Plans, Read, Source};
 use super::series::Series as SeriesTable;
 use super::terms::drift;
-use super::{Experiment, Results, breakdown};
 use crate::error::LabError;
+use crate::job::Job;
 use crate::parameters::SAME_ORDER;
 use crate::report::RunReport;
+
+/// The results of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// Its charts and claims.
+    pub figure: Figure,
+    /// The value of every run, series by series.
+    pub samples: Vec<Sample>,
+}
 
 /// The value of one run, for a table of all.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,78 +50,60 @@ pub struct Sample {
     pub unit: &'static str,
 }
 
-/// An experiment with the reports of its jobs.
+/// A reading of an experiment with the reports of all jobs.
+#[derive(Clone, Copy)]
 struct Ran<'a> {
     of: &'a Experiment,
     plan: &'a Plan<'a>,
-    reports: Vec<&'a [RunReport]>,
+    jobs: &'a [Job],
+    reports: &'a [Vec<RunReport>],
     size: Size,
 }
 
-/// The results of an experiment with these readings; an error names the table and what is missing.
+/// The results of an experiment; an error names the table and what is missing.
 pub(super) fn of_all(
     of: &Experiment,
-    readings: &[Reading],
     plans: &Plans<'_>,
-    size: Size,
     reports: &[Vec<RunReport>],
 ) -> Result<Results, String> {
-    let all = readings.iter().zip(&plans.plans).zip(&plans.places);
-    let all: Vec<Ran<'_>> = all
-        .map(|((reading, plan), places)| Ran {
-            of: &reading.experiment,
-            plan,
-            reports: places.iter().map(|place| &reports[*place][..]).collect(),
-            size,
-        })
-        .collect();
-    let (mut figure, mut samples) = (figure(&all[0])?, Vec::new());
-    for (reading, ran) in readings.iter().zip(&all) {
-        let of_reading = ran.all_samples()?;
-        samples.extend(of_reading.into_iter().map(|sample| {
-            if of.grid.is_empty() {
-                sample
-            } else {
-                Sample {
-                    series: format!("{}, {}", sample.series, reading.told(&of.grid)),
-                    ..sample
-                }
-            }
-        }));
+    let all = plans.plans.iter().map(|plan| Ran {
+        of,
+        plan,
+        jobs: &plans.jobs,
+        reports,
+        size: plans.size,
+    });
+    let all: Vec<Ran<'_>> = all.collect();
+    let mut figure = figure(&all[0])?;
+    if of.compares_readings() {
+        compare(&mut figure, of, &all)?;
     }
-    if !of.grid.is_empty() {
-        compare(&mut figure, of, readings, &all)?;
-    }
+    let samples = all.iter().map(Ran::all_samples);
+    let samples = samples.collect::<Result<Vec<_>, _>>()?.concat();
     Ok(Results { figure, samples })
 }
 
 /// Replaces the charts and claims of the first reading by a table of all readings.
-fn compare(
-    figure: &mut Figure,
-    of: &Experiment,
-    readings: &[Reading],
-    all: &[Ran<'_>],
-) -> Result<(), String> {
-    let mut grid = Grid {
-        dials: of.grid.iter().map(|dial| dial.dial.clone()).collect(),
-        readings: Vec::new(),
-    };
-    for (reading, ran) in readings.iter().zip(all) {
-        let series = ran.all_series()?;
-        let claims = ran.claims(&series)?;
-        if grid.readings.is_empty() {
+fn compare(figure: &mut Figure, of: &Experiment, all: &[Ran<'_>]) -> Result<(), String> {
+    let readings = all.iter().map(|ran| {
+        let claims = ran.claims(&ran.all_series()?)?;
+        if ran.plan.reading.is_first {
             figure.faults.extend(ran.drifts(&claims));
         }
-        figure.faults.extend(ran.faults());
-        grid.readings.push(plot::Reading {
-            values: reading.values.clone(),
+        let values = ran.plan.reading.values.iter();
+        Ok(plot::Reading {
+            values: values.map(ToString::to_string).collect(),
             off: ran.off(&claims),
             claims: claims
                 .into_iter()
                 .map(|claim| ran.compared(claim))
                 .collect(),
-        });
-    }
+        })
+    });
+    let mut grid = Grid {
+        readings: readings.collect::<Result<_, String>>()?,
+        dials: of.grid.iter().map(|table| table.dial.clone()).collect(),
+    };
     figure.faults.sort();
     figure.faults.dedup();
     figure.charts.clear();
@@ -183,6 +174,11 @@ impl Ran<'_> {
                 samples.extend(in_table(of_point, "[[series]]", &table.id)?);
             }
         }
+        if self.of.compares_readings() {
+            let reading = self.plan.reading.told();
+            let all = samples.iter_mut();
+            all.for_each(|sample: &mut Sample| sample.series += &format!(", {reading}"));
+        }
         Ok(samples)
     }
 
@@ -243,10 +239,7 @@ impl Ran<'_> {
         point: &PlannedPoint<'_>,
     ) -> Result<Vec<Sample>, String> {
         let Read { job, taken } = point.read;
-        let (spread, tick_fs) = (
-            self.read(point.read)?,
-            self.plan.jobs[job].place().tick_fs(),
-        );
+        let (spread, tick_fs) = (self.read(point.read)?, self.jobs[job].place().tick_fs());
         let sample = |run: &RunReport| {
             let value = taken.of(std::slice::from_ref(run), tick_fs)?.mean;
             Ok(Sample {
@@ -267,7 +260,7 @@ impl Ran<'_> {
     }
 
     fn read(&self, Read { job, taken }: Read<'_>) -> Result<Spread, String> {
-        taken.of(self.reports[job], self.plan.jobs[job].place().tick_fs())
+        taken.of(&self.reports[job], self.jobs[job].place().tick_fs())
     }
 
     /// The charts in the order in which series name them.
@@ -305,12 +298,13 @@ impl Ran<'_> {
             Some(fault) => (Outcome::Failed, Some(fault)),
             None => line.judged(line.paper(table), ours, self.known(line)),
         };
-        Ok(line.told(self.of, ours, judged))
+        Ok(line.told(self.of, Some(&self.plan.reading), ours, judged))
     }
 
     /// Our figure when the line was written, if it was of the same seeds.
     fn known(&self, line: &Line) -> Option<f64> {
-        line.known(self.size).filter(|_| self.of.has_own_seeds())
+        let is_of_file = self.plan.reading.is_first && self.of.has_own_seeds();
+        line.known(self.size).filter(|_| is_of_file)
     }
 
     /// The claims whose figure at this size is no longer what it was.
@@ -349,13 +343,13 @@ impl Ran<'_> {
                 points.map(|point| point.read.job).collect()
             }
         };
-        let mut runs = jobs.into_iter().flat_map(|job| self.reports[job]);
+        let mut runs = jobs.into_iter().flat_map(|job| &self.reports[job]);
         runs.find_map(|run| run.verdict.fault.clone())
     }
 
     /// The first fault of each job, with its options and seed.
     fn faults(&self) -> Vec<String> {
-        let jobs = self.plan.jobs.iter().zip(&self.reports);
+        let jobs = self.jobs.iter().zip(self.reports);
         let faults = jobs.filter_map(|(job, runs)| {
             let mut faults = runs.iter().map(|run| (run.seed, &run.verdict.fault));
             let (seed, fault) = faults.find_map(|(seed, fault)| Some((seed, fault.as_ref()?)))?;
@@ -368,8 +362,13 @@ impl Ran<'_> {
         let Some(number) = self.plan.breakdown else {
             return Ok(None);
         };
-        let (job, run) = (&self.plan.jobs[number], &self.reports[number][0]);
+        let (job, run) = (&self.jobs[number], &self.reports[number][0]);
         let drawn = breakdown::of(run, job.parameters().cores(), job.place().tick_fs());
         drawn.map(Some).map_err(|why| format!("breakdown: {why}"))
     }
+}
+
+/// Adds the table to an error.
+fn in_table<T>(result: Result<T, String>, table: &str, id: &str) -> Result<T, String> {
+    result.map_err(|why| format!("{table} '{id}': {why}"))
 }

@@ -19,14 +19,14 @@
 //!   repeats           how often a run does what is measured: the result is of one
 //! ```
 
+use plot::Size;
 use serde::Deserialize;
 
 use super::measure::{Measure, Take, Taken};
-use super::mistake::Tell;
-use super::recipe::{self, Head, Recipe, Scalar, Values};
-use super::{Experiment, Size};
 use crate::changes::Changes;
-use crate::job::Seeds;
+use crate::sweep::{
+    Choice, Dial, Recipe, Scalar, Values, at_size, check_option, check_program, check_values,
+};
 
 /// The table of a series.
 #[derive(Clone, Debug, Deserialize)]
@@ -73,67 +73,47 @@ enum XOf {
 }
 
 /// The value of `vary` for the stages of one run.
-const STAGE: &str = "stage";
+pub(super) const STAGE: &str = "stage";
 
 impl Series {
     /// Checks the table by itself.
-    pub(super) fn check(&self, tell: Tell<'_>) {
-        self.check_program(tell);
-        self.check_values(tell);
-        self.check_places().unwrap_or_else(&mut *tell);
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.check_varied()?;
+        check_values(&self.over, self.smoke.as_ref(), "point")?;
+        let mut values = self.over.iter().enumerate();
+        if let Some((_, twice)) = values.find(|(at, value)| self.over[..*at].contains(value)) {
+            return Err(format!("over: {twice} appears twice"));
+        }
+        self.check_places()?;
         if self.runs == Some(0) {
-            tell("runs 0: expected a number from 1".to_owned());
+            return Err("runs 0: expected a number from 1".to_owned());
         }
         if self.vary == STAGE && self.stage.is_some() {
-            tell("stage: it is varied".to_owned());
+            return Err("stage: it is varied".to_owned());
         }
-        let mut taken = (0..self.over.len()).map(|place| self.taken(place).check());
-        if let Some(why) = taken.find_map(Result::err) {
-            tell(why);
-        }
+        (0..self.over.len()).try_for_each(|place| self.taken(place).check())
     }
 
     /// Checks the program, its options, and the values of the varied one.
-    fn check_program(&self, tell: Tell<'_>) {
-        let Some(program) = recipe::check_program(&self.program, &self.with, tell) else {
-            return;
-        };
+    fn check_varied(&self) -> Result<(), String> {
+        let program = check_program(&self.program, &self.with)?;
         if self.vary.is_empty() {
-            return tell(
-                "vary: missing; expected an option, a change of the machine, machine or \
-                         stage"
-                    .to_owned(),
-            );
+            let expected = "an option, a change of the machine, machine or stage";
+            return Err(format!("vary: missing; expected {expected}"));
         }
         if self.vary == STAGE {
-            return;
+            return Ok(());
         }
+        let mut empty = Recipe::new(program, "", Changes::default());
         for value in &self.over {
-            if let Err(why) = recipe::check_varied(program, &self.vary, value) {
-                return tell(format!("vary: {why}"));
+            let set = empty.set(&self.vary, value);
+            set.map_err(|why| format!("vary: {why}"))?;
+            if program.knows(&self.vary) {
+                let checked = check_option(program, &self.vary, value);
+                checked.map_err(|why| format!("over: {why}"))?;
             }
         }
-        if program.knows(&self.vary) {
-            let check = |value| recipe::check_option(program, &self.vary, value);
-            let wrong = self.over.iter().filter_map(|value| check(value).err());
-            wrong.for_each(|why| tell(format!("over: {why}")));
-        }
-    }
-
-    fn check_values(&self, tell: Tell<'_>) {
-        for (name, values) in [("over", Some(&self.over)), ("smoke", self.smoke.as_ref())] {
-            if values.is_some_and(Vec::is_empty) {
-                tell(format!("{name}: there is no value, so no point"));
-            }
-        }
-        let values = self.over.iter().enumerate();
-        for (_, value) in values.filter(|(place, value)| self.over[..*place].contains(value)) {
-            tell(format!("over: {value} appears twice"));
-        }
-        let smoke = self.smoke.iter().flatten();
-        for odd in smoke.filter(|value| !self.over.contains(value)) {
-            tell(format!("smoke: {odd} is not in over"));
-        }
+        Ok(())
     }
 
     fn check_places(&self) -> Result<(), String> {
@@ -154,12 +134,18 @@ impl Series {
         }
     }
 
+    /// What varies, with its values at that size.
+    pub(super) fn dial(&self, size: Size) -> Dial {
+        let values = self.places(size).map(|place| self.over[place].clone());
+        Dial {
+            name: self.vary.clone(),
+            values: values.map(Choice::One).collect(),
+        }
+    }
+
     /// The places in `over` that run at that size.
     pub(super) fn places(&self, size: Size) -> impl Iterator<Item = usize> {
-        let run = match &self.smoke {
-            Some(smoke) if size == Size::Smoke => smoke,
-            _ => &self.over,
-        };
+        let run = at_size(&self.over, self.smoke.as_ref(), size);
         (0..self.over.len()).filter(|place| run.contains(&self.over[*place]))
     }
 
@@ -181,38 +167,6 @@ impl Series {
             Some(XOf::Factor(factor)) => number.unwrap_or_default() * factor,
             None => number.unwrap_or(place as f64),
         }
-    }
-
-    /// The seeds of its points, in an experiment with these at that size.
-    pub(super) fn seeds(&self, of_all: Seeds, of: &Experiment, size: Size) -> Seeds {
-        let runs = self
-            .runs
-            .filter(|_| size == Size::Full && of.has_own_seeds());
-        Seeds {
-            runs: runs.unwrap_or(of_all.runs),
-            ..of_all
-        }
-    }
-
-    /// The recipe of a place in `over`.
-    pub(super) fn recipe(
-        &self,
-        place: usize,
-        of: &Experiment,
-        size: Size,
-    ) -> Result<Recipe, String> {
-        let head = Head {
-            program: &self.program,
-            machine: self.machine.as_ref(),
-            with: &self.with,
-            changes: &self.changes,
-        };
-        let mut recipe = Recipe::new(&head, of, size)?;
-        if self.vary != STAGE {
-            let set = recipe.set(&self.vary, &self.over[place]);
-            set.map_err(|why| format!("vary: {why}"))?;
-        }
-        Ok(recipe)
     }
 
     /// The value that is read from the runs of a place in `over`.

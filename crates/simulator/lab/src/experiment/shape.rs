@@ -20,8 +20,8 @@
 
 use serde::Deserialize;
 
-use super::recipe::Scalar;
 use super::series::Series;
+use crate::sweep::Scalar;
 
 /// The shape of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

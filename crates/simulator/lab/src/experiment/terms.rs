@@ -14,6 +14,7 @@
 use plot::Outcome;
 
 use super::line::Line;
+use super::measure::above_0;
 
 /// How far a figure may be off what it was, whatever the paper's tolerance is. Equal seeds give equal runs, so a
 /// larger difference is a change of the machine or the program.
@@ -91,14 +92,6 @@ pub(super) fn drift(ours: f64, known: Option<f64>) -> Option<String> {
     let percent = STEADY * 100.0;
     let known = known.filter(has_changed)?;
     Some(format!("{ours} is more than {percent} % off our {known}"))
-}
-
-/// Refuses a number that is not above 0.
-pub(super) fn above_0(name: &str, number: Option<f64>) -> Result<(), String> {
-    match number.filter(|number| !(number.is_finite() && *number > 0.0)) {
-        Some(number) => Err(format!("{name} is {number}: expected a number above 0")),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod refused;
 use plot::Outcome;
 
 use super::*;
+use crate::job::Seeds;
 
 const ARITHMETIC: &str = r#"
     title = "light"
@@ -259,15 +260,14 @@ fn given_seeds_count_at_both_sizes() {
 fn a_wrong_result_fails_at_both_sizes() {
     let experiment = parsed(ALL);
     for size in [Size::Smoke, Size::Full] {
-        let readings = Reading::all(&experiment, size);
-        let plans = experiment.plans(&readings, size).unwrap();
+        let plans = experiment.plans(size).unwrap();
         let mut reports = many::run(&plans.jobs, &Observer::default(), 2).unwrap();
         // Every claim is about incast 8.
         let runs = &mut reports[plans.plans[0].points[0][1].read.job];
         let last = runs.last_mut().unwrap();
         last.verdict.fault = Some("wrong".to_owned());
         let seed = last.seed;
-        let results = result::of_all(&experiment, &readings, &plans, size, &reports);
+        let results = result::of_all(&experiment, &plans, &reports);
         let figure = results.unwrap().figure;
         let [fault] = &figure.faults[..] else {
             panic!("{:?}", figure.faults)
@@ -320,8 +320,7 @@ fn an_experiment_can_change_its_machine() {
         experiment.changes.told().join(", "),
         "switch-ns 0, loss 0.01"
     );
-    let readings = Reading::all(&experiment, Size::Full);
-    let plan = experiment.plans(&readings, Size::Full).unwrap();
+    let plan = experiment.plans(Size::Full).unwrap();
     let told = plan.jobs[1].place().changes().told().join(", ");
     assert_eq!(told, "multicast off, switch-ns 263, loss 0");
     assert_eq!(plan.jobs[0].seeds(), experiment.seeds(Size::Full));

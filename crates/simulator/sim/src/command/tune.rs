@@ -1,8 +1,6 @@
 //! `gristmill sim tune`: the dials of a program, searched for the shortest mean simulated time.
 
-use lab::{
-    Choice, Confirmed, Ended, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning,
-};
+use lab::{Confirmed, Ended, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
 
 use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
@@ -123,7 +121,7 @@ fn rows(report: &TuneReport, unit: text::Unit) -> Vec<Vec<String>> {
     let head = head.chain(["time", "sd", "messages", ""]);
     let rows = report.tried.iter().enumerate().map(|(place, tried)| {
         let number = (place + 1).to_string();
-        let values = tried.reading.iter().map(word);
+        let values = tried.reading.iter().map(ToString::to_string);
         let row = [number].into_iter().chain(values);
         let row = row.chain(cells(&tried.outcome, unit));
         row.chain([mark(report, place).to_owned()]).collect()
@@ -132,10 +130,6 @@ fn rows(report: &TuneReport, unit: text::Unit) -> Vec<Vec<String>> {
         .into_iter()
         .chain(rows)
         .collect()
-}
-
-fn word(value: &Choice) -> String {
-    value.clone().unwrap_or_else(|| "default".to_owned())
 }
 
 fn cells(outcome: &Outcome, (_, scale): text::Unit) -> [String; 3] {

@@ -7,18 +7,18 @@ use std::time::Instant;
 
 use machine::RunError;
 
+use super::dial::{Choice, Dial, Reading, meant};
+use super::report::{Confirmed, TuneReport};
+use super::search::{self, Ended, Figures, Found, Measure, Outcome};
 use crate::error::LabError;
 use crate::estimate::Estimate;
-use crate::experiment::meant;
 use crate::job::{Job, Seeds};
 use crate::many;
 use crate::observer::{Observer, Searched};
 use crate::parameters::Parameters;
-use crate::programs::{Listing, Valued};
+use crate::program::{Listing, Valued};
 use crate::report::RunReport;
 use crate::spread::of_ticks;
-use crate::tune::{self, Choice, Dial, Ended, Figures, Found, Measure, Outcome, Reading};
-use crate::tune_report::{Confirmed, TuneReport};
 
 /// A search over the dials of a job's program.
 #[derive(Clone, Debug)]
@@ -27,9 +27,6 @@ pub struct Tuning {
     dials: Vec<Dial>,
     most: u64,
 }
-
-/// The word for the value of an option that is left out.
-const DEFAULT: &str = "default";
 
 impl Tuning {
     /// A search that begins at the job's options and measures at most `most` readings. Each of
@@ -89,7 +86,7 @@ impl Tuning {
         observer.search(runs.seen);
         let start = self.reading();
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
-        let Found { tried, best, ended } = tune::search(&self.dials, start, most, &mut runs)?;
+        let Found { tried, best, ended } = search::search(&self.dials, start, most, &mut runs)?;
         if best.is_none() && ended == Ended::Stopped {
             return Err(LabError::Run(RunError::Stopped));
         }
@@ -140,12 +137,13 @@ impl Tuning {
     /// The reading of the start.
     fn reading(&self) -> Reading {
         let parameters = self.start.parameters();
-        self.dials().map(|dial| parameters.word(dial)).collect()
+        let words = self.dials().map(|dial| parameters.word(dial));
+        words.map(|word| Choice::of(word.as_deref())).collect()
     }
 
     /// The start's options with the values of a reading.
     fn with(&self, reading: &Reading) -> Result<Parameters, LabError> {
-        let values = self.dials().zip(reading.iter().map(Option::as_deref));
+        let values = self.dials().zip(reading.iter().map(Choice::word));
         self.start.parameters().turned(&values.collect::<Vec<_>>())
     }
 
@@ -172,10 +170,10 @@ fn dials(start: &Parameters, asked: &[String]) -> Result<Vec<Dial>, LabError> {
         dials.push(dial);
     }
     if asked.is_empty() {
-        let own = start.program(1).dials(start.cores()).into_iter();
+        let own = start.facts().dials.into_iter();
         dials.extend(own.map(|(name, _)| Dial {
             name: name.to_owned(),
-            values: None,
+            values: Vec::new(),
         }));
     }
     if dials.is_empty() {
@@ -205,10 +203,11 @@ fn dial(start: &Parameters, known: &[Valued], asked: &str) -> Result<Dial, Strin
     let values = match values {
         Some(values) => {
             let listed = listed(start.listing(), name, values);
-            Some(listed.map_err(|error| error.to_string())?)
+            listed.map_err(|error| error.to_string())?
         }
-        None if !words.is_empty() => Some(words.iter().cloned().map(Some).collect()),
-        None if is_number(start, name) => None,
+        None if !words.is_empty() || is_number(start, name) => {
+            words.iter().map(|word| Choice::of(Some(word))).collect()
+        }
         None => {
             let why = "it is no number, so give the values to try";
             return Err(format!("{why}: --dial {name}=V,V"));
@@ -228,19 +227,18 @@ fn names(known: &[Valued]) -> String {
 /// The values of a list with commas.
 fn listed(program: &Listing, dial: &str, values: &str) -> Result<Vec<Choice>, LabError> {
     let choice = |value: &str| {
-        if value == DEFAULT {
-            return Ok(None);
+        let given = Choice::of(Some(value));
+        if given.word().is_none() {
+            return Ok(given);
         }
         Parameters::check_value(program, dial, &value)?;
         // 1K and 1024 are one value.
         let alone = Parameters::with_options(program, [(dial, value)]);
         let word = alone.ok().and_then(|alone| alone.word(dial));
-        Ok(Some(word.unwrap_or_else(|| value.to_owned())))
+        Ok(word.map_or(given, |word| Choice::of(Some(&word))))
     };
-    values
-        .split(',')
-        .map(|value| choice(value.trim()))
-        .collect()
+    let values = values.split(',');
+    values.map(|value| choice(value.trim())).collect()
 }
 
 /// Whether an option is a whole number, as far as its present value tells.
@@ -286,10 +284,10 @@ impl Measure for Runs<'_> {
     fn number(&self, reading: &Reading, dial: usize) -> Option<u64> {
         let name = self.tuning.dials[dial].name.as_str();
         let parameters = self.tuning.with(reading).ok()?;
-        let known = parameters.program(1).dials(parameters.cores());
+        let known = parameters.facts().dials;
         let known = known.into_iter().find(|(dial, _)| *dial == name);
         known.map_or_else(
-            || reading[dial].as_ref()?.parse().ok(),
+            || reading[dial].word()?.parse().ok(),
             |(_, number)| Some(number.into()),
         )
     }
@@ -360,12 +358,12 @@ mod tests {
         let own = names(tuning("nano-sort", &[]).unwrap());
         assert_eq!(own, ["buckets", "incast", "burst", "rows", "pivot-keys"]);
         let given = tuning("nano-sort", &["exchange", "incast=default,1K,1024", "rows"]).unwrap();
-        let values = |dial: usize| given.dials[dial].values.clone().unwrap_or_default();
-        let some = |word: &str| Some(word.to_owned());
+        let values = |dial: usize| given.dials[dial].values.clone();
+        let some = |word| Choice::of(Some(word));
         assert_eq!(values(0), [some("buckets"), some("keys")]);
-        assert_eq!(values(1), [None, some("1024"), some("1024")]);
-        assert_eq!(given.dials[2].values, None);
-        assert_eq!(given.reading(), [None, None, None]);
+        assert_eq!(values(1), [Choice::of(None), some("1024"), some("1024")]);
+        assert!(given.dials[2].values.is_empty());
+        assert_eq!(given.reading(), [None; 3].map(Choice::of));
     }
 
     #[test]
@@ -392,7 +390,7 @@ mod tests {
             .collect();
         assert_eq!(
             values,
-            ["8", "1", "4", "16"].map(|value| Some(value.to_owned()))
+            ["8", "1", "4", "16"].map(|value| Choice::of(Some(value)))
         );
         assert_eq!(report.ended, Ended::Settled);
         let confirmed = report.confirmed.unwrap();
@@ -403,22 +401,23 @@ mod tests {
             .iter()
             .map(|it| it.outcome.as_ref().unwrap().time_us.mean);
         assert_eq!(Some(best.time_us.mean), means.reduce(f64::min));
-        let chosen = report.tried[report.best].reading[0].clone();
+        let chosen = report.tried[report.best].reading[0].word();
         assert_eq!(report.parameters.word("incast"), chosen);
     }
 
     #[test]
     fn keys_of_all_cores_stay_when_cores_are_turned() {
         let start = Parameters::of("nano-sort", [("cores", 16), ("keys", 1024)]).unwrap();
-        let turned = |values: &[(&str, Option<&str>)]| {
+        let some = |word: &str| Some(word.to_owned());
+        let turned = |values: &[(&str, Option<String>)]| {
             let turned = start.turned(values).unwrap();
             ["cores", "keys", "keys-per-core", "incast"].map(|name| turned.find(name))
         };
-        let cores = turned(&[("cores", Some("64")), ("incast", Some("4"))]);
+        let cores = turned(&[("cores", some("64")), ("incast", some("4"))]);
         assert_eq!(cores, [Some(64), Some(1024), Some(16), Some(4)]);
-        let each = turned(&[("keys-per-core", Some("8"))]);
+        let each = turned(&[("keys-per-core", some("8"))]);
         assert_eq!(each, [Some(16), None, Some(8), None]);
-        let given = start.turned(&[("incast", Some("4"))]).unwrap();
+        let given = start.turned(&[("incast", some("4"))]).unwrap();
         let given = given.given();
         let word = |name, value: &str| (name, value.to_owned());
         assert_eq!(

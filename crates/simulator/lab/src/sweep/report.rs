@@ -4,9 +4,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::dial::{Choice, Reading};
+use super::search::{Ended, Figures, Outcome, Tried};
 use crate::job::Seeds;
 use crate::parameters::Parameters;
-use crate::tune::{Ended, Figures, Outcome, Reading, Tried};
+use crate::sim_report::extend;
 
 /// A search over the dials of a program.
 #[derive(Clone, Debug)]
@@ -102,21 +104,18 @@ impl TuneReport {
 
     fn reading(&self, tried: &Tried) -> Value {
         let mut value = json!({ "dials": self.values(&tried.reading) });
-        let figures = of_outcome(&tried.outcome);
-        if let (Value::Object(value), Value::Object(figures)) = (&mut value, figures) {
-            value.extend(figures);
-        }
+        extend(&mut value, of_outcome(&tried.outcome));
         value
     }
 
     /// The values of the dials, as numbers where they are some; `null` for an option left out.
     fn values(&self, reading: &Reading) -> Map<String, Value> {
-        let of = |value: &String| {
-            value
-                .parse::<u64>()
-                .map_or(value.as_str().into(), Value::from)
+        let of = |value: &Choice| {
+            let word = value.word()?;
+            let number = word.parse::<u64>().map(Value::from);
+            Some(number.unwrap_or_else(|_| word.into()))
         };
-        let values = reading.iter().map(|value| value.as_ref().map(of).into());
+        let values = reading.iter().map(|value| of(value).into());
         self.names().zip(values).collect()
     }
 

@@ -1,19 +1,23 @@
-//! The programs that can be run by name.
+//! Programs by name: what the lab knows of a program of any type.
 //!
-//! [`grain::visit_all`] visits every program of tiny tasks; the caller may [`add`] others. The types of programs are known here alone: a [`Listing`] has none.
+//! ```text
+//!   type of a program --> Listing, its name and options --> Parameters, with values for them
+//!                                                               '--> facts, bytes, a run
+//! ```
+//!
+//! [`grain::visit_all`] visits every program of tiny tasks; the caller may [`add`] others.
 
 use std::sync::{Arc, LazyLock};
 
 use clap::{Arg, ArgMatches, Command};
-use grain::{Described, Program, Visitor};
+use grain::{Described, Load, Program, Timing, Visitor};
 use node::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::LabError;
-use crate::on_driver::{Driven, OnDriver};
-use crate::place::DRIVER;
-use crate::run::Runnable;
+use crate::report::RunReport;
+use crate::run::{self, Ground};
 
 /// The option for the number of cores.
 pub(crate) const CORES: &str = "cores";
@@ -42,26 +46,71 @@ pub struct Listing {
 }
 
 /// Reads the options of a program.
-type Parse = fn(&ArgMatches) -> Result<Arc<dyn Configured>, clap::Error>;
+pub(crate) type Parse = fn(&ArgMatches) -> Result<Arc<dyn Erased>, clap::Error>;
 
 /// An option that takes a value: its name, and its words if it takes no other values.
 pub(crate) type Valued = (String, Vec<String>);
 
 /// A program of any type with values for its options.
-pub(crate) trait Configured: Runnable + Send + Sync {
-    /// The program with that seed.
-    fn with_seed(&self, seed: u64) -> Box<dyn Runnable>;
+pub(crate) trait Erased: Send + Sync {
+    /// What is known of it on this number of cores.
+    fn facts(&self, cores: u32) -> Facts;
+    /// Bytes of all cores in memory while `at_once` of them compute.
+    fn bytes(&self, cores: u32, at_once: usize) -> u64;
     /// The values of its options by name; `null` for an option that is left out.
     fn values(&self) -> Map<String, Value>;
+    /// Runs it once with the seed of the ground.
+    fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
 }
 
-impl<P: Described + Runnable> Configured for P {
-    fn with_seed(&self, seed: u64) -> Box<dyn Runnable> {
-        Box::new(self.clone().seeded(seed))
+/// What is known of a program on a number of cores.
+pub(crate) struct Facts {
+    /// Why it cannot run.
+    pub objection: Option<String>,
+    /// Whether it needs messages from another NIC.
+    pub needs_two_nics: bool,
+    /// The load of a run, if it is known.
+    pub load: Option<Load>,
+    /// Meaning of the program's time.
+    pub timing: Timing,
+    /// A remark on its options, for people.
+    pub note: Option<String>,
+    /// The options that a search turns, each with the number that it has in effect.
+    pub dials: Vec<(&'static str, u32)>,
+}
+
+/// A program with a task on each core.
+struct OnCores<P>(P);
+
+impl<P: Program + Described> Erased for OnCores<P> {
+    fn facts(&self, cores: u32) -> Facts {
+        let OnCores(program) = self;
+        let objection = program.objection(cores);
+        let load = if objection.is_none() {
+            program.load(cores)
+        } else {
+            None
+        };
+        Facts {
+            objection,
+            needs_two_nics: program.needs_two_nics(),
+            load,
+            timing: program.timing(),
+            note: program.note(cores),
+            dials: program.dials(cores),
+        }
+    }
+
+    fn bytes(&self, cores: u32, at_once: usize) -> u64 {
+        self.0.bytes(cores.into(), at_once as u64)
     }
 
     fn values(&self) -> Map<String, Value> {
-        values(self)
+        values(&self.0)
+    }
+
+    fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {
+        run::run(&self.0.clone().seeded(ground.seed), ground)
     }
 }
 
@@ -76,17 +125,11 @@ pub(crate) fn values(program: &impl Serialize) -> Map<String, Value> {
 impl Listing {
     /// A program of any crate.
     pub fn of<P: Program + Described>() -> Listing {
-        let parse: Parse = |matches| Ok(Arc::new(P::from_arg_matches(matches)?));
+        let parse: Parse = |matches| Ok(Arc::new(OnCores(P::from_arg_matches(matches)?)));
         Listing::parsed::<P>("nanopu", parse)
     }
 
-    /// A program that runs on the driver.
-    pub fn on_driver<P: OnDriver + Described>() -> Listing {
-        let parse: Parse = |matches| Ok(Arc::new(Driven(P::from_arg_matches(matches)?)));
-        Listing::parsed::<P>(DRIVER, parse)
-    }
-
-    fn parsed<P: Described>(machine: &'static str, parse: Parse) -> Listing {
+    pub(crate) fn parsed<P: Described>(machine: &'static str, parse: Parse) -> Listing {
         Listing {
             name: P::NAME,
             machine,
@@ -202,7 +245,7 @@ mod tests {
         for program in programs() {
             program.command().debug_assert();
             let defaults = Parameters::of(program.name, [("cores", program.cores)]).unwrap();
-            let objection = defaults.program(1).objection(defaults.cores());
+            let objection = defaults.facts().objection;
             assert_eq!(objection, None, "{}", program.name);
         }
     }
@@ -214,7 +257,7 @@ mod tests {
             let most = if name == "kv" { 2032 } else { 2048 };
             let with = |bytes: u32| {
                 let told = Parameters::of(name, [("bytes", bytes)])?;
-                Ok::<_, LabError>(told.program(1).objection(told.cores()))
+                Ok::<_, LabError>(told.facts().objection)
             };
             assert_eq!(with(most), Ok(None), "{name}");
             let told = with(most + 8).unwrap_err().to_string();

@@ -13,20 +13,7 @@
 
 use plot::Spread;
 
-/// The value of a dial; `None` leaves the option out.
-pub type Choice = Option<String>;
-
-/// A value for each dial, in the order of the dials.
-pub type Reading = Vec<Choice>;
-
-/// An option that is searched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dial {
-    /// Name of the option.
-    pub name: String,
-    /// The values to try; without them it is a number, and values near the present one are tried.
-    pub values: Option<Vec<Choice>>,
-}
+use super::dial::{Choice, Dial, Reading};
 
 /// The time and the messages of a reading's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +151,8 @@ impl<M: Measure> Search<'_, M> {
     }
 
     fn turn(&mut self, dial: usize) -> Result<bool, M::Error> {
-        if let Some(values) = &self.dials[dial].values {
+        let values = &self.dials[dial].values;
+        if !values.is_empty() {
             let readings = self.others(dial, values);
             return self.look(readings);
         }
@@ -180,7 +168,7 @@ impl<M: Measure> Search<'_, M> {
         let numbers = present.map_or_else(|| SMALL.to_vec(), |number| step.from(number));
         let values: Vec<_> = numbers
             .iter()
-            .map(|number| Some(number.to_string()))
+            .map(|number| Choice::of(Some(&number.to_string())))
             .collect();
         let readings = self.others(dial, &values);
         self.look(readings)
@@ -277,7 +265,7 @@ mod tests {
         type Error = &'static str;
 
         fn number(&self, reading: &Reading, dial: usize) -> Option<u64> {
-            let value = reading[dial].as_ref();
+            let value = reading[dial].word();
             value.map_or(self.left_out, |value| value.parse().ok())
         }
 
@@ -309,10 +297,10 @@ mod tests {
     }
 
     fn dial(name: &str, values: Option<&[&str]>) -> Dial {
-        let chosen = |value: &&str| Some((*value).to_owned());
+        let values = values.unwrap_or_default().iter();
         Dial {
             name: name.to_owned(),
-            values: values.map(|values| values.iter().map(chosen).collect()),
+            values: values.map(|value| Choice::of(Some(value))).collect(),
         }
     }
 
@@ -323,7 +311,7 @@ mod tests {
     fn reading(numbers: &[u64]) -> Reading {
         numbers
             .iter()
-            .map(|number| Some(number.to_string()))
+            .map(|number| Choice::of(Some(&number.to_string())))
             .collect()
     }
 
@@ -338,7 +326,7 @@ mod tests {
     }
 
     fn is_each_once(measured: &[Reading]) -> bool {
-        let mut known = measured.to_vec();
+        let mut known: Vec<_> = measured.iter().map(|it| format!("{it:?}")).collect();
         known.sort();
         known.dedup();
         known.len() == measured.len()
@@ -354,7 +342,7 @@ mod tests {
             let found = search(&near(["x", "y"]), reading(&start), 200, &mut of).unwrap();
             assert!(found.ended == Ended::Settled);
             // The last step is about a fourth, so the least is found to a fourth.
-            let number = |value: &Choice| value.as_ref().unwrap().parse::<u64>().unwrap();
+            let number = |value: &Choice| value.word().unwrap().parse::<u64>().unwrap();
             let [x, y] = [0, 1].map(|dial| number(&best(&found)[dial]));
             assert!((10..=14).contains(&x) && y == 3, "{x}, {y} from {start:?}");
             assert!(is_each_once(&of.measured), "{:?}", of.measured);
@@ -390,7 +378,7 @@ mod tests {
         };
         let mut of = Of::new(time);
         let found = search(&near(["x", "y"]), reading(&[16, 4]), 200, &mut of).unwrap();
-        assert_eq!(best(&found)[1], Some("3".to_owned()));
+        assert_eq!(best(&found)[1], Choice::of(Some("3")));
         let refused = found.tried.iter().filter(|tried| tried.outcome.is_err());
         assert!(refused.count() >= 2, "{:?}", found.tried);
         // A start that is refused is left.
@@ -416,7 +404,7 @@ mod tests {
         let mut of = Of::new(bowl);
         let found = search(&dials, reading(&[100, 3]), 200, &mut of).unwrap();
         assert_eq!(best(&found), reading(&[14, 3]));
-        let tried = |reading: &Reading| reading[0].as_ref().unwrap().parse::<u64>().unwrap();
+        let tried = |reading: &Reading| reading[0].word().unwrap().parse::<u64>().unwrap();
         let tried: Vec<_> = of.measured.iter().map(tried).collect();
         assert!(
             tried.iter().all(|x| [100, 8, 10, 14].contains(x)),
@@ -427,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_dial_that_is_left_out_has_the_number_in_effect() {
-        let start = || vec![None, Some("3".to_owned())];
+        let start = || vec![Choice::of(None), Choice::of(Some("3"))];
         let mut of = Of::new(bowl);
         of.left_out = Some(12);
         let found = search(&near(["x", "y"]), start(), 200, &mut of).unwrap();
