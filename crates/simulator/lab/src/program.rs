@@ -86,15 +86,11 @@ impl<P: Program + Described> Erased for OnCores<P> {
     fn facts(&self, cores: u32) -> Facts {
         let OnCores(program) = self;
         let objection = program.objection(cores);
-        let load = if objection.is_none() {
-            program.load(cores)
-        } else {
-            None
-        };
+        let runs = objection.is_none();
         Facts {
             objection,
             needs_two_nics: program.needs_two_nics(),
-            load,
+            load: runs.then(|| program.load(cores)).flatten(),
             timing: program.timing(),
             note: program.note(cores),
             dials: program.dials(cores),

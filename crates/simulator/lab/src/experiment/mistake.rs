@@ -32,19 +32,17 @@ pub(super) type Wrong = (Table, String);
 impl Table {
     /// The top of the file.
     pub fn head() -> Table {
-        Table::named(&[])
+        Table {
+            path: Vec::new(),
+            told: String::new(),
+        }
     }
 
     /// A table that is no member of a list.
     pub fn named(path: &[&str]) -> Table {
-        let told = path.join(".");
         Table {
             path: path.iter().map(|key| (*key).to_owned()).collect(),
-            told: if path.is_empty() {
-                told
-            } else {
-                format!("[{told}]")
-            },
+            told: format!("[{}]", path.join(".")),
         }
     }
 
@@ -60,10 +58,10 @@ impl Table {
 /// Reads the text of a file.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Mistake> {
     let (document, errors) = DeTable::parse_recoverable(text);
-    if let Some(error) = errors
+    let first = errors
         .iter()
-        .min_by_key(|error| error.span().map(|it| it.start))
-    {
+        .min_by_key(|it| it.span().map(|span| span.start));
+    if let Some(error) = first {
         return Err(of_reader(text, error, Vec::new()));
     }
     T::deserialize(Deserializer::from(document.clone())).map_err(|error| {
@@ -88,31 +86,36 @@ fn line_of(text: &str, table: &Table, why: &str) -> Option<usize> {
     let is_of_key = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
     let key = why.split(|letter| !is_of_key(letter)).next();
     let (mut value, mut found) = (&document, None);
+    let mut enter = |name: &str| {
+        let mut entries = entries(value).into_iter();
+        let (_, place, inner) = entries.find(|(known, ..)| known == name)?;
+        (value, found) = (inner.get_ref(), Some(line_at(text, place.start)));
+        found
+    };
     for name in &table.path {
-        let (start, inner) = entry(value, name)?;
-        (value, found) = (inner, Some(start));
+        enter(name)?;
     }
-    for name in key.into_iter().flat_map(|key| key.split('.')) {
-        let Some((start, inner)) = entry(value, name) else {
-            break;
-        };
-        (value, found) = (inner, Some(start));
-    }
-    found.map(|start| line_at(text, start))
+    let mut names = key.into_iter().flat_map(|key| key.split('.'));
+    while names.next().and_then(&mut enter).is_some() {}
+    found
 }
 
-/// An entry of a table, or of a list by its number, and the place where it begins.
-fn entry<'a, 'i>(value: &'a DeValue<'i>, name: &str) -> Option<(usize, &'a DeValue<'i>)> {
+/// The entries of a table with their keys, or of a list with their numbers, and where those are.
+fn entries<'a, 'i>(
+    value: &'a DeValue<'i>,
+) -> Vec<(String, Range<usize>, &'a Spanned<DeValue<'i>>)> {
     match value {
         DeValue::Table(entries) => {
-            let (key, inner) = entries.get_key_value(name)?;
-            Some((key.span().start, inner.get_ref()))
+            let named = entries.iter();
+            let named = named.map(|(key, value)| (key.get_ref().to_string(), key.span(), value));
+            named.collect()
         }
         DeValue::Array(items) => {
-            let item = items.get(name.parse::<usize>().ok()?)?;
-            Some((item.span().start, item.get_ref()))
+            let numbered = items.iter().enumerate();
+            let numbered = numbered.map(|(at, item)| (at.to_string(), item.span(), item));
+            numbered.collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
@@ -138,22 +141,11 @@ fn of_reader(text: &str, error: &Error, path: Vec<String>) -> Mistake {
 
 /// The keys and numbers that lead to the key or the value of a span.
 fn path_to(value: &DeValue<'_>, span: &Range<usize>) -> Option<Vec<String>> {
-    let below = |name: String, is_key: bool, value: &Spanned<DeValue<'_>>| {
-        let is_it = is_key || value.span() == *span;
-        let inner = path_to(value.get_ref(), span);
-        let inner = inner.or_else(|| is_it.then(Vec::new))?;
+    entries(value).into_iter().find_map(|(name, key, value)| {
+        let is_it = key == *span || value.span() == *span;
+        let inner = path_to(value.get_ref(), span).or_else(|| is_it.then(Vec::new))?;
         Some([vec![name], inner].concat())
-    };
-    match value {
-        DeValue::Table(entries) => entries
-            .iter()
-            .find_map(|(key, value)| below(key.get_ref().to_string(), key.span() == *span, value)),
-        DeValue::Array(items) => {
-            let mut items = items.iter().enumerate();
-            items.find_map(|(number, item)| below(number.to_string(), false, item))
-        }
-        _ => None,
-    }
+    })
 }
 
 /// The reader's message for people; `key` has a colon.

@@ -6,25 +6,17 @@ use serde_json::{Map, Value, json};
 
 use super::dial::{Choice, Reading};
 use super::search::{Ended, Figures, Outcome, Tried};
-use crate::job::Seeds;
+use crate::job::{Job, Seeds};
 use crate::parameters::Parameters;
-use crate::sim_report::extend;
+use crate::sim_report::{extend, told};
 
 /// A search over the dials of a program.
 #[derive(Clone, Debug)]
 pub struct TuneReport {
-    /// Name of the program.
-    pub program: &'static str,
-    /// Name of the machine, or `threads`.
-    pub machine: String,
-    /// Hash of the machine's file; none on threads.
-    pub machine_hash: Option<u64>,
-    /// The start's options and the changes of the machine, by option name.
-    pub(crate) told: Map<String, Value>,
+    /// The job with which it began.
+    pub start: Job,
     /// The dials by name, in the order in which they were turned.
     pub dials: Vec<String>,
-    /// The seeds of all readings.
-    pub seeds: Seeds,
     /// The limit of readings.
     pub most: u64,
     /// Why the search ended.
@@ -37,8 +29,6 @@ pub struct TuneReport {
     pub confirmed: Option<Confirmed>,
     /// Wall time of the search, in seconds.
     pub wall_s: f64,
-    /// Threads of this computer that ran it.
-    pub threads: usize,
     /// The program with the options of the best reading.
     pub parameters: Parameters,
 }
@@ -83,13 +73,14 @@ impl TuneReport {
                 "ratio": confirmed.ratio(),
             })
         });
+        let (start, place) = (self.start.parameters(), self.start.place());
         json!({
-            "program": self.program,
-            "machine": self.machine,
-            "machine_hash": self.machine_hash.map(|hash| format!("{hash:016x}")),
-            "parameters": self.told,
+            "program": self.start.name(),
+            "machine": place.name(),
+            "machine_hash": place.hash().map(|hash| format!("{hash:016x}")),
+            "parameters": told(start, &place.changes()),
             "dials": self.names().collect::<Vec<_>>(),
-            "seeds": of_seeds(self.seeds),
+            "seeds": of_seeds(self.start.seeds()),
             "tries": self.most,
             "finished": self.ended == Ended::Settled,
             "stopped": self.confirmed.is_none(),
@@ -98,7 +89,7 @@ impl TuneReport {
             "best": self.best,
             "confirmation": confirmation,
             "wall_s": self.wall_s,
-            "threads": self.threads,
+            "threads": place.threads(start.cores()),
         })
     }
 

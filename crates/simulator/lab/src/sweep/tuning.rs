@@ -98,40 +98,29 @@ impl Tuning {
                 tried.len()
             )));
         };
-        let fresh = self.fresh();
+        // As many seeds after those of the search.
+        let Seeds { first, runs: each } = self.start.seeds();
+        let fresh = Seeds {
+            first: first + each,
+            runs: each,
+        };
         let both = [&tried[0].reading, &tried[best].reading].map(Clone::clone);
         let distinct = if best == 0 { &both[..1] } else { &both[..] };
         let confirmed = match ended {
             Ended::Stopped => None,
             Ended::Settled | Ended::Limit => unless_stopped(runs.of(distinct, fresh))?,
         };
-        let parameters = self.with(&tried[best].reading)?;
-        let place = self.start.place();
         Ok(TuneReport {
-            program: self.start.name(),
-            machine: place.name().to_owned(),
-            machine_hash: place.hash(),
-            told: crate::sim_report::told(self.start.parameters(), &place.changes()),
+            start: self.start.clone(),
             dials: self.dials().map(str::to_owned).collect(),
-            seeds: self.start.seeds(),
             most: self.most,
             ended,
             best,
+            parameters: self.with(&tried[best].reading)?,
             tried,
             confirmed: confirmed.map(|outcomes| Confirmed::new(fresh, outcomes)),
             wall_s: begin.elapsed().as_secs_f64(),
-            threads: place.threads(self.start.parameters().cores()),
-            parameters,
         })
-    }
-
-    /// As many seeds after those of the search.
-    fn fresh(&self) -> Seeds {
-        let Seeds { first, runs } = self.start.seeds();
-        Seeds {
-            first: first + runs,
-            runs,
-        }
     }
 
     /// The reading of the start.
@@ -188,10 +177,8 @@ fn dials(start: &Parameters, asked: &[String]) -> Result<Vec<Dial>, LabError> {
 
 /// A dial by `NAME` or `NAME=V,V`, or why it is none.
 fn dial(start: &Parameters, known: &[Valued], asked: &str) -> Result<Dial, String> {
-    let (name, values) = match asked.split_once('=') {
-        Some((name, values)) => (name, Some(values)),
-        None => (asked, None),
-    };
+    let split = asked.split_once('=');
+    let (name, values) = split.map_or((asked, None), |(name, values)| (name, Some(values)));
     let Some((_, words)) = known.iter().find(|(known, _)| known == name) else {
         let meant = meant(name, known.iter().map(|(name, _)| name.as_str()));
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
@@ -200,12 +187,16 @@ fn dial(start: &Parameters, known: &[Valued], asked: &str) -> Result<Dial, Strin
             "{program} has no option '{name}' with a value{meant} (there are {names})"
         ));
     };
+    // As far as the present value tells.
+    let is_number = start.word(name).is_none_or(|it| it.parse::<u64>().is_ok());
     let values = match values {
         Some(values) => {
-            let listed = listed(start.listing(), name, values);
+            let values = values.split(',');
+            let listed = values.map(|value| listed(start.listing(), name, value.trim()));
+            let listed: Result<_, LabError> = listed.collect();
             listed.map_err(|error| error.to_string())?
         }
-        None if !words.is_empty() || is_number(start, name) => {
+        None if !words.is_empty() || is_number => {
             words.iter().map(|word| Choice::of(Some(word))).collect()
         }
         None => {
@@ -224,28 +215,17 @@ fn names(known: &[Valued]) -> String {
     names.join(", ")
 }
 
-/// The values of a list with commas.
-fn listed(program: &Listing, dial: &str, values: &str) -> Result<Vec<Choice>, LabError> {
-    let choice = |value: &str| {
-        let given = Choice::of(Some(value));
-        if given.word().is_none() {
-            return Ok(given);
-        }
-        Parameters::check_value(program, dial, &value)?;
-        // 1K and 1024 are one value.
-        let alone = Parameters::with_options(program, [(dial, value)]);
-        let word = alone.ok().and_then(|alone| alone.word(dial));
-        Ok(word.map_or(given, |word| Choice::of(Some(&word))))
-    };
-    let values = values.split(',');
-    values.map(|value| choice(value.trim())).collect()
-}
-
-/// Whether an option is a whole number, as far as its present value tells.
-fn is_number(start: &Parameters, dial: &str) -> bool {
-    start
-        .word(dial)
-        .is_none_or(|value| value.parse::<u64>().is_ok())
+/// A value of a list with commas.
+fn listed(program: &Listing, dial: &str, value: &str) -> Result<Choice, LabError> {
+    let given = Choice::of(Some(value));
+    if given.word().is_none() {
+        return Ok(given);
+    }
+    Parameters::check_value(program, dial, &value)?;
+    // 1K and 1024 are one value.
+    let alone = Parameters::with_options(program, [(dial, value)]);
+    let word = alone.ok().and_then(|alone| alone.word(dial));
+    Ok(word.map_or(given, |word| Choice::of(Some(&word))))
 }
 
 /// Runs readings for a search.

@@ -1,6 +1,6 @@
 //! `gristmill sim tune`: the dials of a program, searched for the shortest mean simulated time.
 
-use lab::{Confirmed, Ended, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
+use lab::{Confirmed, Ended, Figures, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
 
 use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
@@ -40,7 +40,7 @@ pub(super) fn run(
     let Some(report) = found else {
         return ended.map(|()| Exit::Done);
     };
-    let command = command(&report, job, machine);
+    let command = command(&report, machine);
     let note = notes::all(job, machine, None);
     if runs.json {
         let mut value = report.to_json();
@@ -95,7 +95,7 @@ fn print(report: &TuneReport, note: Option<&str>) -> Result<(), CliFailure> {
         .fold(0.0, f64::max);
     let unit = text::unit_of_table(most);
     let count = counted(report.tried.len() as u64, "reading");
-    let seeds = match report.seeds.runs {
+    let seeds = match report.start.seeds().runs {
         1 => String::new(),
         runs => format!(", each the mean of {} seeds", grouped(runs)),
     };
@@ -205,21 +205,21 @@ fn confirmed(report: &TuneReport) -> Result<(), CliFailure> {
 }
 
 /// The command that runs the best reading on the seeds of the search.
-fn command(report: &TuneReport, start: &Job, machine: &str) -> String {
-    let mut words = vec![format!("gristmill sim {}", report.program)];
+fn command(report: &TuneReport, machine: &str) -> String {
+    let mut words = vec![format!("gristmill sim {}", report.start.name())];
     let option = |name: &str, value: &str| format!("--{name} {}", quoted(value));
     let given = report.parameters.given();
     words.extend(given.iter().map(|(name, value)| option(name, value)));
     if machine != report.parameters.listing().machine {
         words.push(option("machine", machine));
     }
-    for told in start.place().changes().told() {
+    for told in report.start.place().changes().told() {
         words.extend(
             told.split_once(' ')
                 .map(|(name, value)| option(name, value)),
         );
     }
-    let Seeds { first, runs } = report.seeds;
+    let Seeds { first, runs } = report.start.seeds();
     words.push(format!("--seed {first} --runs {runs}"));
     words.join(" ")
 }
