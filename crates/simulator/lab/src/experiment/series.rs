@@ -137,9 +137,11 @@ impl Series {
     /// What varies, with its values at that size.
     pub(super) fn dial(&self, size: Size) -> Dial {
         let values = self.places(size).map(|place| self.over[place].clone());
+        // The word `default` is a value like others here.
+        let only = |value| Choice::Several([(self.vary.clone(), value)].into());
         Dial {
             name: self.vary.clone(),
-            values: values.map(Choice::One).collect(),
+            values: values.map(only).collect(),
         }
     }
 

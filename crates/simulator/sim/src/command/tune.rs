@@ -1,6 +1,6 @@
 //! `gristmill sim tune`: the dials of a program, searched for the shortest mean simulated time.
 
-use lab::{Confirmed, Ended, Figures, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
+use lab::{Confirmed, Ended, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
 
 use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
