@@ -1,12 +1,15 @@
 //! Files of a sort: inputs, outputs, spill files, and small text files that outlive a run.
 
 pub(crate) mod bad_rows;
+pub(crate) mod belief;
 pub(crate) mod disk_space;
 pub(crate) mod input;
+pub(crate) mod journal;
 pub(crate) mod manifest;
 pub(crate) mod output;
 pub(crate) mod path_template;
 pub(crate) mod spill;
+pub(crate) mod sweep;
 pub(crate) mod temporary;
 pub(crate) mod text_file;
 

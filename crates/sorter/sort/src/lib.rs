@@ -46,7 +46,7 @@ pub use files::disk_space::Demand;
 pub use files::input::Input;
 pub use files::manifest::{ListedFile, Manifest};
 pub use files::path_template::{names_rank, of_rank};
-pub use files::temporary::sweep;
+pub use files::sweep::sweep;
 pub use files::text_file::{LONGEST_TEXT, spelled};
 pub use job::{
     Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Reading, Resources, Resume,

@@ -14,7 +14,7 @@ use crate::epochs::paths::places;
 use crate::epochs::range_owners::{RangeAssignment, Round, Seen, assign_ranges};
 use crate::error::SortError;
 use crate::files::path_template::names_rank;
-use crate::files::temporary::sweep;
+use crate::files::sweep::sweep;
 use crate::files::text_file::spelled;
 use crate::job::Resume;
 use crate::job::Source;

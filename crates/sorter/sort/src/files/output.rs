@@ -13,9 +13,9 @@
 
 mod draft;
 mod in_place;
-pub(crate) mod journal;
 mod layout;
 mod old_set;
+mod one;
 mod set;
 mod single;
 mod together;
@@ -26,7 +26,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank};
 use pipeline::Failure;
-use serde::{Deserialize, Serialize};
 
 use crate::files::manifest::{ListedFile, Manifest};
 use crate::job::{IoChoice, Job, Target};
@@ -39,18 +38,10 @@ use draft::Draft;
 use set::Set;
 use together::Together;
 
-pub(crate) use draft::{NEW_MODE, take_over};
+pub(crate) use draft::{Claim, NEW_MODE, take_over};
 pub(crate) use in_place::refuse_fixed;
 pub(crate) use layout::Layout;
 pub(crate) use single::{hold, replaced_kind};
-
-/// A draft that other ranks would find if they wrote the same output, and the name that it or its
-/// manifest gets, both without their directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Claim {
-    pub draft: String,
-    pub becomes: String,
-}
 
 /// An output under way; clones share it.
 #[derive(Clone)]

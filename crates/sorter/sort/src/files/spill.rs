@@ -26,6 +26,7 @@ use kernel::block_crc;
 use node::{Buffer, Close, Closed, DiskError, File, Guarded, Node, Open};
 use pipeline::Failure;
 
+use crate::files::sweep::sweep;
 use crate::files::temporary::Temporary;
 use crate::job::{IoChoice, Pack};
 use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
@@ -153,6 +154,7 @@ impl Spill {
         files: &mut Vec<Temporary>,
         kinds: &mut Vec<(usize, bool)>,
     ) -> Result<(), DiskError> {
+        sweep(node, directory, &[]).await;
         let first = Temporary::create(node, directory, self.how).await;
         let first = first.map_err(|error| cannot_make(directory, error))?;
         // The file is empty yet, but this shows whether it can have holes.
@@ -160,7 +162,7 @@ impl Spill {
         files.push(first);
         let count = if holes { 1 } else { FILES_WITHOUT_HOLES };
         for _ in 1..count {
-            let another = Temporary::another(node, directory, self.how).await;
+            let another = Temporary::create(node, directory, self.how).await;
             files.push(another.map_err(|error| cannot_make(directory, error))?);
         }
         kinds.push((count, holes));
@@ -183,7 +185,7 @@ impl Spill {
         let mut files = Vec::new();
         for (directory, (count, _)) in self.directories.iter().zip(kinds) {
             for _ in 0..count {
-                match Temporary::another(node, directory, self.how).await {
+                match Temporary::create(node, directory, self.how).await {
                     Ok(file) => files.push(file),
                     Err(error) => {
                         remove_all(node, &files).await;

@@ -1,17 +1,13 @@
 //! Files that do not outlive their run: outputs before they have their names, and spill files.
 //!
 //! Each has a random name and a lock. The lock of a killed run is dead, and the next run of the
-//! same user in that directory sweeps its files away; those of a running sort stay. The journal of
-//! a set of files is one of them, and the files that it lists go with it (`output/journal.rs`).
-//! Files of other users, links, pipes and devices are never touched, whatever their names.
+//! same user in that directory sweeps its files away (`sweep`); those of a running sort stay.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use node::temporary::{JOURNAL_SUFFIX, PREFIX, SUFFIX, is_swept};
+use node::temporary::{PREFIX, SUFFIX};
 use node::{DiskError, File, Node, Open};
-
-use crate::files::output::journal;
 
 /// Names that are drawn for a file before its directory is given up. Another run sweeps a new file away
 /// at most once in its life, and two random names are hardly ever equal.
@@ -25,18 +21,8 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Makes and locks a file, after a sweep of the directory.
+    /// Makes and locks a file.
     pub(crate) async fn create(
-        node: &Node,
-        directory: &Path,
-        how: Open,
-    ) -> Result<Temporary, DiskError> {
-        sweep(node, directory, &[]).await;
-        Temporary::another(node, directory, how).await
-    }
-
-    /// Makes and locks a file in a directory that was swept.
-    pub(crate) async fn another(
         node: &Node,
         directory: &Path,
         how: Open,
@@ -85,35 +71,10 @@ impl Temporary {
     }
 }
 
-/// Removes files that killed runs of the same user have left in a directory: files with our prefix
-/// that no run locks. Files of a set in other directories are removed only if those are in
-/// `beside`, with links followed.
-pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
-    // Sweeping is a courtesy: a file that cannot be opened or removed is not ours, or not in our
-    // way.
-    let Ok(names) = node.list(directory).await else {
-        return;
-    };
-    for name in names.iter().filter(|name| is_swept(name)) {
-        let is_journal = name.ends_with(JOURNAL_SUFFIX);
-        let path = directory.join(name);
-        let Ok(file) = node.open(&path, Open::Own).await else {
-            continue;
-        };
-        if !file.lock(node).await.unwrap_or(false) {
-            continue;
-        }
-        if !is_journal || journal::settle(node, &path, beside).await {
-            let _ = node.remove(&path).await;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::files::run_here;
-    use std::fs;
 
     const HOW: Open = Open::Create {
         direct: false,
@@ -128,7 +89,7 @@ mod tests {
         let another = move |node: Node| {
             let directory = directory.clone();
             async move {
-                let made = Temporary::another(&node, &directory, HOW).await.unwrap();
+                let made = Temporary::create(&node, &directory, HOW).await.unwrap();
                 assert!(made.is_at(&node, &made.path).await);
                 made
             }
@@ -150,7 +111,7 @@ mod tests {
         let told = run_here(move |node| {
             let directory = directory.clone();
             async move {
-                let made = Temporary::another(&node, &directory, HOW).await;
+                let made = Temporary::create(&node, &directory, HOW).await;
                 made.map(drop).map_err(|error| error.cause.kind())
             }
         });
@@ -162,34 +123,10 @@ mod tests {
         let driver = rehearsal::Driver::new(1, 1);
         driver.disks(0).fail(2, rehearsal::Fault::Device);
         let made = driver.run(|node| async move {
-            let made = Temporary::another(&node, Path::new("/"), HOW).await;
+            let made = Temporary::create(&node, Path::new("/"), HOW).await;
             made.map(drop).map_err(|error| error.verb)
         });
         assert_eq!(made.unwrap(), [Err("lock")]);
         assert!(driver.disks(0).paths().is_empty());
-    }
-
-    /// Files that a running sort has locked stay, and files that no sort has made.
-    #[test]
-    fn only_files_of_dead_runs_are_swept() {
-        let place = tempfile::TempDir::new().unwrap();
-        let directory = place.path().to_owned();
-        let dead = [".gristmill-1.tmp", ".gristmill-2.tmp"];
-        let others = [".gristmill-1.begun", "notes.tmp", "notes"];
-        for name in dead.iter().chain(&others) {
-            fs::write(directory.join(name), "").unwrap();
-        }
-        run_here(move |node| {
-            let directory = directory.clone();
-            async move {
-                let first = Temporary::create(&node, &directory, HOW).await.unwrap();
-                let second = Temporary::create(&node, &directory, HOW).await.unwrap();
-                assert!(first.path.exists() && second.path.exists());
-                second.remove(&node).await;
-                assert!(first.path.exists() && !second.path.exists());
-            }
-        });
-        assert!(dead.iter().all(|name| !place.path().join(name).exists()));
-        assert!(others.iter().all(|name| place.path().join(name).exists()));
     }
 }

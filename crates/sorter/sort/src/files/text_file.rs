@@ -166,7 +166,7 @@ pub(crate) async fn put(
         direct: false,
         mode,
     };
-    let draft = Temporary::another(node, directory, how).await?;
+    let draft = Temporary::create(node, directory, how).await?;
     let put = match write(node, &draft.file, text).await {
         Ok(()) => node.rename(&draft.path, path).await,
         failed => failed,

@@ -11,7 +11,7 @@ use pipeline::Failure;
 use crate::agreement::Agreement;
 use crate::files::manifest::{ListedFile, Manifest, is_part};
 use crate::files::output::{NEW_MODE, take_over};
-use crate::files::temporary::sweep;
+use crate::files::sweep::sweep;
 use crate::files::text_file;
 use crate::files::text_file::{Entry, OTHERS_WRITE, PRIVATE};
 use crate::records::contents::Contents;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use node::{Access, Compress, DiskError, File, Filled, Node};
 use pipeline::Failure;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{SortError, no_memory};
-use crate::files::output::Claim;
 use crate::files::output::in_place::InPlace;
 use crate::files::text_file::{PRIVATE, spelled};
 use crate::records::block::BLOCK_BYTES;
@@ -16,6 +16,14 @@ use crate::report::Warning;
 
 /// Permission bits of a new output before the process's mask, as of every tool.
 pub(crate) const NEW_MODE: u32 = 0o666;
+
+/// A draft that other ranks would find if they wrote the same output, and the name that it or its
+/// manifest gets, both without their directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Claim {
+    pub draft: String,
+    pub becomes: String,
+}
 
 #[derive(Clone)]
 pub(super) struct Draft {

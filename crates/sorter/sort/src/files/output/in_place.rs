@@ -20,6 +20,7 @@ use node::{Buffer, DiskError, File, Node, Open};
 use pipeline::Failure;
 
 use crate::files::output::draft::{Draft, no_room};
+use crate::files::sweep::sweep;
 use crate::files::temporary::Temporary;
 use crate::files::text_file::PRIVATE;
 use crate::job::IoChoice;
@@ -186,6 +187,7 @@ async fn keeps(node: &Node, place: &Path, io: IoChoice) -> Result<Temporary, Dis
         return Err(DiskError::new("keep a copy in", &place, cause));
     }
     let (direct, mode) = (io != IoChoice::Buffered, PRIVATE);
+    sweep(node, &place, &[]).await;
     let made = Temporary::create(node, &place, Open::Create { direct, mode }).await;
     made.map_err(|error| DiskError {
         verb: "create a file in",

@@ -1,20 +1,15 @@
-//! The set that a new one replaces: the access that the new one takes over, and the files that go.
-//!
-//! A manifest is a public text, which anybody may have put there. It is believed if only the caller
-//! can have written it. It is also believed about its directory alone if the owner of that
-//! directory wrote it and no other user may write there: they may remove any file there anyhow, and
-//! so root can replace a user's set. Even then only files go that have names of this program, in
-//! directories that the command line names.
+//! The set that a new one replaces: the access that the new one takes over, and the files that go:
+//! those that its manifest is believed about (`belief`).
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, DiskError, FileKind, Node, PERMISSION_BITS, of_another_group};
+use node::{Access, FileKind, Node, PERMISSION_BITS, of_another_group};
 use pipeline::Failure;
 
+use crate::files::belief::Belief;
 use crate::files::manifest::{Manifest, Placed, is_name, is_part};
 use crate::files::output::draft::draft_mode;
-use crate::files::text_file;
-use crate::files::text_file::{Entry, OTHERS_WRITE, PRIVATE};
+use crate::files::text_file::{OTHERS_WRITE, PRIVATE};
 use crate::report::Warning;
 
 /// The access of a set.
@@ -73,41 +68,6 @@ async fn access_of_file(node: &Node, path: &Path) -> Option<Access> {
     match there.kind {
         FileKind::Regular => node.access(path).await.ok(),
         FileKind::Directory | FileKind::Sequential => None,
-    }
-}
-
-/// How far a manifest is believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Belief {
-    /// Not at all: another user may have written it.
-    None,
-    /// About its own directory, whose owner wrote it.
-    Directory,
-    /// About all directories: the caller wrote it.
-    Whole,
-}
-
-impl Belief {
-    /// How far the manifest in a directory is believed.
-    ///
-    /// # Errors
-    /// When it cannot be read or looked at.
-    pub(super) async fn of(node: &Node, home: &Path) -> Result<Belief, DiskError> {
-        let own = text_file::read_own(node, &home.join(Manifest::NAME)).await?;
-        if matches!(own, Entry::Text(_)) {
-            return Ok(Belief::Whole);
-        }
-        let (mut owners, mut modes) = (Vec::new(), 0);
-        for path in [home.to_owned(), home.join(Manifest::NAME)] {
-            owners.push(node.access(&path).await?.owner);
-            // These bits, unlike those of an access, show all that an access control list gives.
-            modes |= node.metadata(&path).await?.mode;
-        }
-        Ok(if owners[0] == owners[1] && modes & OTHERS_WRITE == 0 {
-            Belief::Directory
-        } else {
-            Belief::None
-        })
     }
 }
 

@@ -28,7 +28,8 @@ use crate::files::output::in_place::refuse_fixed;
 use crate::files::output::layout::{Cut, Disk, Layout, MOST_FILES, divide};
 use crate::files::output::old_set::SetAccess;
 use crate::files::spare;
-use crate::files::temporary::{Temporary, sweep};
+use crate::files::sweep::sweep;
+use crate::files::temporary::Temporary;
 use crate::job::IoChoice;
 use crate::records::contents::Contents;
 use crate::records::size::Size;
@@ -97,7 +98,7 @@ impl Set {
         let paths = self.paths();
         for Directory { path, given, .. } in &self.directories {
             sweep(node, path, &paths).await;
-            let made = Temporary::another(node, path, self.how).await;
+            let made = Temporary::create(node, path, self.how).await;
             let made = made.map_err(|error| DiskError {
                 verb: "create a file in",
                 ..shown_as(given)(error)
@@ -222,7 +223,7 @@ impl Set {
         let file = match self.drafts.change(node, take).await {
             Some(file) => file,
             None => {
-                let made = Temporary::another(node, path, self.how).await;
+                let made = Temporary::create(node, path, self.how).await;
                 made.map_err(shown_as(&shown))?.file
             }
         };

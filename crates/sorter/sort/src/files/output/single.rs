@@ -7,11 +7,10 @@ use node::{Access, DiskError, File, FileKind, Metadata, Node, NotBelieved, Open,
 use pipeline::Failure;
 
 use crate::error::SortError;
-use crate::files::input::{Input, Inputs};
 use crate::files::output::draft::{Draft, NEW_MODE, draft_mode, shown_as};
 use crate::files::output::in_place::{InPlace, refuse_fixed};
-use crate::files::output::{Commit, Output};
-use crate::files::temporary::{Temporary, sweep};
+use crate::files::sweep::sweep;
+use crate::files::temporary::Temporary;
 use crate::files::text_file::PRIVATE;
 use crate::job::IoChoice;
 
@@ -60,53 +59,10 @@ pub(super) async fn open(
         direct: is_direct(io),
         mode: draft_mode(access),
     };
+    sweep(node, parent(&target), &[]).await;
     let made = Temporary::create(node, parent(&target), how).await;
     let made = made.map_err(shown_as(&target))?;
     Ok(Draft::of(made.file, target, access))
-}
-
-impl Output {
-    /// Opens a draft that outlives the run until it becomes `target`; its identity is given if an
-    /// earlier run began it.
-    ///
-    /// # Errors
-    /// When the draft is not that of the earlier run, another run has it, or the disk refuses.
-    pub(crate) async fn keep(
-        node: &Node,
-        target: &Path,
-        draft: (&Path, Option<u64>),
-        io: IoChoice,
-    ) -> Result<Output, Failure> {
-        let draft = keep(node, target, draft, io).await?;
-        Ok(Output::of(node, draft, Commit::One))
-    }
-
-    /// Refuses to write over an input: an open descriptor is written in place, while the input is
-    /// read or before the sort is known to succeed. What is only added to an input may be there as
-    /// well, unless a merge would see it there.
-    ///
-    /// # Errors
-    /// When the output is one of these inputs.
-    pub(crate) async fn spares(
-        &self,
-        node: &Node,
-        inputs: &Inputs,
-        merges: bool,
-    ) -> Result<(), Failure> {
-        let file = &self.first().file;
-        let is_in_place = self.is_one() && file.is_sequential();
-        let same = |input: &&Input| is_in_place && input.is_in(file);
-        let mut same = inputs.files.iter().filter(same);
-        let Some(input) = same.clone().next() else {
-            return Ok(());
-        };
-        if file.appends(node).await? && !(merges && same.any(Input::sees_growth)) {
-            return Ok(());
-        }
-        let name = input.name().display();
-        let cause = format!("it is the input {name}, which would be overwritten; name it with -o");
-        Err(DiskError::new("write", file.path(), io::Error::other(cause)).into())
-    }
 }
 
 /// Opens the file that another node has created beside the target of `path`, under that name.
@@ -213,7 +169,7 @@ pub(crate) async fn replaced_kind(
 /// the directory make of it.
 async fn new_access(node: &Node, target: &Path) -> Result<Access, DiskError> {
     let (direct, mode) = (false, NEW_MODE);
-    let probe = Temporary::another(node, parent(target), Open::Create { direct, mode }).await;
+    let probe = Temporary::create(node, parent(target), Open::Create { direct, mode }).await;
     let probe = probe.map_err(shown_as(target))?;
     let access = node.access(&probe.path).await;
     probe.remove(node).await;

@@ -4,9 +4,9 @@ use node::{DiskError, Node, Open};
 use pipeline::Failure;
 
 use super::Set;
+use crate::files::journal::Journal;
 use crate::files::manifest::{Manifest, Placed};
 use crate::files::output::draft::{shown_as, take_over};
-use crate::files::output::journal::Journal;
 use crate::files::output::old_set::OldSet;
 use crate::files::temporary::Temporary;
 use crate::files::text_file;
@@ -65,7 +65,7 @@ impl Set {
     async fn put(&self, node: &Node, manifest: &Manifest) -> Result<(), (DiskError, bool)> {
         let (home, access) = (&self.home().path, self.access.manifest);
         let (direct, mode) = (false, self.access.draft_mode(access) & !OTHERS_WRITE);
-        let draft = Temporary::another(node, home, Open::Create { direct, mode }).await;
+        let draft = Temporary::create(node, home, Open::Create { direct, mode }).await;
         let draft = draft.map_err(|error| (error, false))?;
         let path = home.join(Manifest::NAME);
         let ended = async {

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use node::{DiskError, File, Node};
 use serde::{Deserialize, Serialize};
 
+use crate::files::belief::Belief;
 use crate::files::manifest::{Manifest, Placed, is_name, is_part};
-use crate::files::output::old_set::Belief;
 use crate::files::text_file;
 use crate::files::text_file::{Entry, spelled};
 use node::temporary::{JOURNAL_SUFFIX, PREFIX};
