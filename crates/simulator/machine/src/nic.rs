@@ -13,103 +13,28 @@
 //! and then waits.
 
 mod acknowledge;
+mod buffer;
 mod completed;
 mod egress;
 mod members;
+mod partial;
 mod receive;
+mod resend;
+mod state;
 mod tap;
 mod transmit;
 mod transport;
 
-use std::collections::VecDeque;
+pub use self::state::Nic;
 
-use self::completed::Completed;
-use self::egress::Egress;
-use self::receive::Partial;
-use self::tap::Tap;
-use self::transmit::TransmitBuffer;
 use self::transport::Transport;
 use crate::cores::rank::RankState;
-use crate::network::fabric::{Fabric, Link};
+use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
 use crate::network::packet::Packet;
-use crate::network::store::id::PacketId;
-use crate::network::store::prefetch;
-use crate::schedule::{Pace, Ticks};
-
-pub struct Nic {
-    number: u32,
-    first_rank: u32,
-    egress: Egress,
-    leaf: Link,
-    // The arbiter.
-    /// Messages of its cores that it has not taken.
-    offered: u32,
-    free_at: Ticks,
-    served_core: u32,
-    transmit_at: Ticks,
-    // Transmit buffers.
-    buffers: Vec<TransmitBuffer>,
-    free_buffers: Vec<u8>,
-    large_in_use: u32,
-    next_message: u32,
-    /// When it next checks its timeouts.
-    check_at: Ticks,
-    // Receiving.
-    buffers_in_use: u32,
-    /// Entries of receive queues in use.
-    entries: u32,
-    /// Whole messages that found no room in their queue, and those behind them.
-    blocked: VecDeque<PacketId>,
-    unblock_at: Ticks,
-    partial: Vec<Partial>,
-    completed: Completed,
-    transport: Transport,
-    tap: Option<Box<Tap>>,
-}
+use crate::schedule::Ticks;
 
 impl Nic {
-    pub fn new(number: u32, fabric: &Fabric) -> Nic {
-        let leaf = fabric.link_up(number);
-        let each = fabric.layout.topology.ranks_per_nic;
-        let is_tapped = fabric
-            .layout
-            .setting
-            .tap
-            .is_some_and(|tap| tap.0 / each == number);
-        Nic {
-            number,
-            first_rank: number * each,
-            egress: Egress::new(),
-            leaf,
-            offered: 0,
-            free_at: Ticks(0),
-            served_core: 0,
-            transmit_at: Ticks::NEVER,
-            buffers: Vec::new(),
-            free_buffers: Vec::new(),
-            large_in_use: 0,
-            next_message: 0,
-            check_at: Ticks::NEVER,
-            buffers_in_use: 0,
-            entries: 0,
-            blocked: VecDeque::new(),
-            unblock_at: Ticks::NEVER,
-            partial: Vec::new(),
-            completed: Completed::default(),
-            transport: Transport::new(fabric.layout.setting.transport),
-            tap: is_tapped.then(Box::default),
-        }
-    }
-
-    /// Prefetches its state.
-    pub fn prefetch(&self) {
-        prefetch(&self.number);
-        prefetch(&self.buffers);
-        prefetch(&self.completed);
-        prefetch(&self.transport);
-    }
-
     /// The time of its next own event.
     pub fn next(&self) -> Ticks {
         self.transmit_at
@@ -131,11 +56,12 @@ impl Nic {
         }
     }
 
-    /// Puts a packet at the egress port.
-    fn emit(&mut self, id: PacketId, fabric: &mut Fabric) {
-        let slab = &mut fabric.scratch.slab;
-        slab[id].measure(&fabric.layout.sizes);
-        self.egress.push(id, slab);
+    /// Handles the transport's own event that is due now.
+    fn act_for_transport(&mut self, fabric: &mut Fabric) {
+        match self.transport {
+            Transport::Ndp(_) => self.pull_if_idle(fabric),
+            Transport::Homa(_) => self.resend_late(fabric),
+        }
     }
 
     /// Sends packets that can start before `until`; returns when the next can.
@@ -160,11 +86,6 @@ impl Nic {
         fabric.counts.packets += packets;
         fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
         self.egress.next_start()
-    }
-
-    /// The pace of its link.
-    fn pace(&self, fabric: &Fabric) -> Pace {
-        fabric.layout.topology.wire_of(self.leaf.wire).pace
     }
 
     /// The times of messages through it, if it is tapped.

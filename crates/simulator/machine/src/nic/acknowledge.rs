@@ -1,7 +1,8 @@
 //! ACKs and NACKs: sending them, and handling them at the sender of the message.
 
-use super::Nic;
-use super::transmit::{MOST_DOUBLINGS, TransmitBuffer};
+use super::buffer::TransmitBuffer;
+use super::resend::MOST_DOUBLINGS;
+use super::state::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
@@ -39,6 +40,14 @@ impl Nic {
             ..packet.control(kind)
         };
         let id = fabric.put(answer);
+        self.emit(id, fabric);
+    }
+
+    /// Tells the sender of a packet to send a segment.
+    pub(super) fn request(&mut self, kind: Kind, concerned: &Packet, fabric: &mut Fabric) {
+        let ready = fabric.now() + fabric.nic_model().receive_cycles;
+        let request = concerned.answer(kind, self.answering(concerned), ready);
+        let id = fabric.put(request);
         self.emit(id, fabric);
     }
 

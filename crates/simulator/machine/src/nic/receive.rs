@@ -2,39 +2,14 @@
 
 use node::Words;
 
-use super::Nic;
+use super::partial::Partial;
+use super::state::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, PART, Packet};
 use crate::network::store::id::PacketId;
 use crate::network::store::prefetch;
 use crate::schedule::Ticks;
-
-/// A message with a segment missing.
-pub struct Partial {
-    from: u32,
-    message: u32,
-    segments: [Option<Words>; 2],
-    /// Whether a segment was sent again: its first try may still arrive.
-    again: bool,
-}
-
-impl Partial {
-    /// Adds a segment; returns the message when it is whole. If any segment was sent again, the last
-    /// one counts as such, too.
-    fn add(&mut self, packet: &mut Packet) -> Option<Words> {
-        self.again |= packet.kind.is_again();
-        if self.again {
-            packet.kind = packet.kind.again();
-        }
-        let segments = &mut self.segments;
-        segments[(packet.sequence & 1) as usize] = Some(std::mem::take(&mut packet.words));
-        let [Some(first), Some(second)] = segments else {
-            return None;
-        };
-        Some(Words::from(&[&first[..], &second[..]].concat()[..]))
-    }
-}
 
 /// Beyond this many, entries are freed even if no room is needed, since their list takes memory.
 const MOST_RELEASES: usize = 6;
@@ -158,22 +133,13 @@ impl Nic {
     }
 
     pub(super) fn partial_of(&self, packet: &Packet) -> Option<usize> {
-        let message = packet.sequence >> 1;
-        self.partial
-            .iter()
-            .position(|part| (part.from, part.message) == (packet.from, message))
+        self.partial.iter().position(|part| part.is_of(packet))
     }
 
     /// Adds a segment; returns the message when it is whole.
     fn assemble(&mut self, packet: &mut Packet) -> Option<Words> {
         let index = self.partial_of(packet).unwrap_or_else(|| {
-            let (from, message) = (packet.from, packet.sequence >> 1);
-            self.partial.push(Partial {
-                from,
-                message,
-                segments: [None, None],
-                again: false,
-            });
+            self.partial.push(Partial::of(packet));
             self.partial.len() - 1
         });
         let whole = self.partial[index].add(packet)?;
@@ -259,45 +225,6 @@ impl Nic {
     fn release(&mut self, ranks: &mut [RankState], now: Ticks) {
         for rank in ranks {
             self.entries -= rank.release(now);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first try of a segment may arrive behind the whole message, and is known only if the
-    /// message counts as sent again, whichever segment came last.
-    #[test]
-    fn a_message_of_which_a_segment_was_sent_again_is_noted() {
-        let (once, again) = (Kind::Data, Kind::DataAgain);
-        for (kinds, noted) in [
-            ([once, once], once),
-            ([once, again], again),
-            ([again, once], again),
-            ([again, again], again),
-        ] {
-            for first in 0..2 {
-                let mut partial = Partial {
-                    from: 5,
-                    message: 3,
-                    segments: [None, None],
-                    again: false,
-                };
-                let mut packet = |segment: u32, kind| {
-                    let mut packet = Packet {
-                        sequence: 6 + segment,
-                        words: Words::from(&[u64::from(segment)][..]),
-                        ..Packet::new(kind, Ticks(0), 5, 1)
-                    };
-                    (partial.add(&mut packet), packet.kind)
-                };
-                assert!(packet(first, kinds[0]).0.is_none());
-                let (whole, kind) = packet(1 - first, kinds[1]);
-                assert_eq!(whole.expect("both are here")[..], [0, 1]);
-                assert_eq!(kind, noted, "{kinds:?}");
-            }
         }
     }
 }

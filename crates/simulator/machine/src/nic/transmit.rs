@@ -2,41 +2,15 @@
 
 use node::Words;
 
-use super::Nic;
+use super::buffer::TransmitBuffer;
 use super::members::Members;
+use super::state::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{PART, Packet};
 use crate::network::store::id::PacketId;
 use crate::profile::NicModel;
 use crate::schedule::Ticks;
-
-/// A buffer with a message that is not acknowledged as a whole.
-pub struct TransmitBuffer {
-    /// The whole message, from which packets are made. Nothing else reads it, since it has left the
-    /// cache by the time of its ACK.
-    pub head: PacketId,
-    /// Its number among the messages of the NIC.
-    pub message: u32,
-    pub is_large: bool,
-    /// Whether its words are stored in the packet.
-    pub is_inline: bool,
-    /// Its timeout, unless an ACK or PULL arrives before.
-    pub late_at: Ticks,
-    /// Timeouts since it was sent.
-    pub tries: u8,
-    /// NACKs of its receiver.
-    pub refusals: u8,
-    /// A bit per unacknowledged segment.
-    pub waiting: u8,
-    /// A bit per segment that waits for a GRANT.
-    pub held: u8,
-    /// The members of a multicast that have not acknowledged, unless switches collect their ACKs.
-    pub members: Option<Box<Members>>,
-}
-
-/// How often the timeout of a message may double.
-pub(super) const MOST_DOUBLINGS: u8 = 6;
 
 impl Nic {
     /// A core has written a message, which is ready at `time`.
@@ -200,34 +174,6 @@ impl Nic {
     pub(super) fn schedule_check(&mut self, late_at: Ticks, fabric: &Fabric) {
         let time = late_at + fabric.nic_model().timeout_cycles / 16;
         self.check_at = self.check_at.min(time);
-    }
-
-    /// Sends late messages again; their timeout doubles each time.
-    pub(super) fn check_timeouts(&mut self, fabric: &mut Fabric) {
-        self.check_at = Ticks::NEVER;
-        let timeout = fabric.nic_model().timeout_cycles;
-        for number in 0..self.buffers.len() {
-            let buffer = &mut self.buffers[number];
-            if buffer.waiting == 0 || buffer.late_at > fabric.now() {
-                continue;
-            }
-            buffer.tries = (buffer.tries + 1).min(MOST_DOUBLINGS);
-            buffer.late_at = fabric.now() + timeout.doubled(buffer.tries);
-            let head = &mut fabric[buffer.head];
-            head.kind = head.kind.again();
-            let waiting = buffer.waiting & !buffer.held;
-            if self.send_to_missing(number, fabric) {
-                continue;
-            }
-            for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
-                fabric.counts.resent += 1;
-                self.send_segment(number, segment, fabric.now(), fabric);
-            }
-        }
-        let waiting = self.buffers.iter().filter(|buffer| buffer.waiting > 0);
-        if let Some(late_at) = waiting.map(|buffer| buffer.late_at).min() {
-            self.schedule_check(late_at, fabric);
-        }
     }
 }
 

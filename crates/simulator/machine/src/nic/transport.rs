@@ -8,14 +8,13 @@
 //!
 //! Buffers, ACKs and the timeouts of senders are those of the NIC with either, as in the public one.
 
+pub mod grants;
 mod homa;
 mod ndp;
+pub mod pulls;
 
-use self::homa::Grants;
-use self::ndp::Pulls;
-use super::Nic;
-use crate::network::fabric::Fabric;
-use crate::network::packet::{Kind, Packet};
+use self::grants::Grants;
+use self::pulls::Pulls;
 use crate::schedule::Ticks;
 use crate::setting;
 
@@ -39,23 +38,5 @@ impl Transport {
             Transport::Ndp(pulls) => pulls.ask_at,
             Transport::Homa(grants) => grants.check_at,
         }
-    }
-}
-
-impl Nic {
-    /// Handles the transport's own event that is due now.
-    pub(super) fn act_for_transport(&mut self, fabric: &mut Fabric) {
-        match self.transport {
-            Transport::Ndp(_) => self.pull_if_idle(fabric),
-            Transport::Homa(_) => self.resend_late(fabric),
-        }
-    }
-
-    /// Tells the sender of a packet to send a segment.
-    fn request(&mut self, kind: Kind, concerned: &Packet, fabric: &mut Fabric) {
-        let ready = fabric.now() + fabric.nic_model().receive_cycles;
-        let request = concerned.answer(kind, self.answering(concerned), ready);
-        let id = fabric.put(request);
-        self.emit(id, fabric);
     }
 }

@@ -6,30 +6,12 @@
 //! data for a while, PULLs leave at the pace of whole segments. (Ours: the public NIC switches its
 //! pacer off.)
 
-use std::collections::VecDeque;
-
-use super::{Nic, Transport};
+use super::Transport;
+use super::pulls::Pulls;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
+use crate::nic::state::Nic;
 use crate::schedule::Ticks;
-
-/// The packets that a NIC will request.
-pub struct Pulls {
-    waiting: VecDeque<Packet>,
-    last_data: Ticks,
-    /// When it sends a PULL without having received data.
-    pub ask_at: Ticks,
-}
-
-impl Default for Pulls {
-    fn default() -> Pulls {
-        Pulls {
-            waiting: VecDeque::new(),
-            last_data: Ticks(0),
-            ask_at: Ticks::NEVER,
-        }
-    }
-}
 
 /// Windows without data after which a NIC sends a PULL.
 const IDLE_WINDOWS: u64 = 2;
@@ -58,7 +40,7 @@ impl Nic {
     }
 
     /// Requests a packet if no data have arrived for a while.
-    pub(super) fn pull_if_idle(&mut self, fabric: &mut Fabric) {
+    pub(in crate::nic) fn pull_if_idle(&mut self, fabric: &mut Fabric) {
         let idle = fabric.layout.window * IDLE_WINDOWS;
         let mut next = self.pulls().last_data + idle;
         if next <= fabric.now() {
