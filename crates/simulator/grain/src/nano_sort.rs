@@ -29,6 +29,7 @@ mod count;
 mod exchange;
 mod group;
 mod hierarchy;
+mod limits;
 mod median_tree;
 mod options;
 mod program;

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::limits::MOST_BURST;
 use super::suspects::Suspects;
 use crate::described;
 use crate::distribution::Distribution;
@@ -161,7 +162,7 @@ impl Reading {
 
     pub(super) fn burst(self) -> u32 {
         self.burst.unwrap_or(match self.named {
-            Named::ProgramJune => super::program::MOST_BURST,
+            Named::ProgramJune => MOST_BURST,
             Named::ProgramJuly | Named::LockStep | Named::Text => 1,
         })
     }

@@ -1,7 +1,8 @@
 //! NanoSort as a program: its limits, its messages and its check.
 
-use node::{MESSAGE_WORDS, Matching, Node};
+use node::{Matching, Node};
 
+use super::limits::{MOST_BURST, MOST_PIVOTS, MOST_WORDS, TRANSMIT_WORDS};
 use super::values::most_in_request;
 use super::{Exchange, Groups, NanoSort, count, hierarchy};
 use crate::Tree;
@@ -11,23 +12,6 @@ use crate::load::Load;
 use crate::options::ReorderBy;
 use crate::program::{Program, Verdict, WORD_BYTES};
 use crate::records::{Part, Records, VALUE_BYTES};
-
-/// Words of keys that fit a message, in addition to its step.
-pub(super) const MOST_WORDS: usize = MESSAGE_WORDS - 1;
-
-/// Words that a nanoPU core's NIC takes before it has sent any.
-const TRANSMIT_WORDS: u32 = 1024;
-
-/// A pivot's message has a step, a key, and a word for its receiver.
-const MOST_PIVOTS: u32 = TRANSMIT_WORDS / 3;
-
-/// With at most this many records per core, all that a core sends in a step fits its transmit
-/// words (1,024, and a value's message has 15), so nothing keeps it from receiving. With more, a
-/// core sends only what its receivers have room for.
-pub(super) const FEW: u32 = 64;
-
-/// Keys that a core may send in the shuffle before it receives: a quarter of a receive queue.
-pub(super) const MOST_BURST: u32 = 16;
 
 impl Program for NanoSort {
     type Answer = Part;

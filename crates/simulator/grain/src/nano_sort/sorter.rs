@@ -68,10 +68,10 @@ pub(super) fn keys_in(words: &[u64]) -> impl Iterator<Item = TaggedKey> {
 pub(super) struct Sorter {
     pub steps: Reorder,
     pub reading: Reading,
-    pub suspects: Suspects,
+    suspects: Suspects,
     pub groups: Groups,
     /// Lines of the table of addresses that were read.
-    pub touched: BTreeSet<u32>,
+    touched: BTreeSet<u32>,
     buckets: u32,
     pub seed: u64,
     pub keys: Vec<TaggedKey>,
@@ -105,6 +105,12 @@ impl Sorter {
             part: Part::default(),
             boxes: program.bvh.map(|_| Vec::new()),
         }
+    }
+
+    /// Sends a message of a step.
+    pub async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
+        self.suspects.touch(node, &mut self.touched, to);
+        self.steps.send(node, to, step, words).await;
     }
 
     /// Keys that a node of a tree merges at a time.

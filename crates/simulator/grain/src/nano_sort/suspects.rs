@@ -3,11 +3,12 @@
 //! They exist to be judged by all published figures (`lab run suspects`), not to be adopted because
 //! one of them fits.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use node::{Node, Port, Rank};
 use serde::Serialize;
 
-use super::sorter::Sorter;
 use crate::options::{count, from_0};
 use crate::program::WORD_BYTES;
 use crate::work;
@@ -63,16 +64,12 @@ impl Suspects {
             }
         }
     }
-}
-
-impl Sorter {
-    /// Sends a message of a step.
-    pub(super) async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
-        if let Some(misses) = self.suspects.touch_misses
-            && self.touched.insert(to.0 / CORES_OF_A_LINE)
+    /// A core's costs of a message to another one; `lines` are those of its table that it has read.
+    pub(super) fn touch(self, node: &Node, lines: &mut BTreeSet<u32>, to: Rank) {
+        if let Some(misses) = self.touch_misses
+            && lines.insert(to.0 / CORES_OF_A_LINE)
         {
             (0..misses).for_each(|_| work::load(node, CORES_OF_A_LINE as usize));
         }
-        self.steps.send(node, to, step, words).await;
     }
 }

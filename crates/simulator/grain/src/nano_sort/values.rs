@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use node::{Message, Node, Rank};
 
-use super::program::{FEW, MOST_WORDS};
+use super::limits::{FEW, MOST_WORDS};
 use super::sorter::{Sorter, TaggedKey, VALUES};
 use crate::bounds::Bounds;
 use crate::records::{VALUE_WORDS, store_value, sum_of, value_of};

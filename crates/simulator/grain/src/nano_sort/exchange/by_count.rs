@@ -21,7 +21,7 @@ use node::Node;
 
 use super::Buckets;
 use super::place::Place;
-use crate::nano_sort::program::MOST_WORDS;
+use crate::nano_sort::limits::MOST_WORDS;
 use crate::nano_sort::sorter::{BUCKETS, COUNTS, Level, OVER, RECEIVED, Sorter, TOTAL};
 use crate::work;
 

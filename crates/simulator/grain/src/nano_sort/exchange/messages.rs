@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use node::Rank;
 
-use crate::nano_sort::program::{FEW, MOST_WORDS};
+use crate::nano_sort::limits::{FEW, MOST_WORDS};
 use crate::nano_sort::sorter::TaggedKey;
 
 /// Entries of a nanoPU core's receive queue that buckets may take; the rest is for requests to
