@@ -260,10 +260,11 @@ fn part_view(part: &Part, line: &[u8]) -> KeyView {
         key => (key.len(), reading(part.code(), key)),
     });
     let is_decoded = length < inside.len();
-    let read = match is_decoded && !read.is_empty() {
+    let read = if is_decoded && !read.is_empty() {
         // Places in the decoded value say nothing about the line.
-        true => inside,
-        false => inside.start + read.start..inside.start + read.end,
+        inside
+    } else {
+        inside.start + read.start..inside.start + read.end
     };
     KeyView {
         key: None,
@@ -314,8 +315,9 @@ fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
 /// A value without the blanks around it, if it was found.
 fn trimmed(value: &[u8], found: bool) -> Range<usize> {
     let start = value.len() - value.trim_ascii_start().len();
-    match found {
-        true => start..start + value.trim_ascii().len(),
-        false => 0..0,
+    if found {
+        start..start + value.trim_ascii().len()
+    } else {
+        0..0
     }
 }

@@ -111,7 +111,9 @@ impl<'a> RankSort<'a> {
             None => Ok(None),
         };
         let mut range = self.keep_apart(agreement, begun).await?;
-        self.run_epochs(agreement, round, (exchanging, division.ranks), &mut range)
+        let exchange = self.exchange(round, exchanging, division.ranks, range.as_mut());
+        let exchange = exchange.await;
+        self.run_epochs(agreement, round, exchange, &mut range)
             .await?;
         Ok(range)
     }
@@ -164,38 +166,51 @@ impl<'a> RankSort<'a> {
         let mut range = agreement.agree(self.node, reopened.await).await?;
         let ranges = self.common.ranges.as_deref().unwrap_or_default();
         let ranges = self.parse_splitters(ranges)?;
-        self.run_epochs(agreement, round, (exchanging, ranges), &mut range)
+        let exchange = self.exchange(round, exchanging, ranges, range.as_mut());
+        let exchange = exchange.await;
+        self.run_epochs(agreement, round, exchange, &mut range)
             .await?;
         Ok(range)
     }
 
-    /// All epochs of a round, whose ranges are divided by `ranges`.
-    async fn run_epochs(
-        &mut self,
-        agreement: &mut Agreement,
+    /// The exchange of a round, whose ranges are divided by `ranges`.
+    async fn exchange(
+        &self,
         round: &Round,
-        (exchanging, ranges): (Exchanging, Splitters),
-        range: &mut Option<KeyRange<'a>>,
-    ) -> Result<(), Failure> {
-        let node = self.node;
+        exchanging: Exchanging,
+        ranges: Splitters,
+        range: Option<&mut KeyRange<'a>>,
+    ) -> Exchange {
         // No rank knows the last record of another.
         let ranges = if self.job.contents.is_unique() {
             ranges.undivided()
         } else {
             ranges
         };
-        let partitions = range.as_mut().and_then(|range| range.splitters.take());
+        let partitions = range.and_then(|range| range.splitters.take());
         let divided = (ranges, partitions.unwrap_or_else(|| Splitters::even(1)));
         let ports = self.ports.as_ref().expect("records are exchanged");
-        let mut exchange = Exchange::new(node, exchanging, ports, divided).await;
+        let mut exchange = Exchange::new(self.node, exchanging, ports, divided).await;
         if self.resume().is_some() {
             exchange.owners = Some(Arc::new(round.owners.clone()));
         }
+        exchange
+    }
+
+    /// All epochs of a round.
+    async fn run_epochs(
+        &mut self,
+        agreement: &mut Agreement,
+        round: &Round,
+        exchange: Exchange,
+        range: &mut Option<KeyRange<'a>>,
+    ) -> Result<(), Failure> {
+        let node = self.node;
         let mut idle = None;
         let range = match range {
             Some(range) => range,
             None => {
-                let run = self.run(self.idle_plan(Some(&exchanging))?, None);
+                let run = self.run(self.idle_plan(Some(&exchange.plan))?, None);
                 let spill = self.spill(&run.plan, Vec::new(), 0);
                 idle.insert(KeyRange::new(u32::MAX, run, spill))
             }

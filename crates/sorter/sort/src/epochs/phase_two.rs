@@ -120,7 +120,7 @@ impl KeyRange<'_> {
         };
         let again = self
             .distribution()
-            .sort_group(group, (&memory, &seams), stages)
+            .sort_group(group, &memory, &seams, stages)
             .await?;
         let contents = &*run.job.contents;
         run.output()
@@ -178,8 +178,10 @@ impl KeyRange<'_> {
                 run,
                 notes,
                 spill: &self.spill,
+                memory: &memory,
+                seams: &seams,
             };
-            let more = saved.write(group, end, (&memory, &seams), stages).await?;
+            let more = saved.write(group, end, stages).await?;
             again = again.max(more);
             done = end;
         }
@@ -195,6 +197,8 @@ struct Saved<'r, 'a> {
     run: &'r RunContext<'a>,
     notes: &'r mut Checkpoint,
     spill: &'r Spill,
+    memory: &'r Pools,
+    seams: &'r Seams,
 }
 
 impl Saved<'_, '_> {
@@ -204,7 +208,6 @@ impl Saved<'_, '_> {
         &mut self,
         group: Group,
         end: usize,
-        memory: (&Pools, &Seams),
         stages: &mut Vec<StageReport>,
     ) -> Result<u32, Failure> {
         let (node, output) = (self.run.node, self.run.output());
@@ -221,7 +224,8 @@ impl Saved<'_, '_> {
             run: &run,
             spill: self.spill.clone(),
         };
-        let again = sorting.sort_group(group, memory, stages).await?;
+        let again = sorting.sort_group(group, self.memory, self.seams, stages);
+        let again = again.await?;
         output
             .file(0)
             .sync(node)
@@ -232,7 +236,7 @@ impl Saved<'_, '_> {
             partitions: end,
             span,
             dropped: tally.repeated(),
-            left: memory.1.left(),
+            left: self.seams.left(),
         };
         self.run.tally.add(&tally, &*self.run.job.contents)?;
         self.notes.add_written(node, written).await?;

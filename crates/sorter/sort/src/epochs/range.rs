@@ -48,6 +48,8 @@ struct Fresh<'a> {
     copy: u32,
     /// Bytes of its records, estimated.
     expected: u64,
+    division: &'a Division,
+    exchanging: &'a Exchanging,
 }
 
 impl<'a> KeyRange<'a> {
@@ -72,12 +74,12 @@ impl<'a> RankSort<'a> {
         division: &Division,
         exchanging: &Exchanging,
     ) -> Result<KeyRange<'a>, Failure> {
-        let expected = division.share(self.parts.total());
         if let Some(resume) = self.resume() {
             return self
-                .begin_resumable(resume, (range, expected), division, exchanging)
+                .begin_resumable(resume, range, division, exchanging)
                 .await;
         }
+        let expected = division.share(self.parts.total());
         let output = self.unfinished.output.clone().expect("it was opened");
         let planning = self.planning(Some(&output), output.spill_directories(self.job));
         let plan = planning.prepare(expected, exchanging).await?;
@@ -97,7 +99,7 @@ impl<'a> RankSort<'a> {
     async fn begin_resumable(
         &self,
         resume: &Resume,
-        (range, expected): (u32, u64),
+        range: u32,
         division: &Division,
         exchanging: &Exchanging,
     ) -> Result<KeyRange<'a>, Failure> {
@@ -117,11 +119,12 @@ impl<'a> RankSort<'a> {
             site,
             range,
             copy,
-            expected,
+            expected: division.share(self.parts.total()),
+            division,
+            exchanging,
         };
         let mut made = vec![draft];
-        let begun = self.begin_files(&fresh, output, (division, exchanging), &mut made);
-        let begun = begun.await;
+        let begun = self.begin_files(&fresh, output, &mut made).await;
         if begun.is_err() {
             // No entry names these files yet.
             for path in made {
@@ -136,13 +139,12 @@ impl<'a> RankSort<'a> {
         &self,
         fresh: &Fresh<'_>,
         output: Output,
-        (division, exchanging): (&Division, &Exchanging),
         made: &mut Vec<PathBuf>,
     ) -> Result<KeyRange<'a>, Failure> {
         let (node, job, site) = (self.node, self.job, &fresh.site);
         let planning = self.planning(Some(&output), site.directories.clone());
-        exchanging.fits(job.resources.memory_bytes)?;
-        let plan = planning.plan(fresh.expected, Some(exchanging))?;
+        fresh.exchanging.fits(job.resources.memory_bytes)?;
+        let plan = planning.plan(fresh.expected, Some(fresh.exchanging))?;
         // All records wait on disk.
         let bytes = plan.input_bytes.unwrap_or(0);
         planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
@@ -151,7 +153,7 @@ impl<'a> RankSort<'a> {
         let stem = site.spill_stem(fresh.copy);
         let kinds = spill.keep(node, &stem).await?;
         made.extend(kept_paths(&site.directories, &kinds, &stem));
-        let partitions = division.partitions(&*job.contents, plan.buckets);
+        let partitions = fresh.division.partitions(&*job.contents, plan.buckets);
         let begun = Begun {
             partitions: partitions.elements().to_bytes(),
             chunk_bytes: plan.chunk_bytes,

@@ -35,14 +35,14 @@ use crate::files::output::Layout;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
 use crate::passes::report::{Outcome, add_up};
-use crate::passes::wiring::{Pools, RunContext};
+use crate::passes::wiring::{Dividing, Pools, RunContext};
 use crate::records::block::Chunk;
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::{Ledger, Partition};
 use crate::stages::{
-    Chain, Loader, PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, load,
-    reload, spill,
+    Loader, PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, load, reload,
+    spill,
 };
 use units::amount;
 
@@ -115,7 +115,8 @@ impl DistributionSort<'_> {
     pub(crate) async fn sort_group(
         &self,
         group: Group,
-        (memory, seams): (&Pools, &Seams),
+        memory: &Pools,
+        seams: &Seams,
         stages: &mut Vec<StageReport>,
     ) -> Result<u32, Failure> {
         let Group {
@@ -267,12 +268,15 @@ impl DistributionSort<'_> {
             out: blocks.clone(),
         };
         pipeline.stage(node, StageName::Reloader, 1, sharing(reloader, reload));
-        let chunks = run.start_distributors(
-            &mut pipeline,
-            (&splitters, &Tally::default(), false),
+        let dividing = Dividing {
             blocks,
-            (&memory.chunks, &memory.chunks),
-        );
+            splitters: &splitters,
+            from: &memory.chunks,
+            to: &memory.chunks,
+            tally: &Tally::default(),
+            drops_repeats: false,
+        };
+        let chunks = run.start_distributors(&mut pipeline, dividing);
         let distributed = Distributed {
             splitters,
             chunks,
@@ -305,46 +309,43 @@ impl DistributionSort<'_> {
             .collect();
         let tokens = pipeline.owns(Tokens::new(node, "write tokens", all_tokens));
         let chains = directories.map(|_| pipeline.owns(Queue::new(node, "chains", each, 1)));
-        let chains: Vec<Queue<Chain>> = chains.collect();
         let buffers = PartitionBuffers {
             splitters,
             chunks,
             limits: spilled_beside.map_or(limits, |staying| limits.beside(staying)),
             keeps: spilled_beside.is_none(),
             positions,
-            tokens: tokens.clone(),
-            out: chains.clone(),
+            tokens,
+            out: chains.collect(),
             ledger: ledger.clone(),
             chunk_bytes: plan.chunk_bytes,
             tuner: self.run.tuner.clone(),
         };
-        pipeline.stage(node, StageName::PartitionBuffers, 1, sharing(buffers, hold));
-        self.start_spillers(&mut pipeline, chains, (&tokens, &ledger), memory);
+        pipeline.stage(
+            node,
+            StageName::PartitionBuffers,
+            1,
+            sharing(buffers.clone(), hold),
+        );
+        self.start_spillers(&mut pipeline, &buffers, memory);
         let mut stages = Vec::new();
         add_up(&mut stages, pipeline.join(node).await?);
         Ok((ledger.take(node).await, stages))
     }
 
-    /// Starts the spillers of each temporary directory, which write its `chains`.
-    fn start_spillers(
-        &self,
-        pipeline: &mut Pipeline,
-        chains: Vec<Queue<Chain>>,
-        (tokens, ledger): (&Tokens, &Ledger),
-        memory: &Pools,
-    ) {
+    /// Starts the spillers of each temporary directory, which write what `buffers` hand out.
+    fn start_spillers(&self, pipeline: &mut Pipeline, buffers: &PartitionBuffers, memory: &Pools) {
         let (node, dials) = (self.run.node, &self.run.dials);
-        let spilling = self.run.plan.spilling;
-        let spillers = spilling.map_or(0, |spilling| spilling.spillers);
-        for chains in chains {
+        let spillers = self.run.plan.spilling.map_or(0, |it| it.spillers);
+        for chains in &buffers.out {
             let spiller = Spiller {
                 contents: self.run.job.contents.clone(),
-                chains,
-                tokens: tokens.clone(),
+                chains: chains.clone(),
+                tokens: buffers.tokens.clone(),
                 spill: pipeline.owns(self.spill.clone()),
                 depth: dials.spillers.clone(),
                 pool: memory.chunks.clone(),
-                ledger: ledger.clone(),
+                ledger: buffers.ledger.clone(),
             };
             let stage = dials.stage(StageName::Spiller, spillers, 0);
             let stage = stage.dial("depth", &dials.spillers);

@@ -18,7 +18,7 @@ use node::{BulkPort, MessagePort, Node, Pool, Posted, Queue, Tokens};
 use pipeline::{Failure, Pipeline, sharing};
 
 use crate::job::ExchangeKind;
-use crate::passes::wiring::{Pools, RunContext};
+use crate::passes::wiring::{Dividing, Pools, RunContext};
 use crate::plan::{Exchanging, window};
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::Contents;
@@ -143,13 +143,15 @@ impl Exchange {
         };
         let came = link.start(pipeline, outgoing, &received, run.plan.read_queue());
         let partitions = pipeline.owns(self.partitions.clone());
-        let from_others = (&received, &memory.chunks);
-        let chunks = run.start_distributors(
-            pipeline,
-            (&partitions, &run.tally, false),
-            came,
-            from_others,
-        );
+        let dividing = Dividing {
+            blocks: came,
+            splitters: &partitions,
+            from: &received,
+            to: &memory.chunks,
+            tally: &run.tally,
+            drops_repeats: false,
+        };
+        let chunks = run.start_distributors(pipeline, dividing);
         Ok((partitions, chunks))
     }
 }

@@ -151,7 +151,7 @@ impl MergeSort<'_> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let mut pipeline = Pipeline::new(&run.job.control);
         let Memory { loaded, written } = self.memory(&pipeline)?;
-        let shelf = pipeline.owns(Shelf::new(node));
+        let shelf = pipeline.owns(Shelf::new(node, Arc::clone(&run.job.contents)));
         let sorter = LoadSorter {
             contents: Arc::clone(&run.job.contents),
             loads: self.start_loads(&mut pipeline, &loaded, &shelf),

@@ -41,6 +41,18 @@ pub(crate) struct Pools {
     pub seams: Pool,
 }
 
+/// The blocks that distributors divide, and how.
+pub(crate) struct Dividing<'a> {
+    pub blocks: Queue<Block>,
+    pub splitters: &'a Posted<Splitters>,
+    /// The pool of the blocks.
+    pub from: &'a Pool,
+    /// The pool of the chunks.
+    pub to: &'a Pool,
+    pub tally: &'a Tally,
+    pub drops_repeats: bool,
+}
+
 impl Pools {
     /// These pools for another pipeline, which closes them if it fails.
     pub(crate) fn of(&self, pipeline: &Pipeline) -> Pools {
@@ -186,14 +198,15 @@ impl<'a> RunContext<'a> {
             tally: self.tally.clone(),
         });
         self.start_readers(pipeline, memory, (blocks.clone(), sampler));
-        let from_units = (&memory.units, &memory.chunks);
-        let drops = self.job.resume.is_none();
-        self.start_distributors(
-            pipeline,
-            (splitters, &self.tally, drops),
+        let dividing = Dividing {
             blocks,
-            from_units,
-        )
+            splitters,
+            from: &memory.units,
+            to: &memory.chunks,
+            tally: &self.tally,
+            drops_repeats: self.job.resume.is_none(),
+        };
+        self.start_distributors(pipeline, dividing)
     }
 
     /// Number of readers, and of spare ones. A pipe has one, which reads a unit at a time.
@@ -242,14 +255,11 @@ impl<'a> RunContext<'a> {
         pipeline.start(node, stage, sharing(reader, read));
     }
 
-    /// Starts the distributors, from blocks in buffers of pool `from` to chunks in buffers of pool
-    /// `to`. They drop repeats if that is asked for.
+    /// Starts the distributors. Returns the chunks that they fill.
     pub(crate) fn start_distributors(
         &self,
         pipeline: &mut Pipeline,
-        (splitters, tally, drops_repeats): (&Posted<Splitters>, &Tally, bool),
-        blocks: Queue<Block>,
-        (from, to): (&Pool, &Pool),
+        dividing: Dividing<'_>,
     ) -> Queue<Vec<Chunk>> {
         let (node, plan) = (self.node, &self.plan);
         let full = pipeline.owns(Queue::new(
@@ -261,10 +271,10 @@ impl<'a> RunContext<'a> {
         let distributor = Distributor {
             part_bytes: plan.read_bytes,
             contents: Arc::clone(&self.job.contents),
-            splitters: splitters.clone(),
-            blocks,
-            pool: from.clone(),
-            chunks: to.clone(),
+            splitters: dividing.splitters.clone(),
+            blocks: dividing.blocks,
+            pool: dividing.from.clone(),
+            chunks: dividing.to.clone(),
             shape: plan.chunk_shape(),
             limit: plan
                 .spilling
@@ -272,8 +282,8 @@ impl<'a> RunContext<'a> {
                 .then_some(self.job.resources.memory_bytes),
             shares: None,
             out: full.clone(),
-            tally: tally.clone(),
-            drops_repeats,
+            tally: dividing.tally.clone(),
+            drops_repeats: dividing.drops_repeats,
             owners: None,
         };
         // The cost of beginning a block depends on how large readers make them.

@@ -23,6 +23,7 @@ use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
 #[derive(Clone)]
 pub(crate) struct Shelf {
     shared: Arc<Guarded<State>>,
+    contents: Arc<dyn Contents>,
 }
 
 /// The first and the last record of a load; empty if records are only counted.
@@ -51,19 +52,15 @@ struct State {
 }
 
 impl Shelf {
-    pub(crate) fn new(node: &Node) -> Shelf {
+    pub(crate) fn new(node: &Node, contents: Arc<dyn Contents>) -> Shelf {
         Shelf {
+            contents,
             shared: Arc::new(Guarded::new(node, "sorted loads", State::default())),
         }
     }
 
-    pub(crate) async fn add(
-        &self,
-        node: &Node,
-        contents: &dyn Contents,
-        (number, load): (u64, SortedLoad),
-        ends: Ends,
-    ) {
+    pub(crate) async fn add(&self, node: &Node, number: u64, load: SortedLoad, ends: Ends) {
+        let contents = &*self.contents;
         self.shared
             .change(node, |state| {
                 state.in_memory.insert(number, load);

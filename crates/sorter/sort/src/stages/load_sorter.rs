@@ -66,10 +66,7 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
             bucket,
             order: workspace.take_order(),
         };
-        sorter
-            .shelf
-            .add(&worker.node, contents, (number, load), ends)
-            .await;
+        sorter.shelf.add(&worker.node, number, load, ends).await;
         worker.did(bytes as usize);
     }
     sorter.tally.add_in(read);

@@ -52,13 +52,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         worker.node.work(Work::Sort {
             records: came.records,
         });
-        let first_row = match &sorter.placing {
-            Some(placing) => {
-                let sorted = (&mut bucket, &workspace);
-                place(worker, sorter, placing, sorted, dropped).await?
-            }
-            None => 0,
-        };
+        let first_row = place(worker, sorter, &mut bucket, &workspace, dropped).await?;
         if let Some(turn) = &sorter.turn {
             worker.hold(turn.wait(&worker.node, begin)).await?;
         }
@@ -79,15 +73,18 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
     Ok(())
 }
 
-/// Gives a bucket its place, behind the records that are left of those before. Returns its first
-/// row: one with the keys of the last record before is dropped, too.
+/// Gives a bucket its place, behind the records that are left of those before, where records are
+/// dropped. Returns its first row: one with the keys of the last record before is dropped, too.
 async fn place(
     worker: &Worker,
     sorter: &Sorter,
-    placing: &Placing,
-    (bucket, workspace): (&mut Bucket, &Workspace),
+    bucket: &mut Bucket,
+    workspace: &Workspace,
     mut dropped: Sum,
 ) -> Result<usize, Failure> {
+    let Some(placing) = &sorter.placing else {
+        return Ok(0);
+    };
     let contents = &*sorter.contents;
     let came = bucket.first.bytes;
     let next = came + bucket.size.bytes;

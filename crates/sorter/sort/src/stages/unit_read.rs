@@ -257,9 +257,10 @@ impl Rest {
         let delimiter = framing.records().delimiter().expect("a line");
         let mut most = limit.min(FIRST_READ_BYTES.max(2 * self.read as u64));
         loop {
-            let (block, ends) = self
-                .read_front(node, file, buffer, (most, delimiter))
-                .await?;
+            let unit = self.unit(most);
+            let read = InFlight::submit(node, file.clone(), unit, buffer);
+            let mut block = read.wait(node, Framing::fixed(1)).await?.block;
+            let ends = self.ends_in(&mut block, unit, delimiter);
             // A delimiter that the file's last line lacks is beyond the bytes that were asked for.
             if ends && block.size.bytes <= limit {
                 return Ok(block);
@@ -278,15 +279,9 @@ impl Rest {
         }
     }
 
-    /// Reads at most so many bytes of the line. Returns it, and whether it ends in them.
-    async fn read_front(
-        &self,
-        node: &Node,
-        file: &File,
-        buffer: Buffer,
-        (most, delimiter): (u64, u8),
-    ) -> Result<(Block, bool), Failure> {
-        let unit = ReadUnit {
+    /// A read of at most so many bytes of the line.
+    fn unit(&self, most: u64) -> ReadUnit {
+        ReadUnit {
             input: 0,
             offset: self.offset,
             header_bytes: 0,
@@ -295,14 +290,16 @@ impl Rest {
             position: self.position,
             is_whole: true,
             is_open: false,
-        };
-        let read = InFlight::submit(node, file.clone(), unit, buffer);
-        let mut block = read.wait(node, Framing::fixed(1)).await?.block;
+        }
+    }
+
+    /// Cuts a block that was read to the line, if it ends there; returns whether it does.
+    fn ends_in(&self, block: &mut Block, unit: ReadUnit, delimiter: u8) -> bool {
         let line = block.range();
         let end = match memchr::memchr(delimiter, &block.buffer.bytes()[line.clone()]) {
             Some(before) => Some(before + 1),
             None if self.offset + unit.bytes as u64 == self.file_bytes => {
-                Some(complete(&mut block, line, delimiter))
+                Some(complete(block, line, delimiter))
             }
             None => None,
         };
@@ -310,7 +307,7 @@ impl Rest {
             records: 0,
             bytes: end.unwrap_or(0) as u64,
         };
-        Ok((block, end.is_some()))
+        end.is_some()
     }
 }
 

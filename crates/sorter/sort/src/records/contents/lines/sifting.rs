@@ -143,12 +143,11 @@ fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
     let mut before = newlines(&rows[..kept]);
     let begins = left_out.ranges.iter().skip(1).map(|(next, _)| next.start);
     for ((row, is_blank), next) in left_out.ranges.iter().zip(begins.chain([all.len()])) {
-        match is_blank {
-            true => aside.blank.bytes += row.len() as u64,
-            false => {
-                aside.stretches.push((row.len(), before));
-                aside.rows.extend_from_slice(&rows[row.clone()]);
-            }
+        if *is_blank {
+            aside.blank.bytes += row.len() as u64;
+        } else {
+            aside.stretches.push((row.len(), before));
+            aside.rows.extend_from_slice(&rows[row.clone()]);
         }
         before += newlines(&rows[row.start..next]);
         rows.copy_within(row.end..next, kept);
