@@ -1,20 +1,18 @@
 //! Errors of jobs and experiments.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use terminal::ending::failure::CliFailure;
 
 use machine::{ProfileError, RunError, SetupError};
-use thiserror::Error;
 
 /// Why a job or an experiment has no result.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabError {
     /// An option is wrong.
-    #[error("{0}")]
     Usage(String),
     /// A file cannot be read, written or understood.
-    #[error("{}: {why}", path.display())]
     File {
         /// Its path, or the name of the experiment.
         path: PathBuf,
@@ -22,7 +20,6 @@ pub enum LabError {
         why: String,
     },
     /// A file of an experiment has a mistake.
-    #[error("{}: {mistake}", path.display())]
     Mistake {
         /// Its path, or the name of the experiment.
         path: PathBuf,
@@ -30,7 +27,6 @@ pub enum LabError {
         mistake: Mistake,
     },
     /// A machine does not exist, or its file is wrong.
-    #[error("{error}")]
     Profile {
         /// Its name or file as given.
         machine: PathBuf,
@@ -38,7 +34,6 @@ pub enum LabError {
         error: ProfileError,
     },
     /// This computer cannot start a thread per core.
-    #[error("cannot start {cores} threads: {cause}; ask for fewer --cores or raise ulimit -u")]
     NoThreads {
         /// Number of threads that were asked for.
         cores: u32,
@@ -46,7 +41,6 @@ pub enum LabError {
         cause: String,
     },
     /// One of many runs has failed.
-    #[error("{run}: {error}")]
     Among {
         /// Its program, options and seed.
         run: String,
@@ -54,11 +48,41 @@ pub enum LabError {
         error: Box<LabError>,
     },
     /// The machine cannot run the program.
-    #[error("{0}")]
-    Setup(#[from] SetupError),
+    Setup(SetupError),
     /// A run has begun and did not end.
-    #[error("{0}")]
-    Run(#[from] RunError),
+    Run(RunError),
+}
+
+impl fmt::Display for LabError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabError::Usage(message) => out.write_str(message),
+            LabError::File { path, why } => write!(out, "{}: {why}", path.display()),
+            LabError::Mistake { path, mistake } => write!(out, "{}: {mistake}", path.display()),
+            LabError::Profile { error, .. } => error.fmt(out),
+            LabError::NoThreads { cores, cause } => write!(
+                out,
+                "cannot start {cores} threads: {cause}; ask for fewer --cores or raise ulimit -u"
+            ),
+            LabError::Among { run, error } => write!(out, "{run}: {error}"),
+            LabError::Setup(error) => error.fmt(out),
+            LabError::Run(error) => error.fmt(out),
+        }
+    }
+}
+
+impl Error for LabError {}
+
+impl From<SetupError> for LabError {
+    fn from(error: SetupError) -> LabError {
+        LabError::Setup(error)
+    }
+}
+
+impl From<RunError> for LabError {
+    fn from(error: RunError) -> LabError {
+        LabError::Run(error)
+    }
 }
 
 impl LabError {

@@ -14,30 +14,19 @@
 //! The crate knows no simulator. A [`Figure`] is plain data, so results can be kept as JSON and
 //! drawn later.
 
-mod axis;
-mod chart;
-mod claims;
-mod data;
-#[cfg(test)]
+#[cfg(all(test, feature = "page"))]
 mod example;
 mod figure;
-mod grid;
-mod labels;
+#[cfg(feature = "page")]
 mod page;
-mod path;
-mod picture;
-mod plane;
-mod section;
-mod sign;
-mod stages;
+mod plain;
 mod standing;
-mod text;
-mod tree;
 
 pub use figure::{
     Axis, Breakdown, Chart, Check, Claim, Figure, Grid, Link, Mark, Outcome, Path, PathStage,
     Picture, Point, Reading, Scale, Series, SetBy, Size, Spread, StageSpread, Tree,
 };
+#[cfg(feature = "page")]
 pub use page::{About, page};
+pub use plain::plain;
 pub use standing::{Standing, tallies};
-pub use text::plain;

@@ -16,11 +16,26 @@
 //! Drawings have signs and ticks only. Titles, names of axes and legends are text of the page,
 //! which wraps and so covers nothing, however long it is.
 
-use crate::figure::{Figure, Size};
-use crate::text::{Anchors, escaped, paragraph};
-use crate::{claims, section};
+mod axis;
+mod chart;
+mod claims;
+mod data;
+mod grid;
+mod labels;
+mod path;
+mod picture;
+mod plane;
+mod section;
+mod sign;
+mod stages;
+mod text;
+mod tree;
 
-const STYLE: &str = include_str!("style.css");
+use crate::figure::{Figure, Size};
+use crate::page::text::{Anchors, escaped, paragraph};
+use crate::page::{claims, section};
+
+const STYLE: &str = include_str!("page/style.css");
 
 const TITLE: &str = "NanoSort, simulated by Gristmill";
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::figure::{Claim, Outcome, SetBy};
+use crate::figure::{Claim, Grid, Outcome, Reading, SetBy};
 
 /// The standing of a statement, for one reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +92,25 @@ pub fn tallies<'c>(claims: impl Iterator<Item = &'c Claim>) -> Vec<String> {
     whose.into_iter().map(told).collect()
 }
 
-#[cfg(test)]
+impl Reading {
+    /// Number of claims that it meets.
+    pub fn met(&self) -> usize {
+        let met = |claim: &&Claim| claim.outcome == Outcome::Met;
+        self.claims.iter().filter(met).count()
+    }
+}
+
+impl Grid {
+    /// Orders the readings: most claims met, then least distance.
+    pub fn rank(&mut self) {
+        self.readings.sort_by(|one, other| {
+            let met = other.met().cmp(&one.met());
+            met.then(one.off.total_cmp(&other.off))
+        });
+    }
+}
+
+#[cfg(all(test, feature = "page"))]
 mod tests {
     use super::*;
     use crate::example;

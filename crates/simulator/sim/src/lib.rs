@@ -56,6 +56,7 @@
 //! system, so that a seed decides every tick.
 
 pub mod command;
+#[cfg(feature = "experiments")]
 pub mod experiments;
 pub mod prelude;
 

@@ -1,9 +1,9 @@
 //! The section of a figure.
 
 use crate::figure::{Breakdown, Chart, Figure, Size};
-use crate::picture::{self, Cells};
-use crate::text::{escaped, paragraph};
-use crate::{chart, claims, grid, path, stages, tree};
+use crate::page::picture::{self, Cells};
+use crate::page::text::{escaped, paragraph};
+use crate::page::{chart, claims, grid, path, stages, tree};
 
 /// The section; `link` is its anchor. The title of a figure that `is_alone` is that of the page.
 pub(crate) fn section(figure: &Figure, link: &str, is_alone: bool) -> String {

@@ -10,7 +10,7 @@
 //! A linear axis begins at zero. Zero and negative values have no place on a log axis.
 
 use crate::figure::{Axis, Scale};
-use crate::text::{grouped, number, with_power};
+use crate::page::text::{grouped, number, with_power};
 
 /// Larger values, and on a log axis those below its inverse, would overflow the margins.
 const MOST: f64 = 1e250;

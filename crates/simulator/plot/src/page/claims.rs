@@ -1,8 +1,8 @@
 //! Tables of claims: one of all figures, and one per figure with reasons and notes.
 
 use crate::figure::{Claim, Figure};
+use crate::page::text::{escaped, number, paragraph};
 use crate::standing::tallies;
-use crate::text::{escaped, number, paragraph};
 
 const HEAD: [&str; 6] = ["claim", "paper", "ours", "deviation", "set by", "outcome"];
 

@@ -6,11 +6,11 @@
 //!                 |-[---|--]----|       o           hollow: time waited in it
 //! ```
 
-use crate::axis::{Span, Tick};
-use crate::data;
 use crate::figure::{Axis, Scale, StageSpread};
-use crate::plane::{Plane, Scaled};
-use crate::text::{escaped, number};
+use crate::page::axis::{Span, Tick};
+use crate::page::data;
+use crate::page::plane::{Plane, Scaled};
+use crate::page::text::{escaped, number};
 
 /// Red, green and blue, 0 to 255.
 pub(crate) type Colour = [u8; 3];

@@ -14,11 +14,11 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::axis::{Span, Tick, quarters};
 use crate::figure::{Path, Picture};
-use crate::path;
-use crate::plane::{Plane, Scaled};
-use crate::stages::{colour, told};
+use crate::page::axis::{Span, Tick, quarters};
+use crate::page::path;
+use crate::page::plane::{Plane, Scaled};
+use crate::page::stages::{colour, told};
 
 /// Height of the raster, in units of the drawing.
 const RASTER_HEIGHT: f64 = 250.0;

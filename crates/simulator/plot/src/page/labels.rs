@@ -5,7 +5,7 @@
 //! label is placed: the points get numbers instead, which are shorter, and the legend explains
 //! them.
 
-use crate::plane::{LETTER, width_of};
+use crate::page::plane::{LETTER, width_of};
 
 /// Left, top, right and bottom of a part of the drawing that is in use.
 pub(crate) type Taken = [f64; 4];

@@ -3,27 +3,9 @@
 //! A paper leaves choices open. Here each combination of them is judged by all claims, so that a
 //! reading is chosen by what it meets and misses altogether.
 
-use crate::claims::terms;
-use crate::figure::{Claim, Grid, Outcome, Reading};
-use crate::text::{escaped, number};
-
-impl Reading {
-    /// Number of claims that it meets.
-    pub fn met(&self) -> usize {
-        let met = |claim: &&Claim| claim.outcome == Outcome::Met;
-        self.claims.iter().filter(met).count()
-    }
-}
-
-impl Grid {
-    /// Orders the readings: most claims met, then least distance.
-    pub fn rank(&mut self) {
-        self.readings.sort_by(|one, other| {
-            let met = other.met().cmp(&one.met());
-            met.then(one.off.total_cmp(&other.off))
-        });
-    }
-}
+use crate::figure::{Claim, Grid, Reading};
+use crate::page::claims::terms;
+use crate::page::text::{escaped, number};
 
 /// The table, and what its columns claim.
 pub(crate) fn grid(grid: &Grid) -> String {
@@ -75,6 +57,7 @@ fn row(reading: &Reading) -> String {
 mod tests {
     use super::*;
     use crate::example;
+    use crate::figure::Outcome;
 
     fn claim(ours: f64, is_met: bool) -> Claim {
         let outcome = if is_met {

@@ -1,7 +1,7 @@
 //! Signs of points: a colour and a shape per series, so that colour alone never matters.
 
-use crate::labels::SIGN;
-use crate::text::escaped;
+use crate::page::labels::SIGN;
+use crate::page::text::escaped;
 
 /// Number of series colours in the style sheet (Okabe and Ito's, safe for colour-blind readers).
 const COLOURS: usize = 7;

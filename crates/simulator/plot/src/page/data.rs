@@ -1,8 +1,8 @@
 //! Tables of the drawn values, closed at first to keep the page short.
 
-use crate::chart::at;
 use crate::figure::{Chart, StageSpread};
-use crate::text::{escaped, number};
+use crate::page::chart::at;
+use crate::page::text::{escaped, number};
 
 /// Names of a stage's quantiles.
 pub(crate) const SPREAD: [&str; 6] = ["min", "p25", "p50", "p75", "p99", "max"];

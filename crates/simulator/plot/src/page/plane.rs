@@ -10,8 +10,8 @@
 //!
 //! The names of the axes are text of the page around the drawing, where they can wrap.
 
-use crate::axis::{Span, Tick};
-use crate::text::{escaped, text_at};
+use crate::page::axis::{Span, Tick};
+use crate::page::text::{escaped, text_at};
 
 /// Width of a drawing. The page shows it between 340 and 640 pixels wide.
 pub(crate) const WIDTH: f64 = 480.0;

@@ -1,8 +1,8 @@
 //! The critical path of a run: a line over the picture of all cores, and a table by stage and kind.
 
 use crate::figure::Path;
-use crate::plane::Plane;
-use crate::text::{escaped, number};
+use crate::page::plane::Plane;
+use crate::page::text::{escaped, number};
 
 /// Draws the path over a raster of `cores` cores that ends at `end_us`.
 pub(crate) fn draw(path: &Path, plane: &mut Plane, cores: u32, end_us: f64) {

@@ -10,8 +10,8 @@
 use std::fmt::Write;
 
 use crate::figure::{Link, Tree};
-use crate::plane::WIDTH;
-use crate::text::escaped;
+use crate::page::plane::WIDTH;
+use crate::page::text::escaped;
 
 /// Most height of a level, in units of the drawing.
 const LEVEL: f64 = 40.0;

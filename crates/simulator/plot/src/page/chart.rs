@@ -11,13 +11,13 @@
 //!   > values                     a table, closed at first
 //! ```
 
-use crate::axis::Span;
-use crate::data;
 use crate::figure::{Axis, Chart, Mark, Point, Series};
-use crate::labels::{self, SIGN, Taken, square};
-use crate::plane::{Plane, Scaled};
-use crate::sign::{self, Sign};
-use crate::text::{escaped, number, paragraph, text_at};
+use crate::page::axis::Span;
+use crate::page::data;
+use crate::page::labels::{self, SIGN, Taken, square};
+use crate::page::plane::{Plane, Scaled};
+use crate::page::sign::{self, Sign};
+use crate::page::text::{escaped, number, paragraph, text_at};
 
 /// Height of the frame, in units of the drawing.
 const FRAME_HEIGHT: f64 = 270.0;
