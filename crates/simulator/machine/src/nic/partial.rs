@@ -48,6 +48,8 @@ impl Partial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::packet::Kind;
+    use crate::schedule::Ticks;
 
     /// The first try of a segment may arrive behind the whole message, and is known only if the
     /// message counts as sent again, whichever segment came last.

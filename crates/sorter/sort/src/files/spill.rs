@@ -28,15 +28,13 @@ use pipeline::Failure;
 
 use crate::files::sweep::sweep;
 use crate::files::temporary::Temporary;
+use crate::files::text_file::PRIVATE;
 use crate::job::{IoChoice, Pack};
 use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
 pub(crate) use kept::{is_kind, kept_paths};
 use log::{Logs, Taken};
 use packing::{ChunkPacking, Form};
 pub(crate) use place::{BLOCK_BITS, Extent, FILE_BITS, Slot, Stamps, packed_unit};
-
-/// Only the owner reads spill files.
-const MODE: u32 = 0o600;
 
 /// Number of files in a directory that cannot have holes: an eighth of the spilled data takes space
 /// longer than necessary, and eight places to write to are still few.
@@ -76,14 +74,11 @@ impl Spill {
         io: IoChoice,
         expected: u64,
     ) -> Spill {
-        let how = Open::Create {
-            direct: io != IoChoice::Buffered,
-            mode: MODE,
-        };
+        let (direct, mode) = (io != IoChoice::Buffered, PRIVATE);
         let shared = Arc::new(Guarded::new(node, "spill files", State::default()));
         Spill {
             directories: Arc::new(directories),
-            how,
+            how: Open::Create { direct, mode },
             expected,
             limit: None,
             packing: ChunkPacking::new(Pack::Never),
