@@ -25,7 +25,6 @@ use std::io;
 use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
-
 use record::rows::{BadRow, RowCheck};
 use record::{Comparison, FieldOrder, LineOrder, Ties};
 
@@ -384,12 +383,12 @@ impl Contents for Lines {
 
     #[inline]
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
-        match self.unique {
-            false => self.order.compare(a, b).is_le(),
-            // Without a last resort nothing but keys tells them apart.
-            true if self.order.ties() == Ties::Position => self.order.compare(a, b).is_lt(),
-            true => self.order.compare(a, b).is_lt() && !self.keys_equal(a, b),
+        let order = self.order.compare(a, b);
+        if !self.unique {
+            return order.is_le();
         }
+        // Without a last resort nothing but keys tells them apart.
+        order.is_lt() && (self.order.ties() == Ties::Position || !self.keys_equal(a, b))
     }
 }
 
