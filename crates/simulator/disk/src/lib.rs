@@ -339,9 +339,8 @@ impl Shared {
 
     /// Counts an operation, which may be one that fails.
     fn count(&self) -> io::Result<()> {
-        self.faults
-            .next()
-            .map_or(Ok(()), |fault| Err(fault.error()))
+        let fault = self.faults.next();
+        fault.map_or(Ok(()), |fault| Err(fault.error()))
     }
 
     fn sync(&self, inode: &Inode, host: u32) {
