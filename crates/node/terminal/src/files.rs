@@ -58,6 +58,9 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 /// Refuses to write a file over another that the command reads or writes. `written` are the files
 /// that it writes beside its output, each with the word for it; `others` are all files that it reads,
 /// and its output. A pipe or a device loses nothing.
+///
+/// # Errors
+/// When one of the files that are written is another of them all, or has the name of a temporary file.
 pub fn keep_apart(
     written: &[(&str, &Path)],
     others: &[impl AsRef<Path>],
@@ -103,6 +106,9 @@ fn is_same_file(a: &Stat, b: &Stat) -> bool {
 }
 
 /// Writes a file. An open descriptor (`/dev/fd/3`) is written on where it stands.
+///
+/// # Errors
+/// When it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match node_real::open_descriptor(path)? {
         Some(open) => File::from(open).write_all(bytes),

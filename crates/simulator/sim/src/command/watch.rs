@@ -15,6 +15,9 @@ use terminal::text;
 use units::grouped;
 
 /// Lets a signal stop the runs from now on.
+///
+/// # Errors
+/// When signals cannot be watched.
 pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
     // Threads cannot be stopped: the process ends at once.
     let grace = if matches!(place, Place::Threads) {
@@ -26,6 +29,9 @@ pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliF
 }
 
 /// The same, before the place of the runs is known: work that does not react ends after the grace.
+///
+/// # Errors
+/// When signals cannot be watched.
 pub fn stop_within(grace: Duration, observer: &Observer) -> Result<Caught, CliFailure> {
     let observer = observer.clone();
     signals::watch(grace, move |_| observer.stop(), || {})
@@ -33,6 +39,9 @@ pub fn stop_within(grace: Duration, observer: &Observer) -> Result<Caught, CliFa
 
 /// Runs it with progress until it ends or a signal ends it. A run that ends after a signal counts
 /// as stopped, since its check does not react to signals.
+///
+/// # Errors
+/// That of the runs, or that a signal ended them.
 pub fn watched<T>(
     observer: &Observer,
     caught: &Caught,
