@@ -33,7 +33,6 @@ mod tree;
 
 use crate::figure::{Figure, Size};
 use crate::page::text::{Anchors, escaped, paragraph};
-use crate::page::{claims, section};
 
 const STYLE: &str = include_str!("page/style.css");
 

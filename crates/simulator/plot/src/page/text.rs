@@ -1,5 +1,6 @@
 //! Text of the page: escaped words, readable numbers, names of links.
 
+use crate::plain::plain;
 use std::collections::BTreeSet;
 
 /// The text for an element, or for an attribute in double quotes. Characters that XML forbids, such
