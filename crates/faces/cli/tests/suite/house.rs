@@ -31,7 +31,15 @@ const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
             ),
             (
                 "gristmill",
-                &["units", "record", "node", "node-real", "pipeline", "sort"],
+                &[
+                    "codec",
+                    "units",
+                    "record",
+                    "node",
+                    "node-real",
+                    "pipeline",
+                    "sort",
+                ],
             ),
             ("c", &["gristmill"]),
         ],

@@ -18,41 +18,42 @@ const LARGEST_CIRCLE: usize = 4;
 const OWN_CIRCLES: [(&str, usize); 2] = [("node", 4), ("lab", 10)];
 
 /// The most lines of each crate, without those of tests.
-const LINES: [(&str, usize); 24] = [
+const LINES: [(&str, usize); 25] = [
     ("units", 200),
     ("node", 3900),
     ("codec", 1350),
     ("node-real", 2750),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_000),
+    ("record", 10_050),
     ("kernel", 3700),
     ("pipeline", 1900),
-    ("sort", 30_450),
+    ("sort", 29_900),
     ("gristmill", 2500),
     ("c", 1200),
     ("disk", 1600),
     ("machine", 12_450),
     ("grain", 9750),
     ("plot", 2850),
-    ("lab", 7950),
+    ("lab", 7550),
     ("sim", 2500),
     ("hostile", 3800),
-    ("bench", 6750),
+    ("bench", 6350),
+    ("rehearsal", 50),
     ("host", 1100),
     ("simulated-sort", 1250),
-    ("cli", 5950),
+    ("cli", 5800),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 120_100;
+const ALL_LINES: usize = 118_700;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
-const TUPLE_PARAMETERS: usize = 3;
+const TUPLE_PARAMETERS: usize = 4;
 
 /// Packages in `Cargo.lock`, ours included.
-const PACKAGES: usize = 280;
+const PACKAGES: usize = 232;
 
 /// The files of a crate without those of tests, each with its code.
 fn files(room: &str) -> knots::Files {
