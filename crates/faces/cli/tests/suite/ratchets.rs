@@ -13,10 +13,6 @@ use crate::knots;
 /// The most files of a crate that may import each other in a circle.
 const LARGEST_CIRCLE: usize = 4;
 
-/// Crates with a number of their own. In `node`, a backend, its handle and what waits for it know each
-/// other. `lab` still has to be untied.
-const OWN_CIRCLES: [(&str, usize); 2] = [("node", 4), ("lab", 10)];
-
 /// The most lines of each crate, without those of tests.
 const LINES: [(&str, usize); 25] = [
     ("units", 200),
@@ -67,11 +63,9 @@ fn files_import_each_other_one_way() {
     for (_, room, _) in rooms() {
         let graph = knots::graph_of_files(&files(room));
         let circle = knots::largest(&graph);
-        let own = OWN_CIRCLES.iter().find(|(it, _)| *it == room);
-        let most = own.map_or(LARGEST_CIRCLE, |(_, most)| *most);
         assert!(
-            circle.len() <= most,
-            "{room} has a circle of {} files, {most} at most: {circle:?}. Move the type or function \
+            circle.len() <= LARGEST_CIRCLE,
+            "{room} has a circle of {} files, {LARGEST_CIRCLE} at most: {circle:?}. Move the type or function \
              that closes the circle to a file below them",
             circle.len()
         );
