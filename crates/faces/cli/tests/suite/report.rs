@@ -24,7 +24,8 @@ const SUBCOMMANDS: [&str; 8] = [
 ];
 
 /// The fields that scripts rely on, in their order.
-const REPORT: [&str; 20] = [
+const REPORT: [&str; 21] = [
+    "format_version",
     "records",
     "bytes",
     "blank_lines",
