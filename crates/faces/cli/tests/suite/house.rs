@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::knots;
 
-/// The floors, and on each its crates with the crates that they may import (docs/architecture.md).
-const FLOORS: [(&str, &[(&str, &[&str])]); 5] = [
+/// A crate, and the crates that it may import.
+type Room = (&'static str, &'static [&'static str]);
+
+/// The floors, and the crates on each (docs/architecture.md).
+const FLOORS: [(&str, &[Room]); 5] = [
     (
         "node",
         &[
