@@ -9,7 +9,7 @@ import unittest
 import gristmill
 from support import TestCase
 
-PAGE = pathlib.Path(__file__).parents[3] / "docs" / "python.md"
+PAGE = pathlib.Path(__file__).parents[4] / "docs" / "python.md"
 
 
 class Docs(TestCase):
