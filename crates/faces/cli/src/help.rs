@@ -130,7 +130,7 @@ fn shortened(command: Command, simulates: bool) -> Command {
         .map(|sub| sub.get_name().to_owned())
         .collect();
     let command = if name == "sim" && !simulates {
-        command.after_help(format!("{}\n\n{more}", command::verdict()))
+        command.after_help(format!("{}\n\n{more}", verdict()))
     } else {
         command.after_help(more)
     };
@@ -141,3 +141,15 @@ fn shortened(command: Command, simulates: bool) -> Command {
 }
 
 const HELP: &str = "help";
+
+/// How the paper of the programs stands.
+#[cfg(feature = "simulator")]
+fn verdict() -> String {
+    command::verdict()
+}
+
+/// There is no `sim` in this build.
+#[cfg(not(feature = "simulator"))]
+fn verdict() -> String {
+    String::new()
+}

@@ -53,7 +53,7 @@ pub(crate) type Valued = (String, Vec<String>);
 
 /// A program of any type with values for its options.
 pub(crate) trait Erased: Send + Sync {
-    /// What is known of it on this number of cores.
+    /// Its facts on this number of cores.
     fn facts(&self, cores: u32) -> Facts;
     /// Bytes of all cores in memory while `at_once` of them compute.
     fn bytes(&self, cores: u32, at_once: usize) -> u64;
@@ -63,7 +63,7 @@ pub(crate) trait Erased: Send + Sync {
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
 }
 
-/// What is known of a program on a number of cores.
+/// Facts of a program on a number of cores, known before it runs.
 pub(crate) struct Facts {
     /// Why it cannot run.
     pub objection: Option<String>,

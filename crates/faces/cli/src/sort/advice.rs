@@ -1,4 +1,4 @@
-//! What to do instead of an option of lines that does not go with the format.
+//! Advice in place of an option of lines that does not go with the format.
 
 /// Options for lines, and what to do instead with binary records.
 const FOR_RECORDS: [(&str, &str); 5] = [

@@ -47,7 +47,7 @@ pub(super) fn next(
 /// The order of rows under this header, and the header's names.
 ///
 /// # Errors
-/// What is wrong with the header, or the key that has no column.
+/// The mistake of the header, or the key that has no column.
 pub(super) fn order_of(
     rows: &Rows,
     header: Option<&[u8]>,

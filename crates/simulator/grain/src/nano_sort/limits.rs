@@ -1,4 +1,4 @@
-//! What a core may send before it receives: the room of messages, transmit words and queues.
+//! The most that a core may send before it receives: the room of messages, transmit words and queues.
 
 use node::MESSAGE_WORDS;
 

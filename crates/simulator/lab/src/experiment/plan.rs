@@ -31,7 +31,7 @@ pub(super) struct Plans<'a> {
     of: &'a Experiment,
 }
 
-/// What is read from jobs for a reading.
+/// The sources in jobs of the figures of a reading.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub reading: Reading<'a>,

@@ -134,7 +134,7 @@ impl Series {
         }
     }
 
-    /// What varies, with its values at that size.
+    /// The option that varies, with its values at that size.
     pub(super) fn dial(&self, size: Size) -> Dial {
         let values = self.places(size).map(|place| self.over[place].clone());
         // The word `default` is a value like others here.

@@ -1,4 +1,4 @@
-//! What only an output of one file does: it outlives a run that is resumed, and it spares the inputs.
+//! Work of an output of one file alone: it outlives a run that is resumed, and it spares the inputs.
 
 use std::io;
 use std::path::Path;
