@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
+    // Else any change of the package would run this again. A changed script is run without being named, and
+    // `build.rs` does not lie in each package that it builds.
+    println!("cargo::rerun-if-changed=Cargo.toml");
     let version = env!("CARGO_PKG_VERSION");
     let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     // A debug build does not name its commit: every commit would compile the command again.
