@@ -71,16 +71,23 @@ python-installed:
 
 test-long: long beyond
 
+# Tests that cargo does not run.
+BEYOND = build pages site installed published trials attacks drawn deny sanitizer
+
 # Both, and each test once: `unit` runs the cases of `long` here, and `pages` the commands of `readme`,
-# with the binary that others get.
+# with the binary that others get. Each part says how long it took.
 test-all: export GRISTMILL_LONG = 1
 test-all: export PACKAGES = $(addprefix --package gristmill-,cli bench c hostile)
-test-all: lint unit programs python beyond
+test-all: $(addprefix timed-,lint unit programs python $(BEYOND))
 
-# Tests that cargo does not run. `make python-installed distributed` builds a wheel and a static binary,
+# `make python-installed distributed` builds a wheel and a static binary,
 # too, and is run by hand: it has not passed as a whole yet. So are `miri`, which takes too long,
 # and `fuzz`, until an hour of it has found nothing.
-beyond: build pages site installed published trials attacks drawn deny sanitizer
+beyond: $(BEYOND)
+
+timed-%:
+	@began=$$(date +%s); $(MAKE) --no-print-directory $*; ended=$$?; \
+		echo "seconds of $*: $$(($$(date +%s) - began))"; exit $$ended
 
 # Hosts wait most of the time, so both take little longer than one.
 attacks: build
