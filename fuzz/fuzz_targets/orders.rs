@@ -5,7 +5,8 @@
 use std::cmp::Ordering;
 
 use libfuzzer_sys::fuzz_target;
-use record::text::{KeyOptions, Locale, TextKey, TextOrder, TextTies};
+use record::text::{KeyOptions, Locale, TextKey, TextOrder};
+use record::Ties;
 
 /// The order that the first lines ask for: keys parted by blanks, options of all, and a byte that chooses
 /// separator, ties and language.
@@ -17,7 +18,7 @@ fn order(keys: &str, global: &str, choice: u8) -> Option<TextOrder> {
         .collect();
     let global: KeyOptions = global.parse().ok()?;
     let separator = [None, Some(b','), Some(b' '), Some(0)][usize::from(choice & 3)];
-    let ties = [TextTies::Line, TextTies::Position][usize::from(choice >> 2 & 1)];
+    let ties = [Ties::Record, Ties::Position][usize::from(choice >> 2 & 1)];
     let order = TextOrder::new(keys, global, separator, ties, Some([7; 16])).ok()?;
     let tag = ["", "sv", "de-u-co-phonebk", "en-u-kn"][usize::from(choice >> 3 & 3)];
     match tag {
@@ -73,7 +74,7 @@ fuzz_target!(|data: &[u8]| {
             if by_compare.is_eq() {
                 assert!(order.keys_equal(a, b));
             }
-            if order.ties() == TextTies::Position && !order.keys_equal(a, b) {
+            if order.ties() == Ties::Position && !order.keys_equal(a, b) {
                 assert!(by_compare.is_ne());
             }
             for c in &lines {

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use libfuzzer_sys::fuzz_target;
 use record::LineOrder;
 use record::rows::{Dialect, Header, RowCheck, RowKey, RowOrder};
-use record::text::TextTies;
+use record::Ties;
 
 const DIALECTS: [Dialect; 4] = [
     Dialect::CSV,
@@ -53,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let dialect = DIALECTS[usize::from(choice & 3)];
-    let ties = [TextTies::Line, TextTies::Position][usize::from(choice >> 2 & 1)];
+    let ties = [Ties::Record, Ties::Position][usize::from(choice >> 2 & 1)];
     let Some(end) = rest.iter().position(|&byte| byte == b'\n') else {
         return;
     };

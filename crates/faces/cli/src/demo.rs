@@ -2,17 +2,16 @@
 //! cores, and shows the history of that sort.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ::lab::{Changes, Observer, Parameters, Place, Seeds, SimReport};
 use ::sort::{
-    Bytes, Choice, ExchangeKind, Generate, IoChoice, Job, Pack, Report, Resources, Source, Target,
-    Tuning, Validated, generate, validate,
+    Choice, Generate, IoChoice, Job, Pack, Report, Resources, Source, Target, Validated, generate,
+    validate,
 };
 use clap::Args;
 use node::{Decompress, Node};
 use pipeline::{Control, Failure};
-use record::{Comparison, Generator, Order, Summary, Ties};
+use record::{Comparison, Generator, RecordSpec, Summary};
 
 use host::machine;
 use sim::command;
@@ -195,32 +194,18 @@ async fn act(
 
 /// A sort of the records that were made.
 fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
+    let resources = Resources {
+        cores: launcher::cores(),
+        memory_bytes,
+        io: IoChoice::Direct,
+    };
+    let sources = vec![Source::Path(place.join("input"))];
+    let target = Target::Path(place.join("output"));
     Job {
-        sources: vec![Source::Path(place.join("input"))],
-        target: Target::Path(place.join("output")),
-        contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
-        resources: Resources {
-            cores: launcher::cores(),
-            memory_bytes,
-            io: IoChoice::Direct,
-        },
-        shared: false,
-        decompress: Decompress::Auto,
-        compress: None,
-        temporary: Vec::new(),
-        temporary_limit: None,
         pack: Pack::Never,
-        plan: Choice::Auto,
-        exchange: ExchangeKind::default(),
-        tuning: Tuning::default(),
         control: control.clone(),
-        resume: None,
-        listing: None,
-        host: String::new(),
-        rows: None,
-        longest_line: sort::LongestLine::Seen,
         may_begin_again: false,
-        top: None,
+        ..Job::new(sources, &RecordSpec::gensort(), target, resources)
     }
 }
 

@@ -12,7 +12,6 @@ mod explain;
 mod files0;
 mod format;
 mod json;
-mod lines;
 mod memory;
 mod options;
 mod part;
@@ -27,16 +26,14 @@ mod words;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ::sort::{
-    Choice, Contents, Job, LongestLine, Pack, Report, Resources, Rows, SortError, Source, Target,
-    Tuning,
+    Choice, Job, LongestLine, Pack, Report, Resources, SortError, Source, Target, Tuning,
 };
 use node::{Compression, Decompress, Node};
 use node_real::is_descriptor;
-use pipeline::{Control, Failure};
-use record::{Comparison, Format, Ties};
+use pipeline::Failure;
+use record::{Comparison, Framing, RecordSpec};
 
 use choices::pack_of;
 use host::glance::{BLOCKED, Glance};
@@ -72,11 +69,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let shared = cluster::is_shared(arguments);
     let listing = cluster::listing(arguments);
     let arguments = &cluster::alone(arguments)?;
-    let Prepared {
-        job,
-        named,
-        comparison,
-    } = prepare(arguments, listing.as_deref())?;
+    let Prepared { job, named, spec } = prepare(arguments, listing.as_deref())?;
     let plan = if arguments.merge && resume.is_none() {
         Choice::MergeInputs
     } else {
@@ -89,8 +82,8 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         listing,
         ..job
     };
-    warn_of_other_records(arguments);
-    let view = debug::View::of(arguments, job.rows.as_ref(), &comparison)?;
+    warn_of_other_records(arguments, &spec);
+    let view = debug::View::of(arguments, &spec)?;
     let job = match &view {
         Some(view) => view.takes(job),
         None => job,
@@ -98,7 +91,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let verify = arguments.verify;
     screen::say_terminal(!arguments.inputs.is_empty());
     let ended = machine::run(&job.control.clone(), arguments.progress, move |node| {
-        let (job, comparison) = (job.clone(), verify.then(|| comparison.clone()));
+        let (job, comparison) = (job.clone(), verify.then(|| spec.order().clone()));
         async move { sort_and_verify(&node, &job, comparison).await }
     });
     // If the reader has gone away, the sort has failed to write the lines.
@@ -113,7 +106,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
 struct Prepared {
     job: Job,
     named: Named,
-    comparison: Comparison,
+    spec: RecordSpec,
 }
 
 /// `list` is the list of the outputs of all ranks, if there is one.
@@ -125,17 +118,10 @@ fn prepare(arguments: &Arguments, list: Option<&Path>) -> Result<Prepared, CliFa
     temporary::check(arguments)?;
     check_verify(arguments)?;
     let named = Named::new(&arguments.outputs)?;
-    let asked = format::of(arguments)?;
+    let spec = format::of(arguments)?;
     screen::check(arguments)?;
-    let job = job(arguments, asked.contents, named.target.clone())?;
-    Ok(Prepared {
-        job: Job {
-            rows: asked.rows,
-            ..job
-        },
-        named,
-        comparison: asked.comparison,
-    })
+    let job = job(arguments, &spec, named.target.clone())?;
+    Ok(Prepared { job, named, spec })
 }
 
 /// Sorts, and with a `comparison` reads the output again.
@@ -154,12 +140,12 @@ async fn sort_and_verify(
 
 /// Says of a bad row how to sort the others.
 fn with_cure(failure: Failure, job: &Job) -> Failure {
-    let may_set_aside = |rows: &Rows| rows.bad_rows.is_none() && job.resume.is_none();
+    let may_set_aside = job.rows.is_some() && job.bad_rows.is_none() && job.resume.is_none();
     let Failure::Program(mut error) = failure else {
         return failure;
     };
     if let Some(SortError::BadRow { cure, .. }) = error.downcast_mut()
-        && job.rows.as_ref().is_some_and(may_set_aside)
+        && may_set_aside
     {
         *cure = "; set such rows aside with --bad-records FILE";
     }
@@ -186,18 +172,17 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
 }
 
 /// Warns of records that are not those of the file: they cut the lines of a text, or are blocks.
-fn warn_of_other_records(arguments: &Arguments) {
+fn warn_of_other_records(arguments: &Arguments, spec: &RecordSpec) {
     if arguments.order.is_of_text() || arguments.quiet {
         return;
     }
-    let format = Format::parse(&arguments.order.format, &[""; 0], Ties::Record);
     let input = first_input(arguments);
-    let found = match format {
-        Ok(format) => Glance::at(input).and_then(|glance| glance.cut_lines(format.record_bytes)),
-        Err(_) if arguments.order.format == BLOCKED => {
+    let found = match spec.framing() {
+        Framing::Fixed(bytes) => Glance::at(input).and_then(|glance| glance.cut_lines(bytes)),
+        _ if arguments.order.format == BLOCKED => {
             Glance::at(input).and_then(|glance| glance.blocks())
         }
-        Err(_) => None,
+        _ => None,
     };
     if let Some(found) = found {
         say::warn(format!("{} {found}", input.display()));
@@ -284,20 +269,11 @@ fn resources(arguments: &Arguments) -> Result<Resources, CliFailure> {
     })
 }
 
-fn job(
-    arguments: &Arguments,
-    contents: Arc<dyn Contents>,
-    target: Target,
-) -> Result<Job, CliFailure> {
+fn job(arguments: &Arguments, spec: &RecordSpec, target: Target) -> Result<Job, CliFailure> {
     let program = arguments.compress_program.as_deref();
     let pack = arguments.compress.or_else(|| program.map(pack_of));
     Ok(Job {
-        sources: sources(arguments),
         compress: compression_of(arguments, &target),
-        target,
-        contents,
-        resources: resources(arguments)?,
-        shared: false,
         decompress: arguments.decompress,
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
@@ -310,15 +286,12 @@ fn job(
             fan_in: arguments.batch_size,
             ..Tuning::default()
         },
-        control: Control::default(),
-        resume: None,
-        listing: None,
         host: node_real::host_name(),
-        rows: None,
+        bad_rows: arguments.bad_records.clone(),
         longest_line: (arguments.max_line).map_or(LongestLine::Seen, |bytes| {
             LongestLine::AtLeast(bytes as usize)
         }),
-        may_begin_again: true,
         top: arguments.order.top,
+        ..Job::new(sources(arguments), spec, target, resources(arguments)?)
     })
 }

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use disk::{DiskModel, Durability};
 use kernel::patterns::{Pattern, draw};
 use machine::{Back, Driver};
-use node::{Costs, Decompress, Random};
-use pipeline::Control;
+use node::{Costs, Random};
 use record::Order;
 use sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source, Target,
@@ -176,31 +175,20 @@ fn job(order: &Order, random: &mut Random) -> Job {
     let cores = 1 + random.below(3);
     let tuning = drawn_tuning(12, random);
     let tune = [Tune::Auto, Tune::Off][random.below(2)];
+    let resources = Resources {
+        cores,
+        memory_bytes: MEMORY_BYTES,
+        io,
+    };
+    let sources = vec![Source::Path(PathBuf::from(INPUT))];
+    let target = Target::Path(PathBuf::from(OUTPUT));
+    let contents = Arc::new(Bytes::new(order.clone()));
     Job {
-        sources: vec![Source::Path(PathBuf::from(INPUT))],
-        target: Target::Path(PathBuf::from(OUTPUT)),
-        contents: Arc::new(Bytes::new(order.clone())),
-        resources: Resources {
-            cores,
-            memory_bytes: MEMORY_BYTES,
-            io,
-        },
-        shared: false,
-        decompress: Decompress::Auto,
-        compress: None,
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
-        temporary_limit: None,
         pack: [Pack::Never, Pack::In(Packing::Lz4), Pack::In(Packing::Zstd)][cores - 1],
         tuning: Tuning { tune, ..tuning },
-        resume: None,
-        listing: None,
-        host: String::new(),
-        rows: None,
-        longest_line: sort::LongestLine::Seen,
         may_begin_again: false,
-        top: None,
-        exchange: ExchangeKind::default(),
-        control: Control::default(),
+        ..Job::of_contents(sources, contents, target, resources)
     }
 }

@@ -174,7 +174,7 @@ impl Sorter {
             return self.read_files(inputs)?.write_file(output);
         }
         let target = Target::Path(output.as_ref().to_owned());
-        let job = self.job(self.build()?, paths(inputs), target);
+        let job = self.job(&self.spec()?, paths(inputs), target);
         Ok(Report::of(&run(job, &self.watch, None, None)?))
     }
 
@@ -201,7 +201,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         self.without_key("merge_files")?;
         let target = Target::Path(output.as_ref().to_owned());
-        let mut job = self.job(self.build()?, paths(inputs), target);
+        let mut job = self.job(&self.spec()?, paths(inputs), target);
         job.plan = Choice::MergeInputs;
         Ok(Report::of(&run(job, &self.watch, None, None)?))
     }
@@ -222,8 +222,8 @@ impl Sorter {
     /// When an option or the file is wrong.
     pub fn check_file(self, file: impl AsRef<Path>) -> Result<Option<Disorder>, Error> {
         self.without_key("check_file")?;
-        let built = self.build()?;
-        let job = self.job(built, paths([file]), Target::Standard);
+        let spec = self.spec()?;
+        let job = self.job(&spec, paths([file]), Target::Standard);
         let checked = Checked {
             source: job.sources.into_iter().next().expect("one file"),
             contents: job.contents,
@@ -280,10 +280,10 @@ impl Sorter {
             }
             return feed.finish();
         }
-        let built = self.build()?;
-        let decoder = Decoder::plain(built.framing);
+        let spec = self.spec()?;
+        let decoder = Decoder::plain(spec.framing());
         let (take, output) = Take::new();
-        let job = self.job(built, sources, Target::Standard);
+        let job = self.job(&spec, sources, Target::Standard);
         Ok(Sorted::new(
             take,
             decoder,
@@ -306,18 +306,18 @@ impl Sorter {
 
     pub(crate) fn front(&self) -> Result<Front, Error> {
         let has_keys = self.make_key.is_some();
-        let built = if has_keys {
-            self.build_pairs()?
+        let spec = if has_keys {
+            self.spec_of_pairs()?
         } else {
-            self.build()?
+            self.spec()?
         };
-        let framing = built.framing;
+        let framing = spec.framing();
         let decoder = if has_keys {
             Decoder::of_pairs()
         } else {
             Decoder::plain(framing)
         };
-        let job = self.job(built, vec![Source::Standard], Target::Standard);
+        let job = self.job(&spec, vec![Source::Standard], Target::Standard);
         Ok(Front::new(job, framing, decoder, &self.watch))
     }
 }

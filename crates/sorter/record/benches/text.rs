@@ -6,8 +6,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use record::Ties;
 use record::rows::{Dialect, Header, RowCheck, RowOrder};
-use record::text::{KeyOptions, TextKey, TextOrder, TextTies};
+use record::text::{KeyOptions, TextKey, TextOrder};
 
 /// Words, a number, a date, a version, a float; the rest of the line is filled up.
 fn line(number: u64) -> Vec<u8> {
@@ -36,7 +37,7 @@ fn line(number: u64) -> Vec<u8> {
 fn order(separator: Option<u8>, keys: &[&str], global: &str) -> TextOrder {
     let keys: Vec<TextKey> = keys.iter().map(|key| key.parse().unwrap()).collect();
     let global: KeyOptions = global.parse().unwrap();
-    TextOrder::new(keys, global, separator, TextTies::Line, Some([7; 16])).unwrap()
+    TextOrder::new(keys, global, separator, Ties::Record, Some([7; 16])).unwrap()
 }
 
 /// The fields of a line as a row: plain, all in quotes, or as members.
@@ -98,7 +99,7 @@ fn measure_rows(rounds: u32, count: u64, style: Style) {
     let mut prefixes = vec![0; count as usize];
     for key in ["name", "price:num", "version:natural", "at:date", "at"] {
         let keys = [key.parse().unwrap()];
-        let order = RowOrder::new(dialect, Some(&header), &keys, TextTies::Line).unwrap();
+        let order = RowOrder::new(dialect, Some(&header), &keys, Ties::Record).unwrap();
         let (text, check) = (order.text(), RowCheck::new(&order, Some(&header)));
         let filled = least(rounds, count, || {
             text.prefixes(rows(), &mut prefixes);

@@ -12,7 +12,8 @@ use crate::format::FormatError;
 use crate::framing::Prefix;
 use crate::key::{Key, KeyError};
 use crate::order::MAX_KEYS;
-use crate::text::{Stretch, TextOrder, TextTies};
+use crate::order::Ties;
+use crate::text::{Stretch, TextOrder};
 
 /// Keys end within this many bytes of a record.
 const MOST_KEY_END: usize = 1 << 30;
@@ -21,9 +22,9 @@ const MOST_KEY_END: usize = 1 << 30;
 ///
 /// ```
 /// use record::FieldOrder;
-/// use record::text::TextTies;
+/// use record::Ties;
 /// let keys = ["2+2:u16le:desc"];
-/// let order = FieldOrder::parse("varlen:u8", &keys, TextTies::Line).unwrap()?;
+/// let order = FieldOrder::parse("varlen:u8", &keys, Ties::Record).unwrap()?;
 /// assert_eq!(order.least_bytes(), 4);
 /// let text = order.text();
 /// assert!(text.compare(b"ab\x00\x01", b"ab\xff\x00").is_lt());
@@ -34,7 +35,7 @@ const MOST_KEY_END: usize = 1 << 30;
 pub struct FieldOrder {
     prefix: Prefix,
     keys: Vec<Key>,
-    ties: TextTies,
+    ties: Ties,
 }
 
 impl FieldOrder {
@@ -43,7 +44,7 @@ impl FieldOrder {
     ///
     /// # Errors
     /// If there are too many keys, or one is beyond any record.
-    pub fn new(prefix: Prefix, keys: Vec<Key>, ties: TextTies) -> Result<FieldOrder, FormatError> {
+    pub fn new(prefix: Prefix, keys: Vec<Key>, ties: Ties) -> Result<FieldOrder, FormatError> {
         if keys.len() > MAX_KEYS {
             return Err(FormatError::TooManyKeys { given: keys.len() });
         }
@@ -64,7 +65,7 @@ impl FieldOrder {
     pub fn parse<S: AsRef<str>>(
         format: &str,
         keys: &[S],
-        ties: TextTies,
+        ties: Ties,
     ) -> Option<Result<FieldOrder, FormatError>> {
         let prefix = Prefix::parse(format)?;
         let order = || {

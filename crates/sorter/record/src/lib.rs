@@ -37,6 +37,7 @@ mod line_order;
 mod normalised;
 mod order;
 pub mod rows;
+mod spec;
 #[doc(hidden)]
 pub mod steps;
 mod summary;
@@ -55,6 +56,7 @@ pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
 pub use line_order::{LineKeys, LineOrder};
 pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
+pub use spec::{Given, Keep, RecordSpec, RowSpec, SpecError};
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
 pub use validate::Validator;
 pub use value::KeyValue;

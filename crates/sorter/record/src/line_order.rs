@@ -20,7 +20,7 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::order::Ties;
 use crate::rows::{Dialect, RowOrder};
-use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder, TextTies};
+use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
@@ -111,7 +111,7 @@ impl LineOrder {
     #[must_use]
     pub fn ties(&self) -> Ties {
         match self.text.ties() {
-            TextTies::Position if !self.text.is_total() => Ties::Position,
+            Ties::Position if !self.text.is_total() => Ties::Position,
             _ => Ties::Record,
         }
     }
@@ -156,10 +156,6 @@ impl LineOrder {
         keys: &[S],
         ties: Ties,
     ) -> Option<Result<LineOrder, FormatError>> {
-        let ties = match ties {
-            Ties::Record => TextTies::Line,
-            Ties::Position => TextTies::Position,
-        };
         if let Some(rows) = RowOrder::parse(format, keys, ties) {
             return Some(rows.map(LineOrder::rows));
         }
@@ -174,7 +170,7 @@ impl LineOrder {
     }
 }
 
-fn described<S: AsRef<str>>(keys: &[S], ties: TextTies) -> Result<TextOrder, FormatError> {
+fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatError> {
     let (mut given, mut options) = (Vec::new(), KeyOptions::default());
     let (mut separator, mut salt, mut locale) = (None, None, None);
     for text in keys.iter().map(AsRef::as_ref) {
@@ -238,7 +234,7 @@ mod tests {
         let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
         let options = options.parse().unwrap();
         let salt = Some([7; 16]);
-        let text = TextOrder::new(keys, options, separator, TextTies::Line, salt).unwrap();
+        let text = TextOrder::new(keys, options, separator, Ties::Record, salt).unwrap();
         LineOrder::lines(text, b'\n')
     }
 

@@ -37,9 +37,9 @@ const _: () = assert!((MAX_KEYS + 1) * (MAX_RECORD_BYTES / WORD_BYTES) < u32::MA
 /// The tie-breaker between records with equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ties {
-    /// The whole record, ascending.
+    /// The whole record, ascending; of lines in the direction of the global options.
     Record,
-    /// The position in the input, which the order does not see (`--stable`).
+    /// The position in the input, which the order does not see (`-s`, `-u`).
     Position,
 }
 

@@ -47,9 +47,9 @@ mod version;
 pub use explain::{KeyView, Reading, Warning};
 pub(crate) use stretch::Stretch;
 
-pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
+pub use key::{KeyEnd, OBSOLETE, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
 pub(crate) use locale::EQUAL_BYTES;
 pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};
-pub use order::{TextOrder, TextOrderError, TextTies};
+pub use order::{TextOrder, TextOrderError};
 pub use placed::{KeyPlaces, PlacedLine};

@@ -1,5 +1,6 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
+mod described;
 mod lengths;
 
 use codec::Packing;
@@ -8,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pipeline::Control;
-use record::rows::{Dialect, RowKey};
-use record::text::{Locale, TextTies};
+use record::RowSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::records::contents::Contents;
 
+pub use described::contents_of;
 pub use lengths::LongestLine;
 pub(crate) use lengths::naming_source;
 
@@ -265,25 +266,6 @@ pub struct Resume {
     pub temporary: Vec<PathBuf>,
 }
 
-/// Rows, as they are asked for.
-#[derive(Clone)]
-pub struct Rows {
-    /// How a row divides into values.
-    pub dialect: Dialect,
-    /// Whether the first row of each input names its columns.
-    pub has_header: bool,
-    /// The keys, the most significant first.
-    pub keys: Vec<RowKey>,
-    /// The tie-breaker between rows with equal keys.
-    pub ties: TextTies,
-    /// The language by which text is compared; without one, by its bytes.
-    pub locale: Option<Locale>,
-    /// Whether only the first of the rows with equal keys is kept.
-    pub unique: bool,
-    /// The file where rows with mistakes go; without it, one ends the sort.
-    pub bad_rows: Option<PathBuf>,
-}
-
 /// A sort, as one rank is asked for it.
 #[derive(Clone)]
 pub struct Job {
@@ -313,7 +295,9 @@ pub struct Job {
     /// Only so many of the sorted records are kept, the first ones.
     pub top: Option<u64>,
     /// Rows whose order is known when their header is read; it then replaces `contents`.
-    pub rows: Option<Rows>,
+    pub rows: Option<RowSpec>,
+    /// The file where rows with mistakes go; without it, one ends the sort.
+    pub bad_rows: Option<PathBuf>,
     /// The longest line that buffers have room for.
     pub longest_line: LongestLine,
     /// Whether a sort on one node begins again with larger buffers if a line of a file does not fit;

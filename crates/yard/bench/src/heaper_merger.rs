@@ -16,19 +16,17 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 use terminal::launcher::cores;
 
 use clap::Args;
 use kernel::patterns::Random;
 use node::Decompress;
-use pipeline::{Control, StageReport};
-use record::{Order, RECORD_BYTES, Ties};
+use pipeline::StageReport;
+use record::{RECORD_BYTES, RecordSpec};
 use serde_json::{Value, json};
 use sort::{
-    Bytes, Choice, ExchangeKind, Framing, IoChoice, Job, Merging, Pack, Plan, Resources, Shape,
-    Source, Target, Tuning,
+    Choice, Framing, IoChoice, Job, Merging, Pack, Plan, Resources, Shape, Source, Target, Tuning,
 };
 
 use crate::Common;
@@ -147,28 +145,16 @@ impl HeaperMerger {
         let input = self.place.path().join(INPUT);
         write_runs(&input, stretches).map_err(|cause| failed(&input, &cause))?;
         self.cold.forget(&input)?;
+        let (sources, records) = (vec![Source::Path(input)], RecordSpec::gensort());
+        let target = Target::Path(self.place.path().join(OUTPUT));
         let job = Job {
-            sources: vec![Source::Path(input)],
-            shared: false,
             decompress: Decompress::Never,
-            compress: None,
             temporary: vec![self.place.path().to_owned()],
-            temporary_limit: None,
             pack: Pack::Never,
             plan: Choice::Merge,
-            target: Target::Path(self.place.path().join(OUTPUT)),
-            contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
-            resources: self.resources(),
-            exchange: ExchangeKind::default(),
             tuning: stretches.tuning,
-            control: Control::default(),
-            resume: None,
-            listing: None,
-            host: String::new(),
-            rows: None,
-            longest_line: sort::LongestLine::Seen,
             may_begin_again: false,
-            top: None,
+            ..Job::new(sources, &records, target, self.resources())
         };
         let report = on_node(move |node| {
             let job = job.clone();

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use ::sort::{CheckResult, Checked, Source, check};
+use ::sort::{CheckResult, Checked, Source, check, contents_of};
 use pipeline::Control;
 use record::Framing;
 
@@ -22,7 +22,8 @@ use units::grouped;
 /// Checks the input, and prints the first record that is out of order unless `how` says otherwise.
 pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFailure> {
     conflicts::check(arguments)?;
-    let format::Asked { contents, rows, .. } = format::of(arguments)?;
+    let spec = format::of(arguments)?;
+    let contents = contents_of(&spec);
     let source = sources(arguments).swap_remove(0);
     let resources = resources(arguments)?;
     let control = Control::default();
@@ -30,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         decompress: arguments.decompress,
         source: source.clone(),
         contents: contents.clone(),
-        rows,
+        rows: spec.rows().cloned(),
         longest_line: arguments.max_line.map(|bytes| bytes as usize),
         io: resources.io,
         cores: resources.cores,

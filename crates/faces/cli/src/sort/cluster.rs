@@ -103,7 +103,7 @@ fn prepare_part(
         control: control.clone(),
         ..prepared.job
     };
-    let comparison = own.verify.then_some(prepared.comparison);
+    let comparison = own.verify.then_some(prepared.spec.order().clone());
     Ok((job, comparison, prepared.named))
 }
 

@@ -16,20 +16,20 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 
-use ::sort::{Job, Rows, Target};
+use ::sort::{Job, Target};
 use record::text::TextOrder;
-use record::{Comparison, Framing};
+use record::{Comparison, Framing, LineOrder, RecordSpec, RowSpec};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::shown::{Line, mark, next, order_of};
-use super::{Arguments, explain, lines};
+use super::{Arguments, explain};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 
 /// The form in which the output is shown.
 enum Shown {
-    Lines(TextOrder, u8),
-    Rows(Rows),
+    Lines(LineOrder),
+    Rows(RowSpec),
     Records(Comparison),
 }
 
@@ -45,22 +45,20 @@ const TEMPORARY: &str = ".";
 
 impl View {
     /// Prints warnings of the order, and starts to print lines, if `--debug` asks for it.
-    pub(super) fn of(
-        arguments: &Arguments,
-        rows: Option<&Rows>,
-        comparison: &Comparison,
-    ) -> Result<Option<View>, CliFailure> {
+    pub(super) fn of(arguments: &Arguments, spec: &RecordSpec) -> Result<Option<View>, CliFailure> {
         if !arguments.debug {
             return Ok(None);
         }
-        let shown = match rows {
-            Some(rows) => {
+        let shown = match (spec.rows(), spec.order()) {
+            (Some(rows), _) => {
                 let told = explain::summary_of_rows(rows).into_iter();
                 told.for_each(|line| say::err(format!("gristmill: {line}")));
                 Shown::Rows(rows.clone())
             }
-            None if !arguments.order.is_of_lines() => Shown::Records(comparison.clone()),
-            None => Shown::of_lines(arguments)?,
+            (None, Comparison::Lines(order)) if arguments.order.is_of_lines() => {
+                Shown::of_lines(order)
+            }
+            (None, order) => Shown::Records(order.clone()),
         };
         let refused = |cause: io::Error| {
             let message = format!("cannot make a pipe: {cause}; raise ulimit -n");
@@ -98,19 +96,18 @@ impl View {
 }
 
 impl Shown {
-    fn of_lines(arguments: &Arguments) -> Result<Shown, CliFailure> {
-        let order = lines::order(arguments)?;
-        match order.locale() {
+    fn of_lines(order: &LineOrder) -> Shown {
+        match order.text.locale() {
             None => say::err("gristmill: lines are compared as bytes, as in the C locale"),
             Some(locale) => {
                 let tag = locale.tag();
                 say::err(format!("gristmill: text is compared by the rules of {tag}"));
             }
         }
-        for warning in order.warnings() {
+        for warning in order.text.warnings() {
             say::err(format!("gristmill: {warning}"));
         }
-        Ok(Shown::Lines(order, lines::delimiter(arguments)))
+        Shown::Lines(order.clone())
     }
 }
 
@@ -118,10 +115,10 @@ fn print(sorted: PipeReader, shown: &Shown) -> io::Result<()> {
     let mut sorted = BufReader::new(sorted);
     let mut out = BufWriter::new(io::stdout().lock());
     match shown {
-        Shown::Lines(order, delimiter) => {
+        Shown::Lines(order) => {
             let lines = Keyed {
-                order,
-                framing: Framing::Delimited(*delimiter),
+                order: &order.text,
+                framing: order.framing,
                 newline: b'\n',
             };
             lines.print(&mut sorted, &mut out)?;
@@ -172,7 +169,7 @@ impl Keyed<'_> {
 }
 
 /// Prints the header, and rows with their keys underlined.
-fn print_rows(sorted: &mut impl BufRead, rows: &Rows, out: &mut impl Write) -> io::Result<()> {
+fn print_rows(sorted: &mut impl BufRead, rows: &RowSpec, out: &mut impl Write) -> io::Result<()> {
     let framing = rows.dialect.framing();
     let mut header = None;
     if rows.has_header {
@@ -219,8 +216,8 @@ fn print_records(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::rows::Dialect;
-    use record::text::{KeyOptions, TextTies};
+    use record::text::KeyOptions;
+    use record::{Given, Ties};
 
     fn lines(order: &TextOrder) -> Keyed<'_> {
         Keyed {
@@ -230,16 +227,19 @@ mod tests {
         }
     }
 
+    fn rows(keys: &[&str]) -> RowSpec {
+        let spec = RecordSpec::new(&Given {
+            format: "csv".to_owned(),
+            keys: keys.iter().map(ToString::to_string).collect(),
+            ..Given::default()
+        });
+        spec.unwrap().rows().unwrap().clone()
+    }
+
     /// A width in a format has 16 bits.
     #[test]
     fn long_keys_are_underlined() {
-        let order = TextOrder::new(
-            Vec::new(),
-            KeyOptions::default(),
-            None,
-            TextTies::Line,
-            None,
-        );
+        let order = TextOrder::new(Vec::new(), KeyOptions::default(), None, Ties::Record, None);
         let (line, mut out) = (vec![b'x'; 100_000], Vec::new());
         lines(&order.unwrap()).show(&line, &mut out).unwrap();
         assert_eq!(
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn keys_are_underlined() {
         let keys = vec!["2n".parse().unwrap(), "1,1".parse().unwrap()];
-        let ties = TextTies::Line;
+        let ties = Ties::Record;
         let order = TextOrder::new(keys, KeyOptions::default(), None, ties, None).unwrap();
         let mut out = Vec::new();
         lines(&order)
@@ -263,15 +263,7 @@ mod tests {
 
     #[test]
     fn rows_are_shown_in_one_line_each() {
-        let rows = Rows {
-            dialect: Dialect::CSV,
-            has_header: true,
-            keys: vec!["n:num".parse().unwrap(), "name".parse().unwrap()],
-            ties: TextTies::Line,
-            locale: None,
-            unique: false,
-            bad_rows: None,
-        };
+        let rows = rows(&["n:num", "name"]);
         let sorted = b"name,n\r\n\"a\nb\",3\r\nc,12\n";
         let mut out = Vec::new();
         let mut reader = BufReader::with_capacity(4, &sorted[..]);
@@ -283,15 +275,7 @@ mod tests {
 
     #[test]
     fn no_rows_are_not_shown() {
-        let rows = Rows {
-            dialect: Dialect::CSV,
-            has_header: true,
-            keys: vec!["n:num".parse().unwrap()],
-            ties: TextTies::Line,
-            locale: None,
-            unique: false,
-            bad_rows: None,
-        };
+        let rows = rows(&["n:num"]);
         let mut out = Vec::new();
         print_rows(&mut &b""[..], &rows, &mut out).unwrap();
         assert_eq!(out, b"");

@@ -19,16 +19,15 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use ::sort::Rows;
 use clap::{ArgAction, Args};
 use codec::{Decoder, Front, LONGEST_HEADER, read_past};
 use node::Decompress;
 use record::text::{TextOrder, Warning};
-use record::{Comparison, Framing, LineOrder};
+use record::{Comparison, Framing, LineOrder, RowSpec};
 
 use super::options::Order;
 use super::shown::{Line, next};
-use super::{Arguments as SortArguments, conflicts, format, lines, screen};
+use super::{Arguments as SortArguments, conflicts, format, screen};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{counted, positive};
@@ -91,36 +90,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         ..SortArguments::plain()
     };
     conflicts::check(&sort)?;
-    let asked = format::of(&sort)?;
+    let spec = format::of(&sort)?;
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
     screen::say_terminal(input.is_some());
     let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
-    if let Some(records) = records::Explained::of(&asked.comparison) {
+    if let Some(records) = records::Explained::of(spec.order()) {
         return explain_records(&records, arguments, &mut reader);
     }
-    if let Some(rows) = asked.rows {
-        return explain_rows(&rows, arguments, &mut reader);
+    if let Some(rows) = spec.rows() {
+        return explain_rows(rows, arguments, &mut reader);
     }
-    let Comparison::Lines(LineOrder { text: order, .. }) = asked.comparison else {
+    let Comparison::Lines(LineOrder {
+        text: order,
+        framing,
+        ..
+    }) = spec.order()
+    else {
         unreachable!("binary records are explained above");
     };
-    let framing = Framing::Delimited(lines::delimiter(&sort));
     // The summary names decimal numbers.
     let warnings = order.warnings().into_iter();
     warnings
         .filter(|warning| *warning != Warning::DecimalPoint)
         .for_each(say::warn);
-    for line in keys::summary(&order, sort.order.unique) {
+    for line in keys::summary(order, sort.order.unique) {
         say::out(line)?;
     }
     for number in 1..=arguments.lines {
-        let Some(line) = next_line(&mut reader, framing).map_err(failed)? else {
+        let Some(line) = next_line(&mut reader, *framing).map_err(failed)? else {
             break;
         };
         let name = format!("line {number}");
-        show(&order, &name, &line)?;
-        for missing in keys::missing(&order, &line.bytes) {
+        show(order, &name, &line)?;
+        for missing in keys::missing(order, &line.bytes) {
             say::warn(format!("{name}: {missing}"));
         }
     }
@@ -161,7 +164,7 @@ fn explain_records(
 }
 
 fn explain_rows(
-    rows: &Rows,
+    rows: &RowSpec,
     arguments: &Arguments,
     reader: &mut impl BufRead,
 ) -> Result<Exit, CliFailure> {

@@ -1,137 +1,80 @@
-//! The format and the order of the records, as `--format`, `--key` and the options of lines ask for
-//! them.
+//! The records that `--format`, `--key` and the options of lines ask for.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use ::sort::{Bytes, Contents, Lines, Rows};
-use record::rows::{Dialect, RowKey};
-use record::text::TextTies;
-use record::{Comparison, FieldOrder, Format, LineOrder, Ties};
+use record::text::{Locale, TextOrderError, separator};
+use record::{Given, Keep, RecordSpec, SpecError};
 
-use super::{Arguments, lines};
+use super::Arguments;
+use super::options::Order;
 use terminal::ending::failure::CliFailure;
 
-/// Records as the options ask for them.
-pub(super) struct Asked {
-    pub contents: Arc<dyn Contents>,
-    pub comparison: Comparison,
-    /// Rows; their header decides what is compared.
-    pub rows: Option<Rows>,
-}
+/// Bytes of a salt.
+const SALT_BYTES: usize = 16;
 
-impl Asked {
-    fn lines(lines: Lines, order: LineOrder, unique: bool) -> Asked {
-        Asked {
-            contents: if unique {
-                Arc::new(lines.unique())
-            } else {
-                Arc::new(lines)
-            },
-            comparison: Comparison::Lines(order),
-            rows: None,
-        }
-    }
-}
+/// The system's generator of random bytes.
+const RANDOM: &str = "/dev/urandom";
 
-/// The records' format and order.
+/// The records and their order.
 ///
 /// # Errors
-/// An unknown format, or a key with a mistake.
-pub(super) fn of(arguments: &Arguments) -> Result<Asked, CliFailure> {
+/// An unknown format, a key or separator with a mistake, options that contradict each other, or no salt.
+pub(super) fn of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
     let options = &arguments.order;
-    if options.is_of_lines() {
-        let order = LineOrder::lines(lines::order(arguments)?, lines::delimiter(arguments));
-        return Ok(if options.unique && options.count {
-            Asked {
-                contents: Arc::new(Lines::new(order.clone()).counted()),
-                comparison: Comparison::Lines(order),
-                rows: None,
-            }
-        } else {
-            Asked::lines(Lines::new(order.clone()), order, options.unique)
-        });
-    }
-    let is_stable = options.stable || options.unique;
-    if let Some(dialect) = dialect(arguments)? {
-        let keys = options.keys.iter().map(|key| key.parse());
-        let keys: Result<Vec<RowKey>, _> = keys.collect();
-        let ties = if is_stable {
-            TextTies::Position
-        } else {
-            TextTies::Line
-        };
-        let rows = Rows {
-            dialect,
-            has_header: dialect.has_columns() && !options.no_header,
-            keys: keys.map_err(|error| CliFailure::usage(error.to_string()))?,
-            ties,
-            locale: lines::locale(options)?,
-            unique: options.unique,
-            bad_rows: arguments.bad_records.clone(),
-        };
-        // Rows without a header are known now: a mistake in their keys comes before any work.
-        let order = rows.order(None);
-        let order = order.map_err(|error| CliFailure::usage(error.to_string()))?;
-        let order = LineOrder::rows(order);
-        return Ok(Asked {
-            rows: Some(rows),
-            ..Asked::lines(Lines::new(order.clone()), order, options.unique)
-        });
-    }
-    let ties = if is_stable {
-        TextTies::Position
-    } else {
-        TextTies::Line
+    let mut given = Given {
+        format: options.format.clone(),
+        keys: options.keys.clone(),
+        separator: separator_of(options)?,
+        delimiter: arguments.zero_terminated.then_some(0),
+        quote: options.quote.as_deref().map(one_byte).transpose()?,
+        options: options.letters().parse().expect("letters of options"),
+        has_no_header: options.no_header,
+        locale: locale(options)?,
+        salt: None,
+        keep: keep(options),
     };
-    if let Some(fields) = FieldOrder::parse(&options.format, &options.keys, ties) {
-        let fields = fields.map_err(|error| CliFailure::usage(error.to_string()))?;
-        let lines = Lines::fields(fields.clone());
-        return Ok(Asked::lines(
-            lines,
-            LineOrder::fields(fields),
-            options.unique,
-        ));
-    }
-    let ties = if is_stable {
-        Ties::Position
-    } else {
-        Ties::Record
+    let spec = match RecordSpec::new(&given) {
+        Err(SpecError::Text(TextOrderError::NoSalt)) => {
+            given.salt = Some(salt(&options.random_source)?);
+            RecordSpec::new(&given)
+        }
+        spec => spec,
     };
-    let format = Format::parse(&options.format, &options.keys, ties)
-        .map_err(|error| CliFailure::usage(error.to_string()))?;
-    let records = Bytes::new(format.order.clone());
-    let contents: Arc<dyn Contents> = if options.unique {
-        Arc::new(records.unique())
-    } else {
-        Arc::new(records)
-    };
-    Ok(Asked {
-        contents,
-        comparison: Comparison::Order(format.order),
-        rows: None,
-    })
+    spec.map_err(|error| CliFailure::usage(explained(&error)))
 }
 
-/// How rows divide into values; `None` of other records.
-fn dialect(arguments: &Arguments) -> Result<Option<Dialect>, CliFailure> {
-    let options = &arguments.order;
-    if !options.is_of_rows() {
-        return Ok(None);
+fn keep(options: &Order) -> Keep {
+    match (options.unique, options.count, options.stable) {
+        (true, true, _) => Keep::Counted,
+        (true, false, _) => Keep::First,
+        (false, _, true) => Keep::Stable,
+        (false, _, false) => Keep::All,
     }
-    let dialect = match options.format.as_str() {
-        "csv" => Dialect::Csv {
-            separator: lines::separator_of(arguments)?.unwrap_or(b','),
-            quote: options.quote.as_deref().map_or(Ok(b'"'), one_byte)?,
-        },
-        "tsv" => Dialect::Tsv,
-        _ => Dialect::JsonLines,
-    };
-    dialect
-        .check()
-        .map_err(|error| CliFailure::usage(error.to_string()))?;
-    Ok(Some(dialect))
+}
+
+/// The mistake; of a key of binary records among lines, with what it needs.
+fn explained(error: &SpecError) -> String {
+    match error {
+        SpecError::TextKey(key) if is_binary(&key.spec) => format!(
+            "key \"{}\" is one of binary records, which need --format gensort or fixed:LEN; a \
+             key of lines is FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n",
+            key.spec
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a key begins as `OFFSET+LENGTH`.
+fn is_binary(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = text.split_once('+');
+    parts.is_some_and(|(offset, length)| {
+        is_number(offset) && is_number(length.split(':').next().unwrap_or_default())
+    })
 }
 
 fn one_byte(text: &OsStr) -> Result<u8, CliFailure> {
@@ -142,4 +85,52 @@ fn one_byte(text: &OsStr) -> Result<u8, CliFailure> {
             text.display()
         ))),
     }
+}
+
+fn locale(options: &Order) -> Result<Option<Locale>, CliFailure> {
+    let found = options.locale.as_deref().map(Locale::new).transpose();
+    found.map_err(|error| CliFailure::usage(format!("--locale: {error}")))
+}
+
+/// The one separator of all `-t`.
+fn separator_of(options: &Order) -> Result<Option<u8>, CliFailure> {
+    let mut found = None;
+    for text in &options.separators {
+        let byte = separator(text.as_bytes())
+            .map_err(|error| CliFailure::usage(format!("-t: {error}")))?;
+        if found.is_some_and(|other| other != byte) {
+            return Err(CliFailure::usage(
+                "several separators; lines and rows have one: give -t once",
+            ));
+        }
+        found = Some(byte);
+    }
+    Ok(found)
+}
+
+/// The salt of `-R`: the front of the file that was named, or drawn.
+fn salt(named: &[PathBuf]) -> Result<[u8; SALT_BYTES], CliFailure> {
+    let path = match named {
+        [] => Path::new(RANDOM),
+        [first, others @ ..] if others.iter().all(|other| other == first) => first,
+        _ => {
+            return Err(CliFailure::usage(
+                "several files of random bytes; give --random-source once",
+            ));
+        }
+    };
+    let mut salt = [0; SALT_BYTES];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut salt));
+    read.map(|()| salt).map_err(|cause| {
+        let why = match cause.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                format!("end of file; -R needs {SALT_BYTES} bytes")
+            }
+            _ => format!("{cause}; name a file of random bytes"),
+        };
+        CliFailure {
+            file: Some(path.to_owned()),
+            ..CliFailure::new("io", format!("cannot read {}: {why}", path.display()))
+        }
+    })
 }

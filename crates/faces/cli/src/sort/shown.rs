@@ -4,9 +4,8 @@
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-use ::sort::Rows;
-use record::Framing;
 use record::rows::{Header, RowOrder};
+use record::{Framing, RowSpec};
 
 /// The front of a line, row or record, without its delimiter.
 pub(super) struct Line {
@@ -49,7 +48,7 @@ pub(super) fn next(
 /// # Errors
 /// The mistake of the header, or the key that has no column.
 pub(super) fn order_of(
-    rows: &Rows,
+    rows: &RowSpec,
     header: Option<&[u8]>,
 ) -> Result<(RowOrder, Option<Header>), String> {
     let header = header.map(|header| Header::parse(rows.dialect, header));

@@ -13,10 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::vec::IntoIter;
 
 use clap::{Arg, Command};
-use record::text::TextKey;
-
-/// The mark of a key in the old form, `+POS1 [-POS2]`, as a value of `--key`.
-pub(super) const OBSOLETE: &str = "obsolete:";
+use record::text::{OBSOLETE, TextKey};
 
 /// The words of `gristmill sort ...` with each option on its own. `sort` is the command with its
 /// options.

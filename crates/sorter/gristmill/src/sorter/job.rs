@@ -6,16 +6,13 @@ use std::thread::available_parallelism;
 
 use node::{Compression, Decompress};
 use node_real::facts_of_memory;
-use record::Framing;
-use sort::{
-    Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Resources, Source, Target, Tuning,
-    longest_of_pipe,
-};
+use record::{Framing, Keep, RecordSpec};
+use sort::{IoChoice, Job, LongestLine, Resources, Source, Target, longest_of_pipe};
 use units::amount;
 
 use super::Sorter;
 use crate::error::Error;
-use crate::format::{Built, Format};
+use crate::format::Format;
 use crate::sorted::Decoder;
 
 /// A limit up to here needs no look at the memory of the machine.
@@ -28,9 +25,17 @@ const MOST_THREADS: usize = 256;
 const MOST_KEY_BYTES: usize = 8 + (4 << 10);
 
 impl Sorter {
-    pub(super) fn build(&self) -> Result<Built, Error> {
+    pub(super) fn spec(&self) -> Result<RecordSpec, Error> {
         self.check()?;
-        self.format.build(self.stable, self.unique)
+        self.format.spec(self.keep())
+    }
+
+    fn keep(&self) -> Keep {
+        match (self.unique, self.stable) {
+            (true, _) => Keep::First,
+            (false, true) => Keep::Stable,
+            (false, false) => Keep::All,
+        }
     }
 
     /// Checks the options that are numbers.
@@ -80,7 +85,7 @@ impl Sorter {
     }
 
     /// Records behind their keys, with the lengths of both.
-    pub(super) fn build_pairs(&self) -> Result<Built, Error> {
+    pub(super) fn spec_of_pairs(&self) -> Result<RecordSpec, Error> {
         if self.format.is_rows() {
             let what = "by_key takes lines or binary records; rows have keys by column";
             return Err(Error::Options(what.to_owned()));
@@ -90,10 +95,14 @@ impl Sorter {
             return Err(Error::Options(what.to_owned()));
         }
         self.check()?;
-        Format::named(Decoder::PAIRS).build(true, self.unique)
+        let keep = match self.keep() {
+            Keep::All => Keep::Stable,
+            keep => keep,
+        };
+        Format::named(Decoder::PAIRS).spec(keep)
     }
 
-    pub(super) fn job(&self, built: Built, sources: Vec<Source>, target: Target) -> Job {
+    pub(super) fn job(&self, spec: &RecordSpec, sources: Vec<Source>, target: Target) -> Job {
         let cores = available_parallelism().map_or(1, NonZero::get);
         let cores = self
             .threads
@@ -103,8 +112,6 @@ impl Sorter {
         } else {
             self.temporary.clone()
         };
-        // Its files are removed there, even if the program changes its directory meanwhile.
-        let temporary = temporary.into_iter().map(resolved).collect();
         // As the command does: files by their first bytes and their names, records as they come.
         let decompress = if sources.iter().all(|source| source.path().is_some()) {
             Decompress::Auto
@@ -115,32 +122,20 @@ impl Sorter {
             Target::Path(path) => Compression::of_name(path),
             _ => None,
         };
+        let resources = Resources {
+            cores,
+            memory_bytes: self.limit(),
+            io: IoChoice::Auto,
+        };
         Job {
-            sources,
             decompress,
-            shared: false,
-            temporary,
-            pack: Pack::Auto,
-            temporary_limit: None,
-            plan: Choice::Auto,
-            target,
+            // Its files are removed there, even if the program changes its directory meanwhile.
+            temporary: temporary.into_iter().map(resolved).collect(),
             compress,
-            exchange: ExchangeKind::default(),
-            contents: built.contents,
             top: self.top,
-            rows: built.rows,
             longest_line: self.longest_line(),
-            may_begin_again: true,
-            resources: Resources {
-                cores,
-                memory_bytes: self.limit(),
-                io: IoChoice::Auto,
-            },
-            tuning: Tuning::default(),
-            listing: None,
-            host: String::new(),
-            resume: None,
             control: self.watch.control(),
+            ..Job::new(sources, spec, target, resources)
         }
     }
 }

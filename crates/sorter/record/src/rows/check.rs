@@ -31,10 +31,10 @@ const MOST_SHOWN: usize = 40;
 ///
 /// ```
 /// use record::rows::{Dialect, Header, RowCheck, RowOrder};
-/// use record::text::TextTies;
+/// use record::Ties;
 /// let header = Header::parse(Dialect::CSV, b"city,price")?;
 /// let keys = ["price:num".parse()?];
-/// let order = RowOrder::new(Dialect::CSV, Some(&header), &keys, TextTies::Line)?;
+/// let order = RowOrder::new(Dialect::CSV, Some(&header), &keys, Ties::Record)?;
 /// let check = RowCheck::new(&order, Some(&header));
 /// assert_eq!(check.check(b"Oslo,9.5"), Ok(()));
 /// let message = |row: &[u8]| check.check(row).unwrap_err().to_string();

@@ -13,8 +13,9 @@ use super::dialect::Dialect;
 use super::key::RowKey;
 use super::order::RowOrder;
 use crate::format::FormatError;
+use crate::order::Ties;
 use crate::text::row::{Column, Path, RowPlace, RowValue};
-use crate::text::{EQUAL_BYTES, Locale, TextTies};
+use crate::text::{EQUAL_BYTES, Locale};
 
 impl RowOrder {
     /// The format and the keys, as [`RowOrder::parse`] takes them.
@@ -40,12 +41,12 @@ impl RowOrder {
     ///
     /// ```
     /// use record::rows::RowOrder;
-    /// use record::text::TextTies;
+    /// use record::Ties;
     /// let keys = ["columns:7", "column:4:num:desc"];
-    /// let order = RowOrder::parse("csv:3b", &keys, TextTies::Line).unwrap()?;
+    /// let order = RowOrder::parse("csv:3b", &keys, Ties::Record).unwrap()?;
     /// assert_eq!(order.columns(), Some(7));
     /// assert_eq!(order.describe().1, keys);
-    /// assert!(RowOrder::parse::<&str>("fixed:100", &[], TextTies::Line).is_none());
+    /// assert!(RowOrder::parse::<&str>("fixed:100", &[], Ties::Record).is_none());
     /// # Ok::<(), record::FormatError>(())
     /// ```
     ///
@@ -54,7 +55,7 @@ impl RowOrder {
     pub fn parse<S: AsRef<str>>(
         format: &str,
         keys: &[S],
-        ties: TextTies,
+        ties: Ties,
     ) -> Option<Result<RowOrder, FormatError>> {
         let dialect = Dialect::described(format)?;
         Some(described(dialect, keys, ties))
@@ -64,7 +65,7 @@ impl RowOrder {
 fn described<S: AsRef<str>>(
     dialect: Dialect,
     parts: &[S],
-    ties: TextTies,
+    ties: Ties,
 ) -> Result<RowOrder, FormatError> {
     let mut order = RowOrder {
         dialect,
@@ -159,7 +160,7 @@ mod tests {
 
     fn assert_read_back(dialect: Dialect, header: Option<&Header>, keys: &[&str], text: &[&str]) {
         let keys: Vec<RowKey> = keys.iter().map(|key| key.parse().unwrap()).collect();
-        for ties in [TextTies::Line, TextTies::Position] {
+        for ties in [Ties::Record, Ties::Position] {
             let order = RowOrder::new(dialect, header, &keys, ties).unwrap();
             let (format, parts) = order.describe();
             assert_eq!(
@@ -207,7 +208,7 @@ mod tests {
     fn a_language_is_read_back() {
         let locale = Locale::new("sv-FI").unwrap();
         let keys = ["$.a".parse().unwrap(), "b:natural:desc".parse().unwrap()];
-        let order = RowOrder::new(Dialect::JsonLines, None, &keys, TextTies::Line).unwrap();
+        let order = RowOrder::new(Dialect::JsonLines, None, &keys, Ties::Record).unwrap();
         let order = order.with_locale(Some(locale));
         let (format, parts) = order.describe();
         let expected = [
@@ -217,11 +218,11 @@ mod tests {
             "equal:bytes",
         ];
         assert_eq!(parts, expected);
-        let again = RowOrder::parse(&format, &parts, TextTies::Line).unwrap();
+        let again = RowOrder::parse(&format, &parts, Ties::Record).unwrap();
         assert_eq!(again.unwrap(), order);
-        let lacking = RowOrder::parse(&format, &parts[..3], TextTies::Line).unwrap();
+        let lacking = RowOrder::parse(&format, &parts[..3], Ties::Record).unwrap();
         assert!(lacking.is_err());
-        let wrong = RowOrder::parse("csv", &["locale:sv_FI", EQUAL_BYTES], TextTies::Line);
+        let wrong = RowOrder::parse("csv", &["locale:sv_FI", EQUAL_BYTES], Ties::Record);
         let wrong = wrong.unwrap().unwrap_err().to_string();
         assert!(wrong.contains("write sv-FI"), "{wrong}");
     }
@@ -238,7 +239,7 @@ mod tests {
             "csv:+1",
             "json",
         ] {
-            let found = RowOrder::parse::<&str>(format, &[], TextTies::Line);
+            let found = RowOrder::parse::<&str>(format, &[], Ties::Record);
             assert!(found.is_none(), "{format}");
         }
         for part in [
@@ -251,11 +252,11 @@ mod tests {
             "key:1",
             "column:",
         ] {
-            let found = RowOrder::parse("csv", &[part], TextTies::Line).unwrap();
+            let found = RowOrder::parse("csv", &[part], Ties::Record).unwrap();
             assert!(found.is_err(), "{part}");
         }
         for part in ["column:1", "columns:1", "path:a", "path:$["] {
-            let found = RowOrder::parse("jsonl", &[part], TextTies::Line).unwrap();
+            let found = RowOrder::parse("jsonl", &[part], Ties::Record).unwrap();
             assert!(found.is_err(), "{part}");
         }
     }

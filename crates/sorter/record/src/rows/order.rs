@@ -5,17 +5,18 @@ use thiserror::Error;
 use super::dialect::{Dialect, DialectError};
 use super::header::{Header, HeaderError};
 use super::key::RowKey;
+use crate::order::Ties;
 use crate::text::row::{Column, Path, PathError, RowPlace, RowValue};
-use crate::text::{Locale, TextOrder, TextTies};
+use crate::text::{Locale, TextOrder};
 
 /// An order of rows.
 ///
 /// ```
 /// use record::rows::{Dialect, Header, RowOrder};
-/// use record::text::TextTies;
+/// use record::Ties;
 /// let header = Header::parse(Dialect::CSV, b"city,price")?;
 /// let keys = ["price:num:desc".parse()?];
-/// let order = RowOrder::new(Dialect::CSV, Some(&header), &keys, TextTies::Line)?;
+/// let order = RowOrder::new(Dialect::CSV, Some(&header), &keys, Ties::Record)?;
 /// let text = order.text();
 /// assert!(text.compare(b"\"Oslo, Norway\",10", b"Bonn,9.5").is_lt());
 /// assert!(text.compare(b"Bonn,", b"Bonn,9.5").is_gt(), "a missing price is last with desc");
@@ -27,7 +28,7 @@ pub struct RowOrder {
     /// The number of columns of every row, if it is known.
     pub(super) columns: Option<usize>,
     pub(super) values: Vec<RowValue>,
-    pub(super) ties: TextTies,
+    pub(super) ties: Ties,
     /// The language by which text is compared; without one, by its bytes.
     pub(super) locale: Option<Locale>,
 }
@@ -88,7 +89,7 @@ impl RowOrder {
         dialect: Dialect,
         header: Option<&Header>,
         keys: &[RowKey],
-        ties: TextTies,
+        ties: Ties,
     ) -> Result<RowOrder, RowOrderError> {
         dialect.check()?;
         let header = header.filter(|_| dialect.has_columns());
@@ -145,7 +146,7 @@ impl RowOrder {
 
     /// The tie-breaker between rows with equal keys.
     #[must_use]
-    pub fn ties(&self) -> TextTies {
+    pub fn ties(&self) -> Ties {
         self.ties
     }
 

@@ -19,9 +19,10 @@ use super::key::TextKey;
 use super::month::month;
 use super::number;
 use super::options::KeyOptions;
-use super::order::{TextOrder, TextTies};
+use super::order::TextOrder;
 use super::part::Part;
 use super::scan::past_blanks;
+use crate::order::Ties;
 
 /// What an order reads of a line for a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +151,7 @@ impl TextOrder {
     /// Whether the whole line is compared after the keys, even if that decides nothing.
     fn has_last_resort(&self) -> bool {
         let line_only = !self.keyed && self.global.is_plain();
-        self.ties == TextTies::Line && !line_only
+        self.ties == Ties::Record && !line_only
     }
 
     /// The parts of the order that may be meant otherwise.
@@ -219,7 +220,7 @@ impl TextOrder {
         let keys = self.keys().iter();
         let mut unused = keys.fold(self.global, |unused, key| unused.without(&key.options));
         let reverse = std::mem::take(&mut unused.reverse) && self.keyed;
-        let in_vain = reverse && self.ties == TextTies::Position;
+        let in_vain = reverse && self.ties == Ties::Position;
         if !unused.is_plain() || in_vain {
             let letters = KeyOptions {
                 reverse: in_vain,

@@ -11,7 +11,7 @@
 //! nearly every comparison. A reversed key has the complements of its words. Words past the last
 //! are 0; no comparison gets there, as equal words are equally many.
 //!
-//! [`TextTies::Position`] leaves the last resort out. It is also left out if a key is the whole
+//! [`Ties::Position`] leaves the last resort out. It is also left out if a key is the whole
 //! line already: then equal lines are the same bytes.
 
 use std::cmp::Ordering;
@@ -26,15 +26,7 @@ use super::options::{KeyOptions, OptionError};
 use super::part::{Part, fill};
 use super::row::RowValue;
 use super::stretch::Stretch;
-
-/// The tie-breaker between lines with equal keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TextTies {
-    /// The bytes of the whole line, in the direction of the global options.
-    Line,
-    /// The position in the input, which the order does not see (`-s`, `-u`).
-    Position,
-}
+use crate::order::Ties;
 
 /// The reason why an order was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -69,9 +61,10 @@ pub enum TextOrderError {
 /// An order of lines as sequences of 64-bit words.
 ///
 /// ```
-/// use record::text::{KeyOptions, TextOrder, TextTies};
+/// use record::text::{KeyOptions, TextOrder};
+/// use record::Ties;
 /// let keys = vec!["2,2n".parse()?, "1,1".parse()?];
-/// let order = TextOrder::new(keys, KeyOptions::default(), None, TextTies::Line, None)?;
+/// let order = TextOrder::new(keys, KeyOptions::default(), None, Ties::Record, None)?;
 /// assert!(order.compare(b"pears 9", b"apples 12").is_lt());
 /// assert!(order.word(b"pears 9", 0) < order.word(b"apples 12", 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -83,7 +76,7 @@ pub struct TextOrder {
     /// The options of all keys that have none.
     pub(super) global: KeyOptions,
     pub(super) separator: Option<u8>,
-    pub(super) ties: TextTies,
+    pub(super) ties: Ties,
     /// Whether keys were given.
     pub(super) keyed: bool,
     /// A part for each key.
@@ -107,7 +100,7 @@ impl TextOrder {
         keys: Vec<TextKey>,
         global: KeyOptions,
         separator: Option<u8>,
-        ties: TextTies,
+        ties: Ties,
         salt: Option<[u8; 16]>,
     ) -> Result<TextOrder, TextOrderError> {
         let keyed = !keys.is_empty();
@@ -145,7 +138,7 @@ impl TextOrder {
     }
 
     /// The order of rows by some values, the most significant first; without any, by the whole row.
-    pub(crate) fn of_values(values: Vec<RowValue>, ties: TextTies) -> TextOrder {
+    pub(crate) fn of_values(values: Vec<RowValue>, ties: Ties) -> TextOrder {
         let global = KeyOptions::default();
         if values.is_empty() {
             let order = TextOrder::of_parts(vec![Part::line(false)], global, ties);
@@ -160,7 +153,7 @@ impl TextOrder {
     }
 
     /// The order of records with lengths by some of their bytes; without any, by all.
-    pub(crate) fn of_stretches(stretches: Vec<Stretch>, ties: TextTies) -> TextOrder {
+    pub(crate) fn of_stretches(stretches: Vec<Stretch>, ties: Ties) -> TextOrder {
         let parts: Vec<Part> = stretches.into_iter().map(Part::of_stretch).collect();
         if parts.is_empty() {
             TextOrder::of_values(Vec::new(), ties)
@@ -169,10 +162,10 @@ impl TextOrder {
         }
     }
 
-    fn of_parts(parts: Vec<Part>, global: KeyOptions, ties: TextTies) -> TextOrder {
+    fn of_parts(parts: Vec<Part>, global: KeyOptions, ties: Ties) -> TextOrder {
         let bytes = parts.iter().filter_map(Part::bytes_of_collated);
         let mut rest: Vec<Part> = bytes.collect();
-        if ties == TextTies::Line && !parts.iter().chain(&rest).any(Part::is_line) {
+        if ties == Ties::Record && !parts.iter().chain(&rest).any(Part::is_line) {
             rest.push(Part::line(global.reverse));
         }
         let line_only = match &parts[..] {
@@ -259,7 +252,7 @@ impl TextOrder {
 
     /// The tie-breaker between lines with equal keys.
     #[must_use]
-    pub fn ties(&self) -> TextTies {
+    pub fn ties(&self) -> Ties {
         self.ties
     }
 
@@ -272,7 +265,7 @@ impl TextOrder {
     /// Whether lines that compare equal are the same bytes.
     #[must_use]
     pub fn is_total(&self) -> bool {
-        self.ties == TextTies::Line || self.all().any(Part::is_line)
+        self.ties == Ties::Record || self.all().any(Part::is_line)
     }
 
     /// Word `depth` of a line; 0 past the last. Word 0 is the prefix.

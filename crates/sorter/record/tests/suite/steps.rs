@@ -1,8 +1,9 @@
 //! Work grows as the input does: steps are counted at some length and at four times that.
 
+use record::Ties;
 use record::rows::{Dialect, Header, RowOrder};
 use record::steps;
-use record::text::{KeyOptions, Locale, TextOrder, TextTies};
+use record::text::{KeyOptions, Locale, TextOrder};
 
 /// Lines of this length, and of four times that.
 const BYTES: usize = 20_000;
@@ -47,8 +48,7 @@ fn names_of_a_header_are_found_once() {
 fn order(tag: Option<&str>, keys: &[&str], options: &str) -> TextOrder {
     let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
     let options: KeyOptions = options.parse().unwrap();
-    let order =
-        TextOrder::new(keys, options, Some(b','), TextTies::Position, Some([7; 16])).unwrap();
+    let order = TextOrder::new(keys, options, Some(b','), Ties::Position, Some([7; 16])).unwrap();
     match tag {
         Some(tag) => order.with_locale(Locale::new(tag).unwrap()).unwrap(),
         None => order,
@@ -57,7 +57,7 @@ fn order(tag: Option<&str>, keys: &[&str], options: &str) -> TextOrder {
 
 fn rows(kind: &str) -> TextOrder {
     let key = format!("#2:{kind}").parse().unwrap();
-    let order = RowOrder::new(Dialect::CSV, None, &[key], TextTies::Position);
+    let order = RowOrder::new(Dialect::CSV, None, &[key], Ties::Position);
     order.unwrap().text()
 }
 

@@ -57,7 +57,7 @@ pub(crate) async fn with_indexes(
         pool: pipeline.owns(Pool::new(node, "index buffers", buffers)),
         found: Found::new(node),
         contents: Arc::clone(&job.contents),
-        sets_aside: (job.rows.as_ref()).is_some_and(|rows| rows.bad_rows.is_some()),
+        sets_aside: job.bad_rows.is_some(),
     };
     let (inputs, found) = (Arc::clone(&indexer.inputs), indexer.found.clone());
     pipeline.stage(node, StageName::Indexer, workers, sharing(indexer, index));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::files::input::{Input, Inputs};
 use crate::files::output::Output;
-use crate::job::{Choice, Job, Rows};
+use crate::job::{Choice, Job};
 use crate::passes::wiring::RunContext;
 use crate::plan::Plan;
 use crate::records::contents::Contents;
@@ -31,10 +31,8 @@ const READ_BYTES: usize = 1 << 20;
 pub(crate) fn merges_inputs(job: &Job, inputs: &Inputs, output: Option<&Output>) -> bool {
     let is_laid_out = inputs.is_seekable() || output.is_some_and(Output::is_one);
     let is_asked = job.plan == Choice::MergeInputs && job.top.is_none();
-    let sets_aside = |rows: &Rows| rows.bad_rows.is_some();
-    let keeps_all = !job.rows.as_ref().is_some_and(sets_aside);
     // Each input that is merged would have a decompressor of its own.
-    let is_plain = keeps_all && inputs.compressed().is_none();
+    let is_plain = job.bad_rows.is_none() && inputs.compressed().is_none();
     is_asked && is_laid_out && is_plain && job.contents.comparison().is_some()
 }
 

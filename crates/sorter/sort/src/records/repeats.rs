@@ -137,14 +137,14 @@ fn hash(key: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use record::{LineOrder, text::TextTies};
+    use record::{LineOrder, Ties};
 
     use super::*;
 
     fn sift(repeats: &mut Repeats, first: u64, lines: &[u8]) -> Option<Vec<u8>> {
         let keys = vec!["2,2".parse().unwrap()];
         let order =
-            record::text::TextOrder::new(keys, Default::default(), None, TextTies::Position, None);
+            record::text::TextOrder::new(keys, Default::default(), None, Ties::Position, None);
         let order = LineOrder::lines(order.unwrap(), b'\n');
         let kept = repeats.sift(&order, first, |each| {
             let mut at = 0;

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
+use record::RowSpec;
 use record::rows::Dialect;
 
 use crate::agreement::Agreement;
@@ -27,7 +28,7 @@ use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
 use crate::files::output::Output;
-use crate::job::{Choice, Job, LongestLine, Rows, Source, Target, naming_source};
+use crate::job::{Choice, Job, LongestLine, Source, Target, naming_source};
 use crate::report::{Report, Warning};
 
 use super::rows::{contents_of, read_headers, same_header};
@@ -44,7 +45,7 @@ pub(super) async fn sort_any_lines(
     // A set's manifest tells rows from lines.
     let mut goes_on =
         !may_begin_again || streams(node, &job).await || names_a_set(node, &job).await;
-    let is_csv = |rows: &Rows| matches!(rows.dialect, Dialect::Csv { .. });
+    let is_csv = |rows: &RowSpec| matches!(rows.dialect, Dialect::Csv { .. });
     let is_csv = job.rows.as_ref().is_some_and(is_csv);
     let mut agreement = Agreement::new(node, &job.control);
     loop {
@@ -119,8 +120,7 @@ async fn may_begin_again(node: &Node, job: &Job) -> bool {
         return false;
     }
     // Rows are set aside as they are read.
-    let bad_rows = job.rows.as_ref().and_then(|rows| rows.bad_rows.as_ref());
-    if let Some(path) = bad_rows
+    if let Some(path) = &job.bad_rows
         && is_pipe(node, path).await
     {
         return false;
@@ -179,7 +179,7 @@ async fn with_rows(
         headers.header = saved_header(node, resume, agreement).await?;
     }
     let contents = contents_of(rows, &headers, goes_on, &job.sources)?;
-    if let Some(path) = &rows.bad_rows {
+    if let Some(path) = &job.bad_rows {
         let kind = (Arc::clone(&contents), rows.dialect);
         let opened = BadRows::open(node, path.clone(), kind, &job.temporary).await?;
         unfinished.bad_rows = Some(opened);

@@ -4,28 +4,14 @@ use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
-use record::rows::{Header, RowCheck, RowOrder, RowOrderError};
-use record::{Framing, LineOrder};
+use record::rows::{Header, RowCheck};
+use record::{Framing, LineOrder, RowSpec};
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
 use crate::files::input::header::{Front, body, read_fronts_of};
-use crate::job::{Reading, Rows, Source};
+use crate::job::{Reading, Source};
 use crate::records::contents::{Contents, Lines};
-
-impl Rows {
-    /// Their order, under a header if they have one. Until it is there, keys are left out, since only
-    /// the header has their columns.
-    ///
-    /// # Errors
-    /// If a key has no place in the rows.
-    pub fn order(&self, header: Option<&Header>) -> Result<RowOrder, RowOrderError> {
-        let waits = self.has_header && header.is_none();
-        let keys = if waits { &[][..] } else { &self.keys };
-        let order = RowOrder::new(self.dialect, header, keys, self.ties)?;
-        Ok(order.with_locale(self.locale))
-    }
-}
 
 /// Rows whose header was read.
 pub struct Resolved {
@@ -42,7 +28,7 @@ pub struct Resolved {
 /// When a source cannot be read, headers differ, or a key has no column.
 pub async fn resolve(
     node: &Node,
-    rows: &Rows,
+    rows: &RowSpec,
     sources: &[Source],
     goes_on: bool,
     reading: Reading,
@@ -67,7 +53,7 @@ pub(super) struct Headers {
 /// Reads the fronts of all sources.
 pub(super) async fn read_headers(
     node: &Node,
-    rows: &Rows,
+    rows: &RowSpec,
     sources: &[Source],
     reading: Reading,
 ) -> Result<Headers, Failure> {
@@ -134,7 +120,7 @@ fn differs(source: &Source, other: &str) -> SortError {
 
 /// Rows in the order that their header decides.
 pub(super) fn contents_of(
-    rows: &Rows,
+    rows: &RowSpec,
     headers: &Headers,
     goes_on: bool,
     sources: &[Source],
@@ -146,15 +132,11 @@ pub(super) fn contents_of(
     };
     let lines = lines_of(rows, headers, framing);
     let lines = lines.map_err(|what| header_error(&sources[0], what.to_string()))?;
-    Ok(if rows.unique {
-        Arc::new(lines.unique())
-    } else {
-        Arc::new(lines)
-    })
+    Ok(Arc::new(lines.keeping(rows.keep)))
 }
 
 fn lines_of(
-    rows: &Rows,
+    rows: &RowSpec,
     Headers {
         header, columns, ..
     }: &Headers,

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use node::{Decompress, Mutex, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
-use record::Checksum;
+use record::{Checksum, RowSpec};
 
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Reading, Rows, Source, naming_source};
+use crate::job::{IoChoice, Reading, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
 use crate::records::contents::{Contents, Sifting};
@@ -35,7 +35,7 @@ pub struct Checked {
     /// The longest line that buffers have room for; if none, the memory decides.
     pub longest_line: Option<usize>,
     /// Rows, whose header decides their order; it then replaces `contents`.
-    pub rows: Option<Rows>,
+    pub rows: Option<RowSpec>,
     /// Whether to read past the page cache.
     pub io: IoChoice,
     /// Whether to decompress it.

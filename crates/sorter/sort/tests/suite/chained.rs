@@ -1,6 +1,6 @@
 //! Records whose ends follow from those before: rows with quotes, and records with lengths.
 
-use record::text::TextTies;
+use record::Ties;
 use record::{FieldOrder, Framing, LineKeys, LineOrder, Quoting};
 
 use std::path::Path;
@@ -98,7 +98,7 @@ const DISK: DiskModel = DiskModel {
 fn a_file_that_changes_behind_its_index_is_refused() {
     let records = b"\x08\0\0\0abcdefgh".repeat(3000);
     let order = LineOrder {
-        text: whole_records(TextTies::Line),
+        text: whole_records(Ties::Record),
         framing: framing("varlen:u32le"),
         keys: LineKeys::Text,
     };
@@ -149,7 +149,7 @@ fn a_file_that_changes_behind_its_index_is_refused() {
 fn a_file_that_shrinks_before_its_index_is_refused() {
     let rows = b"a,\"b\n\"\n".repeat(20_000);
     let order = LineOrder {
-        text: whole_records(TextTies::Line),
+        text: whole_records(Ties::Record),
         framing: Framing::Quoted(Quoting::CSV),
         keys: LineKeys::Text,
     };
@@ -182,7 +182,7 @@ fn a_file_that_shrinks_before_its_index_is_refused() {
 
 /// The message of a sort that fails.
 fn refusal(framing: Framing, file: &[u8]) -> String {
-    let text = whole_records(TextTies::Line);
+    let text = whole_records(Ties::Record);
     let sort = LineSort::of(
         vec![file.to_vec()],
         LineOrder {
@@ -232,7 +232,7 @@ fn records_that_cannot_be_are_named() {
 #[test]
 fn a_record_that_is_too_short_for_a_key_is_named() {
     let records = b"\x03\0\0\0abc\x02\0\0\0ab";
-    let fields = FieldOrder::parse("varlen:u32le", &["1+2"], TextTies::Line);
+    let fields = FieldOrder::parse("varlen:u32le", &["1+2"], Ties::Record);
     let fields = fields.unwrap().unwrap();
     let mut sort = LineSort::of(vec![records.to_vec()], LineOrder::fields(fields.clone()));
     sort.job.contents = Arc::new(Lines::fields(fields));

@@ -7,11 +7,10 @@ use kernel::patterns::{Pattern, draw};
 use node::{Costs, Open, Time};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
-use record::text::TextTies;
-use record::{Order, Ties};
+use record::{Keep, Order, RowSpec, Ties};
 use rehearsal::DiskModel;
 use rehearsal::Driver;
-use sort::{Choice, IoChoice, Job, Report, Rows, SortError, Source, Tuning, Warning};
+use sort::{Choice, IoChoice, Job, Report, SortError, Source, Tuning, Warning};
 
 const RECORDS: usize = 3000;
 const BYTES: u64 = RECORDS as u64 * 100;
@@ -194,14 +193,12 @@ fn rows_are_sorted_under_their_own_header() {
                 .map(|file| Source::Path(format!("/in{file}").into()))
                 .collect();
             job.may_begin_again = true;
-            job.rows = Some(Rows {
+            job.rows = Some(RowSpec {
                 dialect: Dialect::CSV,
                 has_header: true,
                 keys: vec!["k:num".parse().unwrap()],
-                ties: TextTies::Line,
-                unique: false,
+                keep: Keep::All,
                 locale: None,
-                bad_rows: None,
             });
             let ends = driver.run(move |node| {
                 let job = job.clone();

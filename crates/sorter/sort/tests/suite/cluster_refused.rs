@@ -11,10 +11,9 @@ use kernel::patterns::{Pattern, draw};
 use node::{Address, Buffer, Port, Rank};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
-use record::text::TextTies;
-use record::{Format, LineOrder, Order, Ties};
+use record::{Format, Keep, LineOrder, Order, RowSpec, Ties};
 use rehearsal::Driver;
-use sort::{Job, Lines, Report, Resume, Rows, Source, Target};
+use sort::{Job, Lines, Report, Resume, Source, Target};
 
 /// One rank cannot begin: all end with its reason, and without output.
 #[test]
@@ -57,7 +56,7 @@ fn named(end: Result<Report, Failure>) -> u64 {
 #[test]
 fn the_limit_that_all_ranks_name_is_accepted() {
     let order = LineOrder {
-        text: text_order(false, TextTies::Line),
+        text: text_order(false, Ties::Record),
         framing: record::Framing::Delimited(b'\n'),
         keys: record::LineKeys::Text,
     };
@@ -263,14 +262,12 @@ fn a_named_pipe_is_refused_before_it_is_opened() {
     let records = draw(Pattern::Uniform, 1, 100, 100);
     std::fs::write(path("in-0"), records).unwrap();
     for has_rows in [false, true] {
-        let rows = Rows {
+        let rows = RowSpec {
             dialect: Dialect::CSV,
             has_header: true,
             keys: Vec::new(),
-            ties: TextTies::Line,
-            unique: false,
+            keep: Keep::All,
             locale: None,
-            bad_rows: None,
         };
         let job = Job {
             rows: has_rows.then_some(rows),

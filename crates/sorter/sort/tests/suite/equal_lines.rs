@@ -6,8 +6,7 @@ use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
 use crate::common::survival::{Case, WAYS};
 use crate::common::{get, put, run};
 use node::Random;
-use record::text::TextTies;
-use record::{LineOrder, Ties};
+use record::{Keep, LineOrder, Ties};
 use rehearsal::Driver;
 use sort::{Choice, Job, Lines, LongestLine};
 
@@ -69,7 +68,7 @@ fn counts_reach_over_loads_and_partitions() {
         sort.job.tuning = sort::Tuning::default();
         sort.job.longest_line = LongestLine::AtLeast(800_000);
         sort.job.resources.memory_bytes = 64 << 20;
-        sort.order.text = text_order(false, TextTies::Position);
+        sort.order.text = text_order(false, Ties::Position);
         sort.keep(Equal::Counted);
         let report = sort.check(seed);
         assert_eq!((report.records, report.dropped), (2, 46_003));
@@ -91,8 +90,9 @@ fn repeated_lines_are_dropped_before_they_are_sorted() {
             let case = Case::of_lines("/out", way, way.records, Ties::Record);
             let driver = Driver::new(1, 1);
             put(&driver, "/in", lines.concat().as_bytes());
-            let order = text_order(false, TextTies::Line);
-            let contents = Arc::new(Lines::new(LineOrder::lines(order, b'\n')).unique());
+            let order = text_order(false, Ties::Record);
+            let contents =
+                Arc::new(Lines::new(LineOrder::lines(order, b'\n')).keeping(Keep::First));
             let mut job = Job {
                 contents,
                 ..case.job()
@@ -136,7 +136,7 @@ fn lines_with_one_checksum_are_kept() {
         .map(|line| format!("{line}\n"))
         .collect();
     lines = [&lines[..], &lines, &lines].concat();
-    let order = text_order(false, TextTies::Line);
+    let order = text_order(false, Ties::Record);
     for equal in [Equal::First, Equal::Counted] {
         for plan in [Choice::OnePass, Choice::TwoPass, Choice::Merge] {
             let file = lines.concat().into_bytes();
@@ -145,8 +145,8 @@ fn lines_with_one_checksum_are_kept() {
             sort.equal = equal;
             let whole = Lines::new(sort.order.clone());
             sort.job.contents = Arc::new(match equal {
-                Equal::First => whole.unique(),
-                _ => whole.counted(),
+                Equal::First => whole.keeping(Keep::First),
+                _ => whole.keeping(Keep::Counted),
             });
             let report = sort.check(7);
             assert_eq!(report.records, 2 * pairs.len() as u64, "{plan:?}");

@@ -3,7 +3,7 @@
 use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
 use crate::common::{drawn_order, drawn_records, get, job, put, run, sorted};
 use node::Random;
-use record::text::TextTies;
+use record::Ties;
 use rehearsal::Driver;
 use sort::{Choice, Report};
 
@@ -90,7 +90,7 @@ fn few_records_are_sorted_and_none_is_spilled_in_any_order() {
         "same\n".repeat(400_000),
     ] {
         for equal in [Equal::All, Equal::First] {
-            let order = text_order(false, TextTies::Line);
+            let order = text_order(false, Ties::Record);
             let mut sort = LineSort::new(vec![lines.clone().into_bytes()], order, b'\n');
             sort.keep(equal);
             sort.job.top = Some(5);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::common::lines::{LineSort, Shape, long_line, text_order};
 use node::Random;
-use record::text::TextTies;
+use record::Ties;
 use rehearsal::Driver;
 use sort::{Choice, IoChoice, Target, Tuning};
 
@@ -30,7 +30,7 @@ fn line(bytes: usize, first: u8) -> Vec<u8> {
 }
 
 fn sort_of(files: Vec<Vec<u8>>, plan: Choice) -> LineSort {
-    let mut sort = LineSort::new(files, text_order(false, TextTies::Line), b'\n');
+    let mut sort = LineSort::new(files, text_order(false, Ties::Record), b'\n');
     sort.job.plan = plan;
     sort.job.resources.memory_bytes = MEMORY_BYTES;
     sort
@@ -176,7 +176,7 @@ fn a_line_may_fill_the_room_of_a_chunk() {
 }
 
 /// A sort of few buckets, with as few workers as possible.
-fn slow_sort(file: Vec<u8>, ties: TextTies) -> LineSort {
+fn slow_sort(file: Vec<u8>, ties: Ties) -> LineSort {
     let mut sort = LineSort::new(vec![file], text_order(false, ties), b'\n');
     sort.job.plan = Choice::TwoPass;
     sort.job.tuning = Tuning {
@@ -194,7 +194,7 @@ fn slow_sort(file: Vec<u8>, ties: TextTies) -> LineSort {
 }
 
 /// Sorts with the least memory. Returns the passes.
-fn passes_with_little_memory(file: Vec<u8>, ties: TextTies, seed: u64) -> u32 {
+fn passes_with_little_memory(file: Vec<u8>, ties: Ties, seed: u64) -> u32 {
     let mut sort = slow_sort(file, ties);
     sort.job.resources.memory_bytes = sort.memory_from(4 << 20);
     sort.check(seed).passes
@@ -204,7 +204,7 @@ fn passes_with_little_memory(file: Vec<u8>, ties: TextTies, seed: u64) -> u32 {
 fn partitions_of_lines_are_divided_until_they_fit() {
     let mut divided = 0;
     for (shape, seed) in Shape::ALL.into_iter().zip(0..) {
-        for ties in [TextTies::Line, TextTies::Position] {
+        for ties in [Ties::Record, Ties::Position] {
             let bytes = if shape == Shape::Empty {
                 60_000
             } else {
@@ -234,7 +234,7 @@ fn lines_with_a_long_common_prefix_divide_in_any_order() {
             .collect();
         let descending: Vec<Vec<u8>> = ascending.iter().rev().cloned().collect();
         for lines in [ascending, descending] {
-            for ties in [TextTies::Line, TextTies::Position] {
+            for ties in [Ties::Record, Ties::Position] {
                 let passes = passes_with_little_memory(lines.concat(), ties, 3);
                 println!("{prefix} {ties:?}: {passes} passes");
                 assert!((3..12).contains(&passes), "{prefix}: {passes} passes");
@@ -247,7 +247,7 @@ fn lines_with_a_long_common_prefix_divide_in_any_order() {
 /// the input. So the sample must be of several chunks, or each division takes away a chunk alone.
 #[test]
 fn equal_lines_in_large_chunks_divide_evenly() {
-    for ties in [TextTies::Line, TextTies::Position] {
+    for ties in [Ties::Record, Ties::Position] {
         let mut sort = slow_sort(b"\n".repeat(300_000), ties);
         sort.job.tuning.buckets = Some(2);
         // Lines of a pipe are expected to be longer, and their chunks have room for the longest.
@@ -279,7 +279,7 @@ fn lines_at_the_limit_divide_in_any_order() {
             .into_iter()
             .flat_map(|line| [line, b"s\n".repeat(400)].concat())
             .collect();
-        let mut sort = slow_sort(file, TextTies::Line);
+        let mut sort = slow_sort(file, Ties::Record);
         assert!(sort.with_few_chunks(0));
         let passes = sort.check(5).passes;
         println!("{passes} passes");

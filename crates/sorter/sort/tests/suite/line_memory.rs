@@ -14,7 +14,6 @@ use crate::common::lines::{seeds, text_order};
 use node::Random;
 use node_real::{Cluster, peak_rss_bytes};
 use record::LineOrder;
-use record::text::TextTies;
 use record::{Order, Ties};
 use sort::{Choice, Lines};
 
@@ -64,11 +63,11 @@ fn sort_as_wished() {
     println!("peak {}", peak_rss_bytes());
 }
 
-fn ties(is_stable: bool) -> TextTies {
+fn ties(is_stable: bool) -> Ties {
     if is_stable {
-        TextTies::Position
+        Ties::Position
     } else {
-        TextTies::Line
+        Ties::Record
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use node::Random;
 use pipeline::Failure;
+use record::Ties;
 use record::rows::{Dialect, RowOrder};
-use record::text::TextTies;
 use record::{FieldOrder, LineOrder};
 use rehearsal::Driver;
 use sort::{Choice, LongestLine, Report, SortError, Source, Target, Tuning};
@@ -124,7 +124,7 @@ fn lines_as_long_as_a_chunk_are_merged_into_longer_runs() {
     for length in CHUNK_BYTES - 18..=CHUNK_BYTES {
         let late = format!("{}{}\n", "b\n".repeat(300_000), "c".repeat(length - 1));
         let files = [&late, "a\n", "d\n"].map(|file| file.as_bytes().to_vec());
-        let order = LineOrder::lines(text_order(false, TextTies::Line), b'\n');
+        let order = LineOrder::lines(text_order(false, Ties::Record), b'\n');
         let mut merge = LineSort::of(files.to_vec(), order);
         merge.job.plan = Choice::MergeInputs;
         merge.job.may_begin_again = true;
@@ -148,12 +148,12 @@ fn damaged_chained_records_are_refused() {
     let good = [rdw(b"a"), rdw(b"b")].concat();
     let whole = [rdw(b"a"), rdw(b"c")].concat();
     let order = |format| {
-        let fields = FieldOrder::parse(format, &[] as &[&str], TextTies::Line);
+        let fields = FieldOrder::parse(format, &[] as &[&str], Ties::Record);
         LineOrder::fields(fields.unwrap().unwrap())
     };
     let cut = &whole[..whole.len() - 1];
     let none = [&whole[..], &[0, 3, 0, 0]].concat();
-    let csv = RowOrder::new(Dialect::CSV, None, &[], TextTies::Line).unwrap();
+    let csv = RowOrder::new(Dialect::CSV, None, &[], Ties::Record).unwrap();
     let open = b"a\n\"b\nc\n";
     for (order, good, bad, offset) in [
         (order("rdw"), &good[..], cut, 5),
@@ -183,7 +183,7 @@ fn damaged_chained_records_are_refused() {
 /// Of equal keys, those of an earlier input come first.
 #[test]
 fn the_order_of_the_inputs_decides_between_equal_keys() {
-    let order = text_order(true, TextTies::Position);
+    let order = text_order(true, Ties::Position);
     let file = |name: &str| -> Vec<u8> {
         (0..500)
             .flat_map(|number| format!("{name},{}\n", number / 50).into_bytes())
@@ -201,7 +201,7 @@ fn the_order_of_the_inputs_decides_between_equal_keys() {
 /// A line may be longer than a read, and go on over several.
 #[test]
 fn long_lines_go_on_over_reads() {
-    let order = text_order(false, TextTies::Line);
+    let order = text_order(false, Ties::Record);
     let long = |letter: u8, bytes: usize| [vec![letter; bytes], vec![b'\n']].concat();
     let files: Vec<Vec<u8>> = (0..4_u8)
         .map(|number| {
@@ -244,7 +244,7 @@ fn an_input_out_of_order_is_refused_with_its_line() {
         // A line that is less than the one before, or the last one of an earlier chunk.
         let wrong = 1 + random.below(19_999);
         files[1][10 * wrong..10 * wrong + 9].fill(b'!');
-        let mut merge = LineSort::new(files, text_order(false, TextTies::Line), b'\n');
+        let mut merge = LineSort::new(files, text_order(false, Ties::Record), b'\n');
         merge.job.plan = Choice::MergeInputs;
         merge.job.tuning.chunk_bytes = [None, Some(1)][random.below(2)];
         merge.job.tuning.fan_in = [None, Some(2)][random.below(2)];
@@ -265,7 +265,7 @@ fn a_line_that_memory_cannot_hold_is_named_with_its_input() {
         let short = b"a\n".repeat(before);
         let long = [&short[..], &vec![b'b'; bytes], b"\n"].concat();
         let files = vec![b"a\n".to_vec(), long];
-        let mut merge = LineSort::new(files, text_order(false, TextTies::Line), b'\n');
+        let mut merge = LineSort::new(files, text_order(false, Ties::Record), b'\n');
         merge.job.plan = Choice::MergeInputs;
         merge.pipes = vec![true; 2];
         merge
@@ -284,7 +284,7 @@ fn a_line_that_memory_cannot_hold_is_named_with_its_input() {
 #[test]
 fn equal_keys_of_one_input_are_in_order() {
     let files = vec![b"xa\nya\nxb\n".to_vec(), b"xa\nyb\nxb\n".to_vec()];
-    let mut merge = LineSort::new(files, text_order(false, TextTies::Position), b'\n');
+    let mut merge = LineSort::new(files, text_order(false, Ties::Position), b'\n');
     merge.job.plan = Choice::MergeInputs;
     merge.keep(Equal::First);
     assert_eq!(merge.check(1).dropped, 4);

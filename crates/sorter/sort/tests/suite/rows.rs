@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use node::Random;
 use pipeline::Failure;
-use record::LineOrder;
-use record::rows::{Dialect, Header, RowOrder};
-use record::text::TextTies;
-use sort::{Rows, SortError, Target, Tuning, Warning};
+use record::rows::{Dialect, Header};
+use record::{Keep, LineOrder, RowSpec, Ties};
+use sort::{SortError, Target, Tuning, Warning};
 
 use crate::common::lines::{LineSort, drawn_ties, seeds};
 use crate::common::{get, paths, run};
@@ -36,25 +35,26 @@ fn table(header: &str, rows: usize, goes_on: bool, random: &mut Random) -> Vec<u
     table.into_bytes()
 }
 
-fn rows(ties: TextTies) -> Rows {
-    Rows {
+fn rows(keep: Keep) -> RowSpec {
+    RowSpec {
         dialect: Dialect::CSV,
         has_header: true,
         keys: KEYS.iter().map(|key| key.parse().unwrap()).collect(),
-        ties,
-        unique: false,
+        keep,
         locale: None,
-        bad_rows: None,
     }
 }
 
 /// A sort of tables with the same header.
-fn sort_of(tables: &[Vec<u8>], header: &str, ties: TextTies) -> LineSort {
+fn sort_of(tables: &[Vec<u8>], header: &str, ties: Ties) -> LineSort {
     let names = Header::parse(Dialect::CSV, header.as_bytes()).unwrap();
-    let keys: Vec<_> = KEYS.iter().map(|key| key.parse().unwrap()).collect();
-    let order = RowOrder::new(Dialect::CSV, Some(&names), &keys, ties).unwrap();
+    let rows = rows(match ties {
+        Ties::Record => Keep::All,
+        Ties::Position => Keep::Stable,
+    });
+    let order = rows.order(Some(&names)).unwrap();
     let mut sort = LineSort::of(tables.to_vec(), LineOrder::rows(order));
-    sort.job.rows = Some(rows(ties));
+    sort.job.rows = Some(rows);
     sort.job.may_begin_again = true;
     sort
 }
@@ -121,7 +121,7 @@ fn a_header_stays_on_top_under_hundreds_of_schedules() {
 #[test]
 fn inputs_without_a_byte_have_no_header() {
     let tables = [Vec::new(), b"name,price\nb,1\n".to_vec(), Vec::new()];
-    let sort = sort_of(&[b"name,price\n".to_vec()], "name,price", TextTies::Line);
+    let sort = sort_of(&[b"name,price\n".to_vec()], "name,price", Ties::Record);
     for (tables, expected) in [
         (&tables[..], &b"name,price\nb,1\n"[..]),
         (&tables[..1], b""),
@@ -162,7 +162,7 @@ fn refusal(sort: &LineSort) -> String {
 fn mistakes_are_named_with_file_and_line() {
     let said = |rows: &[u8]| {
         let table = [b"name,price\n", rows].concat();
-        refusal(&sort_of(&[table], "name,price", TextTies::Line))
+        refusal(&sort_of(&[table], "name,price", Ties::Record))
     };
     assert_eq!(
         said(b"a,1\nb,x\n"),
@@ -178,7 +178,7 @@ fn mistakes_are_named_with_file_and_line() {
     );
     let other = b"name,cost\n".to_vec();
     let first = b"name,price\na,1\n".to_vec();
-    let sort = sort_of(&[first], "name,price", TextTies::Line);
+    let sort = sort_of(&[first], "name,price", Ties::Record);
     let mut two = sort_like(&sort);
     two.files.push(other);
     two.pipes.push(false);
@@ -193,7 +193,7 @@ fn rows_with_mistakes_are_set_aside() {
     for seed in 0..20 {
         let random = &mut Random::new(seed);
         let good = [table("name,price", 3000, seed % 2 == 0, random)];
-        let good = sort_of(&good, "name,price", TextTies::Position);
+        let good = sort_of(&good, "name,price", Ties::Position);
         let expected = expected(&good, "name,price");
         let (mut table, mut bad) = (b"name,price\n".to_vec(), Vec::new());
         for row in good.order.framing.split(&good.files[0][11..]) {
@@ -210,7 +210,7 @@ fn rows_with_mistakes_are_set_aside() {
         let mut sort = sort_like(&good);
         sort.files = vec![table];
         sort.pipes = vec![seed % 3 == 0];
-        sort.job.rows.as_mut().unwrap().bad_rows = Some("/bad".into());
+        sort.job.bad_rows = Some("/bad".into());
         let driver = sort.driver(seed);
         let report = run(&driver, &sort.job()).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(get(&driver, "/out").unwrap(), expected, "seed {seed}");
@@ -239,8 +239,8 @@ fn rows_with_mistakes_are_set_aside() {
 #[test]
 fn a_sort_that_fails_leaves_no_file_of_bad_rows() {
     let table = b"name,price\na,1\nb\n\"c".to_vec();
-    let mut sort = sort_of(&[table], "name,price", TextTies::Line);
-    sort.job.rows.as_mut().unwrap().bad_rows = Some("/bad".into());
+    let mut sort = sort_of(&[table], "name,price", Ties::Record);
+    sort.job.bad_rows = Some("/bad".into());
     sort.job.resources.memory_bytes = 1;
     let driver = sort.driver(1);
     run(&driver, &sort.job()).unwrap_err();

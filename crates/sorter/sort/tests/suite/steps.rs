@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use record::rows::{Dialect, RowOrder};
-use record::text::{KeyOptions, Locale, TextOrder, TextTies};
-use record::{LineOrder, steps};
+use record::text::{KeyOptions, Locale, TextOrder};
+use record::{Keep, LineOrder, Ties, steps};
 use sort::{Choice, Lines, LongestLine};
 
 use crate::common::lines::{Equal, LineSort};
@@ -17,7 +17,7 @@ const BYTES: usize = 15_000;
 fn text(tag: Option<&str>, keys: &[&str]) -> LineOrder {
     let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
     let options = KeyOptions::default();
-    let order = TextOrder::new(keys, options, None, TextTies::Position, None).unwrap();
+    let order = TextOrder::new(keys, options, None, Ties::Position, None).unwrap();
     let order = match tag {
         Some(tag) => order.with_locale(Locale::new(tag).unwrap()).unwrap(),
         None => order,
@@ -27,7 +27,7 @@ fn text(tag: Option<&str>, keys: &[&str]) -> LineOrder {
 
 fn rows(dialect: Dialect, key: &str) -> LineOrder {
     let keys = [key.parse().unwrap()];
-    LineOrder::rows(RowOrder::new(dialect, None, &keys, TextTies::Position).unwrap())
+    LineOrder::rows(RowOrder::new(dialect, None, &keys, Ties::Position).unwrap())
 }
 
 /// A line of about so many bytes, lines of which it begins with, or that lack its key, and their order.
@@ -153,8 +153,8 @@ fn steps_of_a_sort_grow_as_its_lines_do() {
                         let lines = Lines::new(case.order.clone());
                         sort.equal = equal;
                         sort.job.contents = Arc::new(match equal {
-                            Equal::First => lines.unique(),
-                            _ => lines.counted(),
+                            Equal::First => lines.keeping(Keep::First),
+                            _ => lines.keeping(Keep::Counted),
                         });
                     }
                     if bytes == BYTES {

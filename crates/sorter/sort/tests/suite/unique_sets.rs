@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::common::lines::{Equal, LineSort, drawn_sort, run_with_enough, seeds, text_order};
 use crate::common::set::{check, content, manifest};
 use node::Random;
-use record::text::TextTies;
+use record::Ties;
 use rehearsal::Driver;
 use sort::{Choice, Report, Target};
 
@@ -81,7 +81,7 @@ fn files_without_records_are_left_out() {
     ] {
         for seed in 0..10 {
             for plan in [Choice::OnePass, Choice::TwoPass, Choice::Merge] {
-                let order = text_order(false, TextTies::Line);
+                let order = text_order(false, Ties::Record);
                 let mut sort = LineSort::new(lines.clone(), order, b'\n');
                 let directories = DIRECTORIES.map(PathBuf::from).to_vec();
                 sort.job.target = Target::Directories(directories);

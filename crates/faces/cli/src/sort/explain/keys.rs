@@ -1,6 +1,7 @@
 //! Keys in words: the order in short, and a line with the bytes of each key underlined.
 
-use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder, TextTies};
+use record::Ties;
+use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder};
 
 use crate::sort::shown::mark;
 use terminal::text::printable;
@@ -33,9 +34,9 @@ pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
     let has_last_resort = order.explain(b"").iter().any(|view| view.key.is_none());
     let equal = match order.ties() {
         _ if unique => Some("only the first is kept".to_owned()),
-        TextTies::Position => Some("in the order of the input".to_owned()),
-        TextTies::Line if has_last_resort => Some(format!("compared as bytes{direction}")),
-        TextTies::Line => None,
+        Ties::Position => Some("in the order of the input".to_owned()),
+        Ties::Record if has_last_resort => Some(format!("compared as bytes{direction}")),
+        Ties::Record => None,
     };
     let equal = equal.map(|equal| format!("lines with equal keys: {equal}"));
     keys.chain(equal).collect()
@@ -190,7 +191,7 @@ mod tests {
     fn order(keys: &[&str], global: &str, separator: Option<u8>) -> TextOrder {
         let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
         let global = global.parse().unwrap();
-        TextOrder::new(keys, global, separator, TextTies::Line, None).unwrap()
+        TextOrder::new(keys, global, separator, Ties::Record, None).unwrap()
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use std::io::BufRead;
 
-use ::sort::Rows;
-use record::Framing;
 use record::rows::{RowCheck, ValueKind};
-use record::text::{TextOrder, TextTies};
+use record::text::TextOrder;
+use record::{Framing, Keep, RowSpec};
 
 use super::{MOST_LINE_BYTES, keys::text_by};
 use crate::sort::shown::{Line, next, order_of};
@@ -26,7 +25,7 @@ impl Explained {
     /// # Errors
     /// A header that cannot be read, or a key that has no column.
     pub(super) fn begin(
-        rows: &Rows,
+        rows: &RowSpec,
         reader: &mut impl BufRead,
         failed: impl Fn(std::io::Error) -> CliFailure,
     ) -> Result<Explained, CliFailure> {
@@ -75,7 +74,7 @@ fn lines_of(row: &Line) -> u64 {
 }
 
 /// A line for each key, which says how it is read, and one for rows with equal keys.
-pub(in crate::sort) fn summary(rows: &Rows) -> Vec<String> {
+pub(in crate::sort) fn summary(rows: &RowSpec) -> Vec<String> {
     let text = text_by(rows.locale);
     let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
         let kind: &str = match (key.kind, rows.locale) {
@@ -96,11 +95,11 @@ pub(in crate::sort) fn summary(rows: &Rows) -> Vec<String> {
         .keys
         .is_empty()
         .then(|| format!("key 1, the whole row: {text}"));
-    let equal = match rows.ties {
-        _ if rows.unique => Some("only the first is kept"),
-        TextTies::Position => Some("in the order of the input"),
-        TextTies::Line if rows.keys.is_empty() => None,
-        TextTies::Line => Some("compared as bytes"),
+    let equal = match rows.keep {
+        Keep::First | Keep::Counted => Some("only the first is kept"),
+        Keep::Stable => Some("in the order of the input"),
+        Keep::All if rows.keys.is_empty() => None,
+        Keep::All => Some("compared as bytes"),
     };
     let equal = equal.map(|equal| format!("rows with equal keys: {equal}"));
     keys.chain(whole).chain(equal).collect()

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use record::Ties;
 use record::rows::{Dialect, RowKey, RowOrder, ValueError, ValueKind};
-use record::text::{TextOrder, TextTies};
+use record::text::TextOrder;
 
 use super::draw;
 use super::naive::instant;
@@ -11,7 +12,7 @@ use crate::text::draw::Draw;
 
 fn by_date() -> TextOrder {
     let key: RowKey = "#1:date".parse().unwrap();
-    let order = RowOrder::new(Dialect::Tsv, None, &[key], TextTies::Position);
+    let order = RowOrder::new(Dialect::Tsv, None, &[key], Ties::Position);
     order.unwrap().text()
 }
 

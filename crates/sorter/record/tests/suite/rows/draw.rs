@@ -1,7 +1,7 @@
 //! Draws rows with values of every kind, and remembers the values.
 
+use record::Ties;
 use record::rows::{Dialect, Header, RowKey, RowOrder, ValueKind};
-use record::text::TextTies;
 
 use crate::text::draw::Draw;
 
@@ -61,7 +61,7 @@ pub fn order(draw: &mut Draw, dialect: Dialect) -> (RowOrder, Vec<(usize, RowKey
     });
     let keys: Vec<_> = keys.collect();
     let given: Vec<RowKey> = keys.iter().map(|(_, key)| key.clone()).collect();
-    let ties = [TextTies::Line, TextTies::Position][draw.below(2)];
+    let ties = [Ties::Record, Ties::Position][draw.below(2)];
     let order = RowOrder::new(dialect, header(dialect).as_ref(), &given, ties).unwrap();
     (order, keys)
 }

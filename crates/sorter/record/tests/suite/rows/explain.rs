@@ -1,13 +1,14 @@
 //! Explanations of rows: the bytes of each key, and their reading.
 
+use record::Ties;
 use record::rows::{Dialect, Header, RowOrder};
-use record::text::{Reading, TextTies};
+use record::text::Reading;
 
 /// The bytes of each key in a row, those that count, and how they were read.
 fn explained(dialect: Dialect, keys: &[&str], row: &str) -> Vec<(String, String, Reading)> {
     let header = Header::parse(dialect, b"a,b,c").unwrap();
     let keys: Vec<_> = keys.iter().map(|key| key.parse().unwrap()).collect();
-    let order = RowOrder::new(dialect, Some(&header), &keys, TextTies::Line).unwrap();
+    let order = RowOrder::new(dialect, Some(&header), &keys, Ties::Record).unwrap();
     let views = order.text().explain(row.as_bytes());
     let number = views.iter().map(|view| view.key).collect::<Vec<_>>();
     let expected = (1..=keys.len()).map(Some).chain([None]).collect::<Vec<_>>();

@@ -1,12 +1,12 @@
 //! Messages about mistakes in rows, and in keys.
 
+use record::Ties;
 use record::rows::{Dialect, Header, RowCheck, RowOrder};
-use record::text::TextTies;
 
 fn order(dialect: Dialect, header: Option<&str>, keys: &[&str]) -> Result<RowCheck, String> {
     let header = header.map(|row| Header::parse(dialect, row.as_bytes()).unwrap());
     let keys: Vec<_> = keys.iter().map(|key| key.parse().unwrap()).collect();
-    let order = RowOrder::new(dialect, header.as_ref(), &keys, TextTies::Line);
+    let order = RowOrder::new(dialect, header.as_ref(), &keys, Ties::Record);
     let order = order.map_err(|error| error.to_string())?;
     Ok(RowCheck::new(&order, header.as_ref()))
 }

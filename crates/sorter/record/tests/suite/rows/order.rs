@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use record::Ties;
 use record::rows::{Dialect, RowCheck, RowKey};
-use record::text::{Locale, TextTies};
+use record::text::Locale;
 
 use super::draw::{self, Values};
 use super::naive;
@@ -70,7 +71,7 @@ fn drawn_rows_have_the_order_of_their_values() {
                     context()
                 );
                 let ties = match order.ties() {
-                    TextTies::Position if !keys.is_empty() => Ordering::Equal,
+                    Ties::Position if !keys.is_empty() => Ordering::Equal,
                     _ => x.cmp(y),
                 };
                 assert_eq!(text.compare(x, y), by_keys.then(ties), "{}", context());
@@ -157,7 +158,7 @@ fn texts_with_numbers_compare_by_their_values() {
 fn ascending(kind: &str, classes: &[&[&str]]) {
     for (dialect, name) in [(Dialect::Tsv, "#1"), (Dialect::JsonLines, "$")] {
         let key: RowKey = format!("{name}:{kind}").parse().unwrap();
-        let order = record::rows::RowOrder::new(dialect, None, &[key], TextTies::Position).unwrap();
+        let order = record::rows::RowOrder::new(dialect, None, &[key], Ties::Position).unwrap();
         let check = RowCheck::new(&order, None);
         let text = order.text();
         let values = classes.iter().enumerate();
@@ -187,7 +188,7 @@ fn ascending(kind: &str, classes: &[&[&str]]) {
 fn numbers_of_twelve_digits_and_dates_of_seconds_fit_a_word() {
     let word = |kind: &str, value: &str| {
         let key: RowKey = format!("#1:{kind}").parse().unwrap();
-        let order = record::rows::RowOrder::new(Dialect::CSV, None, &[key], TextTies::Position);
+        let order = record::rows::RowOrder::new(Dialect::CSV, None, &[key], Ties::Position);
         let order = order.unwrap().text();
         assert_eq!(order.word(value.as_bytes(), 1), 0, "{value}");
         order.word(value.as_bytes(), 0) & 0xFF

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::process::Stdio;
 
 use children::Command;
-use record::text::{KeyOptions, KeyView, TextOrder, TextTies, Warning};
+use record::Ties;
+use record::text::{KeyOptions, KeyView, TextOrder, Warning};
 
 use super::draw::{Draw, Options, line};
 use super::gnu::{arguments, is_here, salt_file};
@@ -126,7 +127,7 @@ fn keys_are_explained_as_by_gnu() {
 #[test]
 fn a_general_number_ends_behind_its_exponent() {
     let keys = vec!["1g".parse().unwrap()];
-    let order = TextOrder::new(keys, KeyOptions::default(), None, TextTies::Line, None).unwrap();
+    let order = TextOrder::new(keys, KeyOptions::default(), None, Ties::Record, None).unwrap();
     for (line, bytes) in [
         ("1e5x", 3),
         ("1e+5x", 4),

@@ -1,6 +1,7 @@
 //! Draws options and lines that are likely to go wrong.
 
-use record::text::{KeyOptions, TextKey, TextOrder, TextTies};
+use record::Ties;
+use record::text::{KeyOptions, TextKey, TextOrder};
 
 /// SplitMix64: the same cases in every run.
 pub struct Draw(pub u64);
@@ -74,9 +75,9 @@ impl Options {
         let keys = keys.map_err(|error| error.to_string())?;
         let global: KeyOptions = self.global.parse().map_err(|_| "letters".to_owned())?;
         let ties = if self.stable || self.unique {
-            TextTies::Position
+            Ties::Position
         } else {
-            TextTies::Line
+            Ties::Record
         };
         let order = TextOrder::new(keys, global, self.separator, ties, Some(SALT));
         order.map_err(|error| error.to_string())

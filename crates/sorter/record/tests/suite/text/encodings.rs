@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
-use record::text::{KeyOptions, TextOrder, TextTies};
+use record::Ties;
+use record::text::{KeyOptions, TextOrder};
 
 fn order(letters: &str) -> TextOrder {
     let options: KeyOptions = letters.parse().unwrap();
-    TextOrder::new(Vec::new(), options, None, TextTies::Position, None).unwrap()
+    TextOrder::new(Vec::new(), options, None, Ties::Position, None).unwrap()
 }
 
 /// Checks each pair of classes; the values in a class are equal.
@@ -249,8 +250,9 @@ fn versions() {
 /// The lengths of long numbers follow in several bytes, the most significant first.
 #[test]
 fn long_numbers_compare_by_their_lengths() {
+    use record::Ties;
     use record::rows::{Dialect, RowOrder};
-    use record::text::{TextOrder, TextTies};
+    use record::text::TextOrder;
     let lengths = [
         1, 6, 7, 8, 9, 18, 19, 100, 253, 254, 255, 256, 257, 300, 510, 511, 512, 513, 1_024,
         65_535, 65_536, 65_537,
@@ -258,12 +260,12 @@ fn long_numbers_compare_by_their_lengths() {
     let mut orders = Vec::new();
     for (options, front) in [("V", "a"), ("V", "a1."), ("n", ""), ("h", "")] {
         let options = options.parse().unwrap();
-        let order = TextOrder::new(Vec::new(), options, None, TextTies::Position, None);
+        let order = TextOrder::new(Vec::new(), options, None, Ties::Position, None);
         orders.push((order.unwrap(), front));
     }
     for (kind, front) in [("natural", "a"), ("natural", ""), ("num", "")] {
         let key = format!("#1:{kind}").parse().unwrap();
-        let order = RowOrder::new(Dialect::CSV, None, &[key], TextTies::Position);
+        let order = RowOrder::new(Dialect::CSV, None, &[key], Ties::Position);
         orders.push((order.unwrap().text(), front));
     }
     for (order, front) in orders {

@@ -1,12 +1,13 @@
 //! Text in the order of languages: orders that their dictionaries agree on, and words that agree with
 //! the comparison.
 
-use record::text::{KeyOptions, Locale, TextOrder, TextOrderError, TextTies};
+use record::Ties;
+use record::text::{KeyOptions, Locale, TextOrder, TextOrderError};
 
 use super::draw::{Draw, line};
 use super::words::assert_agrees;
 
-fn order(tag: &str, keys: &[&str], options: &str, ties: TextTies) -> TextOrder {
+fn order(tag: &str, keys: &[&str], options: &str, ties: Ties) -> TextOrder {
     let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
     let options: KeyOptions = options.parse().unwrap();
     let order = TextOrder::new(keys, options, Some(b','), ties, None).unwrap();
@@ -15,7 +16,7 @@ fn order(tag: &str, keys: &[&str], options: &str, ties: TextTies) -> TextOrder {
 
 #[track_caller]
 fn assert_ascending(tag: &str, lines: &[&str]) {
-    let order = order(tag, &[], "", TextTies::Line);
+    let order = order(tag, &[], "", Ties::Record);
     for pair in lines.windows(2) {
         let (less, more) = (pair[0].as_bytes(), pair[1].as_bytes());
         assert!(order.compare(less, more).is_lt(), "{tag}: {pair:?}");
@@ -83,7 +84,7 @@ fn numbers_are_digits_unless_asked_for() {
 
 #[test]
 fn keys_of_numbers_are_no_text() {
-    let order = order("sv", &["2,2n", "1,1"], "", TextTies::Position);
+    let order = order("sv", &["2,2n", "1,1"], "", Ties::Position);
     assert!(order.compare("\u{f6},9".as_bytes(), b"a,10").is_lt());
     assert!(order.compare("\u{f6},9".as_bytes(), b"z,9").is_gt());
     assert!(
@@ -96,21 +97,21 @@ fn keys_of_numbers_are_no_text() {
 #[test]
 fn the_last_resort_is_bytes() {
     let (one, two) = ("\u{e9}".as_bytes(), "e\u{301}".as_bytes());
-    let stable = order("fr", &[], "", TextTies::Position);
+    let stable = order("fr", &[], "", Ties::Position);
     assert_eq!(stable.compare(one, two), one.cmp(two));
     assert!(stable.is_total());
     assert!(!stable.keys_equal(one, two) && stable.keys_equal(one, one));
-    let total = order("fr", &[], "", TextTies::Line);
+    let total = order("fr", &[], "", Ties::Record);
     assert!(!total.keys_equal(one, two) && total.is_total());
     assert_eq!(total.compare(one, two), one.cmp(two));
-    let reversed = order("fr", &[], "r", TextTies::Line);
+    let reversed = order("fr", &[], "r", Ties::Record);
     assert_eq!(reversed.compare(one, two), two.cmp(one));
     assert!(reversed.compare(b"b", b"a").is_lt());
 }
 
 #[test]
 fn bytes_that_are_no_text_count_as_one_character() {
-    let order = order("de", &[], "", TextTies::Line);
+    let order = order("de", &[], "", Ties::Record);
     assert!(!order.keys_equal(b"a\xff", "a\u{fffd}".as_bytes()));
     assert!(order.compare(b"z", b"\xff").is_lt());
     assert!(order.compare(b"\xfe", b"\xff").is_lt(), "the last resort");
@@ -125,7 +126,7 @@ fn options_by_which_bytes_do_not_count_are_refused() {
     ] {
         let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
         let options = options.parse().unwrap();
-        let order = TextOrder::new(keys, options, None, TextTies::Line, None).unwrap();
+        let order = TextOrder::new(keys, options, None, Ties::Record, None).unwrap();
         let refused = order.with_locale(Locale::new("de").unwrap()).unwrap_err();
         assert!(matches!(refused, TextOrderError::Locale { .. }));
         assert!(
@@ -142,7 +143,7 @@ fn words_compare_as_text_does() {
     let draw = &mut Draw(77);
     for tag in ["de", "sv", "en-u-kn", "ja", "th"] {
         for keys in [&[][..], &["2,2"], &["1,1r", "2n"]] {
-            for ties in [TextTies::Line, TextTies::Position] {
+            for ties in [Ties::Record, Ties::Position] {
                 let order = order(tag, keys, "", ties);
                 for _ in 0..60 {
                     let taste = draw.below(5);
@@ -294,8 +295,8 @@ fn no_language_takes_other_bytes_for_equal() {
     different.sort();
     different.dedup();
     for tag in tags {
-        let told = order(&tag, &[], "", TextTies::Position);
-        let total = order(&tag, &[], "", TextTies::Line);
+        let told = order(&tag, &[], "", Ties::Position);
+        let total = order(&tag, &[], "", Ties::Record);
         let mut twice = [alike.clone(), alike.clone()].concat();
         (1..twice.len()).for_each(|place| twice.swap(place, draw.below(place + 1)));
         twice.sort_by(|a, b| told.compare(a, b));
@@ -312,7 +313,7 @@ fn no_language_takes_other_bytes_for_equal() {
 #[test]
 fn bytes_decide_behind_all_keys() {
     let keys = &["2,2", "3,3n", "1,1r"];
-    let told = order("de", keys, "", TextTies::Position);
+    let told = order("de", keys, "", Ties::Position);
     let less = "b,\u{fc},1".as_bytes();
     let more = "a,u\u{308},1".as_bytes();
     assert!(
@@ -338,8 +339,8 @@ fn keys_have_one_order_whatever_breaks_ties() {
     let draw = &mut Draw(9);
     let texts = alike();
     for keys in [&["2,2"][..], &["2,2r"], &["2,2", "1,1n"], &["1r"], &[]] {
-        let total = order("de", keys, "", TextTies::Line);
-        let stable = order("de", keys, "", TextTies::Position);
+        let total = order("de", keys, "", Ties::Record);
+        let stable = order("de", keys, "", Ties::Position);
         for _ in 0..2000 {
             let mut drawn = || {
                 let [a, b] = [0, 1].map(|_| &texts[draw.below(texts.len())][..]);

@@ -1,6 +1,7 @@
 //! What users read of keys: refusals, and how keys are written.
 
-use record::text::{KeyOptions, TextKey, TextOrder, TextTies, separator};
+use record::Ties;
+use record::text::{KeyOptions, TextKey, TextOrder, separator};
 
 #[test]
 fn refused_keys_name_the_place_and_a_remedy() {
@@ -85,7 +86,7 @@ fn the_old_form_counts_what_to_skip() {
 fn refusal(keys: &[&str], global: &str) -> String {
     let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
     let global: KeyOptions = global.parse().unwrap();
-    let order = TextOrder::new(keys, global, None, TextTies::Line, None);
+    let order = TextOrder::new(keys, global, None, Ties::Record, None);
     order.unwrap_err().to_string()
 }
 
@@ -114,7 +115,7 @@ fn contradictions_are_refused_with_their_letters() {
 fn contradictions_that_no_key_inherits_do_no_harm() {
     let keys = vec!["1V".parse().unwrap()];
     let global = "dn".parse().unwrap();
-    assert!(TextOrder::new(keys, global, None, TextTies::Line, None).is_ok());
+    assert!(TextOrder::new(keys, global, None, Ties::Record, None).is_ok());
 }
 
 #[test]

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use node::{Buffer, Node};
 use pipeline::Failure;
+use record::RowSpec;
 use record::rows::{Header, without_mark};
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
-use crate::job::{Behind, IoChoice, Reading, Rows, Source};
+use crate::job::{Behind, IoChoice, Reading, Source};
 
 use super::opening::{Opened, open, set_of};
 
@@ -42,7 +43,7 @@ pub(crate) struct Front {
 async fn read_front(
     node: &Node,
     source: &Source,
-    rows: &Rows,
+    rows: &RowSpec,
     reading: Reading,
 ) -> Result<(Front, Source), Failure> {
     let framing = rows.dialect.framing();
@@ -110,7 +111,7 @@ async fn read_front(
 pub(crate) async fn read_fronts_of(
     node: &Node,
     source: &Source,
-    rows: &Rows,
+    rows: &RowSpec,
     reading: Reading,
 ) -> Result<(Vec<Front>, Source), Failure> {
     let Some((directory, manifest)) = set_of(node, source).await? else {

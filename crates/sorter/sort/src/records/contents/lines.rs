@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
 use record::rows::{BadRow, RowCheck};
-use record::{Comparison, FieldOrder, LineOrder, Ties};
+use record::{Comparison, FieldOrder, Keep, LineOrder, Ties};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
@@ -95,19 +95,15 @@ impl Lines {
         }
     }
 
-    /// Keeps only the first of the lines with equal keys.
+    /// Keeps these of the lines with equal keys. Those that are counted are no rows: each ends with its
+    /// delimiter, and there is no header.
     #[must_use]
-    pub fn unique(self) -> Lines {
-        let unique = true;
-        Lines { unique, ..self }
-    }
-
-    /// Keeps only the first of the lines with equal keys, behind their number. Lines are no rows here:
-    /// each ends with its delimiter, and there is no header.
-    #[must_use]
-    pub fn counted(self) -> Lines {
-        let counts = true;
-        Lines { counts, ..self }
+    pub fn keeping(self, keep: Keep) -> Lines {
+        Lines {
+            unique: keep == Keep::First,
+            counts: keep == Keep::Counted,
+            ..self
+        }
     }
 
     fn lines<'a>(&self, block: &'a Block) -> &'a [u8] {

@@ -1,8 +1,9 @@
 //! Drawn records whose ends follow from those before: rows with quotes, and records with lengths.
 
 use node::Random;
+use record::Ties;
 use record::rows::{Dialect, RowOrder};
-use record::text::{KeyOptions, TextOrder, TextTies};
+use record::text::{KeyOptions, TextOrder};
 use record::{FieldOrder, Framing, LineOrder, Prefix, Quoting};
 
 use super::lines::drawn_ties;
@@ -61,7 +62,7 @@ fn with_lengths(format: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
     records
 }
 
-pub fn whole_records(ties: TextTies) -> TextOrder {
+pub fn whole_records(ties: Ties) -> TextOrder {
     TextOrder::new(Vec::new(), KeyOptions::default(), None, ties, None).unwrap()
 }
 

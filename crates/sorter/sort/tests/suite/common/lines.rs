@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use node::Random;
 use pipeline::{Control, Failure};
-use record::text::{KeyOptions, TextOrder, TextTies};
+use record::text::{KeyOptions, TextOrder};
 use rehearsal::Driver;
 use sort::{Choice, IoChoice, Job, Lines, Report, SortError, Target, Tuning};
 
 use super::{get, job, paths, put, run};
-use record::{Comparison, LineOrder, Order, Ties};
+use record::{Comparison, Keep, LineOrder, Order, Ties};
 
 /// Lines of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,17 +106,17 @@ impl Shape {
 
 /// The order of the lines: `-t, -k2,2n`, or of whole lines. If positions break ties, of lines but for
 /// their first character: whole lines that are equal need no positions.
-pub fn text_order(keyed: bool, ties: TextTies) -> TextOrder {
+pub fn text_order(keyed: bool, ties: Ties) -> TextOrder {
     let keys = match (keyed, ties) {
         (true, _) => vec!["2,2n".parse().unwrap()],
-        (false, TextTies::Position) => vec!["1.2".parse().unwrap()],
-        (false, TextTies::Line) => Vec::new(),
+        (false, Ties::Position) => vec!["1.2".parse().unwrap()],
+        (false, Ties::Record) => Vec::new(),
     };
     TextOrder::new(keys, KeyOptions::default(), Some(b','), ties, None).unwrap()
 }
 
-pub fn drawn_ties(random: &mut Random) -> TextTies {
-    [TextTies::Line, TextTies::Position][random.below(2)]
+pub fn drawn_ties(random: &mut Random) -> Ties {
+    [Ties::Record, Ties::Position][random.below(2)]
 }
 
 /// The records of all files in order, by the stable sort of the standard library. Each file's last
@@ -205,8 +205,8 @@ impl LineSort {
         let lines = Lines::new(self.order.clone());
         self.job.contents = Arc::new(match equal {
             Equal::All => lines,
-            Equal::First => lines.unique(),
-            Equal::Counted => lines.counted(),
+            Equal::First => lines.keeping(Keep::First),
+            Equal::Counted => lines.keeping(Keep::Counted),
         });
         self.job.tuning.chunks = None;
         self.job.resources.memory_bytes = self.memory_from(self.job.resources.memory_bytes);

@@ -12,48 +12,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kernel::patterns::{Pattern, draw};
-use node::{Decompress, Random};
-use pipeline::{Control, Failure};
+use node::Random;
+use pipeline::Failure;
 use record::Order;
 use rehearsal::Driver;
 use simulated_sort::world::{self, FormatWords};
-use sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Report, Resources, Source, Target, Tuning,
-};
+use sort::{Bytes, Choice, IoChoice, Job, Pack, Report, Resources, Source, Target, Tuning};
 
 pub use simulated_sort::world::{by_position, distinct, least_chunks, sorted};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
+    let sources = inputs.iter().map(|path| Source::Path(PathBuf::from(path)));
+    let target = Target::Path(PathBuf::from(output));
+    let contents = Arc::new(Bytes::new(order.clone()));
+    let resources = Resources {
+        cores: 2,
+        memory_bytes: 1 << 30,
+        io: IoChoice::Auto,
+    };
     Job {
-        sources: inputs
-            .iter()
-            .map(|path| Source::Path(PathBuf::from(path)))
-            .collect(),
-        target: Target::Path(PathBuf::from(output)),
-        contents: Arc::new(Bytes::new(order.clone())),
-        resources: Resources {
-            cores: 2,
-            memory_bytes: 1 << 30,
-            io: IoChoice::Auto,
-        },
-        shared: false,
-        decompress: Decompress::Auto,
-        compress: None,
-        temporary: Vec::new(),
-        temporary_limit: None,
         pack: Pack::Never,
-        plan: Choice::Auto,
-        exchange: ExchangeKind::default(),
-        tuning: Tuning::default(),
-        control: Control::default(),
-        resume: None,
-        listing: None,
-        host: String::new(),
-        rows: None,
-        longest_line: sort::LongestLine::Seen,
         may_begin_again: false,
-        top: None,
+        ..Job::of_contents(sources.collect(), contents, target, resources)
     }
 }
 

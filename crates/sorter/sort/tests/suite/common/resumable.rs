@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use node::Random;
 use pipeline::{Control, Failure};
-use record::rows::{Dialect, RowOrder};
-use record::text::TextTies;
-use record::{Framing, LineOrder, Order};
+use record::rows::Dialect;
+use record::{Framing, Keep, LineOrder, Order, RowSpec};
 use rehearsal::Driver;
-use sort::{Bytes, Choice, Job, Lines, Report, Resume, Rows, Source, Target, of_rank};
+use sort::{Bytes, Choice, Job, Lines, Report, Resume, Source, Target, of_rank};
 
 use super::chained::drawn_chained;
 use super::lines::{Shape, by_position, distinct_lines, drawn_ties, sorted_lines, text_order};
@@ -91,16 +90,14 @@ impl Case {
         };
         case.parts = (0..ranks).map(part).collect();
         case.header = b"number,text\n".to_vec();
-        let rows = Rows {
+        let rows = RowSpec {
             dialect: Dialect::CSV,
             has_header: true,
             keys: Vec::new(),
-            ties: TextTies::Line,
-            unique: false,
+            keep: Keep::All,
             locale: None,
-            bad_rows: None,
         };
-        let order = RowOrder::new(rows.dialect, None, &[], rows.ties).unwrap();
+        let order = rows.order(None).unwrap();
         (case.lines, case.job.rows) = (Some(LineOrder::rows(order)), Some(rows));
         case
     }
@@ -125,14 +122,13 @@ impl Case {
             .collect();
         match (&mut self.lines, &mut self.job.rows) {
             (Some(_), Some(rows)) => {
-                rows.unique = true;
-                rows.ties = TextTies::Position;
-                let order = RowOrder::new(rows.dialect, None, &[], rows.ties).unwrap();
+                rows.keep = Keep::First;
+                let order = rows.order(None).unwrap();
                 self.lines = Some(LineOrder::rows(order));
             }
             (Some(order), None) => {
                 *order = by_position(order);
-                self.job.contents = Arc::new(Lines::new(order.clone()).unique());
+                self.job.contents = Arc::new(Lines::new(order.clone()).keeping(Keep::First));
             }
             (None, _) => {
                 self.order = super::by_position(&self.order);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use kernel::patterns::{Pattern, draw};
 use node::Random;
 use pipeline::Control;
-use record::text::TextTies;
 use record::{Order, Ties};
 use rehearsal::Driver;
 use sort::{Choice, Job, Pack, Source, Target, Tuning};
@@ -142,10 +141,6 @@ impl Case {
         let bytes = LINE_TIMES * records * RECORD_BYTES;
         let mut lines = Shape::Usual.lines(bytes, b'\n', &mut random);
         lines.pop();
-        let ties = match ties {
-            Ties::Record => TextTies::Line,
-            Ties::Position => TextTies::Position,
-        };
         let mut sort = LineSort::new(vec![lines.clone()], text_order(false, ties), b'\n');
         sort.job.plan = way.plan;
         sort.job.resources.memory_bytes = LINE_MEMORY_BYTES;

@@ -1,0 +1,389 @@
+//! A description of what is sorted, before any record is read: where records end, what they are compared
+//! by, and which of equal ones are kept.
+//!
+//! ```text
+//! csv   -t ';'   price:num   -s   --locale de            what a user gives: Given
+//!                     |
+//!                     v
+//!                RecordSpec -- rows and their header --> RowOrder       (rows)
+//!                     |
+//!                     v
+//!      Comparison: "csv:3b", ["column:2:num", ..]        what a manifest or saved progress keeps
+//! ```
+//!
+//! Command and libraries make their orders here alone, so that one format, key or option means the same
+//! in all of them.
+
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::comparison::Comparison;
+use crate::field_order::FieldOrder;
+use crate::format::{Format, FormatError};
+use crate::framing::Framing;
+use crate::line_order::LineOrder;
+use crate::order::{Order, Ties};
+use crate::rows::{Dialect, Header, RowKey, RowKeyError, RowOrder, RowOrderError};
+use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
+
+/// Which of the records with equal keys are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// All, in an order of their whole records.
+    #[default]
+    All,
+    /// All, in the order of the input.
+    Stable,
+    /// The first.
+    First,
+    /// The first, behind their number; of lines alone.
+    Counted,
+}
+
+impl Keep {
+    /// The tie-breaker that this takes.
+    #[must_use]
+    pub fn ties(self) -> Ties {
+        match self {
+            Keep::All => Ties::Record,
+            Keep::Stable | Keep::First | Keep::Counted => Ties::Position,
+        }
+    }
+
+    /// Whether one record stands for all with its keys.
+    #[must_use]
+    pub fn is_unique(self) -> bool {
+        matches!(self, Keep::First | Keep::Counted)
+    }
+}
+
+/// Records as a user describes them. All but the format may be left as they are by default.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The format: `lines`, `csv`, `tsv`, `jsonl`, `gensort`, `fixed:LEN`, `varlen:TYPE`, `kv:TYPE` or
+    /// `rdw`.
+    pub format: String,
+    /// The keys as the format has them, the most significant first. Without any, whole records are
+    /// compared.
+    pub keys: Vec<String>,
+    /// The byte between fields of lines or CSV.
+    pub separator: Option<u8>,
+    /// The byte at the end of a line instead of a newline.
+    pub delimiter: Option<u8>,
+    /// The byte around fields of CSV instead of `"`.
+    pub quote: Option<u8>,
+    /// The options of keys of lines that have none.
+    pub options: KeyOptions,
+    /// Whether the first row is one of values.
+    pub has_no_header: bool,
+    /// The language whose order text has, of lines and rows.
+    pub locale: Option<Locale>,
+    /// The bytes that decide how `R` shuffles lines.
+    pub salt: Option<[u8; 16]>,
+    /// What becomes of records with equal keys.
+    pub keep: Keep,
+}
+
+/// The reason why a description was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpecError {
+    /// The format, or a key of binary records.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// A key of lines.
+    #[error(transparent)]
+    TextKey(#[from] TextKeyError),
+    /// The order of lines.
+    #[error(transparent)]
+    Text(#[from] TextOrderError),
+    /// A key of rows.
+    #[error(transparent)]
+    RowKey(#[from] RowKeyError),
+    /// The order of rows.
+    #[error(transparent)]
+    Rows(#[from] RowOrderError),
+    /// An option that this format does not have.
+    #[error("format {format} {what}")]
+    Unfit {
+        /// The format.
+        format: String,
+        /// The option, and what to do.
+        what: &'static str,
+    },
+}
+
+/// Rows as a user describes them: their keys may need the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowSpec {
+    /// How a row divides into values.
+    pub dialect: Dialect,
+    /// Whether the first row of each input names its columns.
+    pub has_header: bool,
+    /// The keys, the most significant first.
+    pub keys: Vec<RowKey>,
+    /// What becomes of rows with equal keys.
+    pub keep: Keep,
+    /// The language by which text is compared; without one, by its bytes.
+    pub locale: Option<Locale>,
+}
+
+impl RowSpec {
+    /// The order under a header, if rows have one. Until it is there, keys are left out, since only the
+    /// header has their columns.
+    ///
+    /// # Errors
+    /// If a key has no place in the rows.
+    pub fn order(&self, header: Option<&Header>) -> Result<RowOrder, RowOrderError> {
+        let waits = self.has_header && header.is_none();
+        let keys = if waits { &[][..] } else { &self.keys };
+        let order = RowOrder::new(self.dialect, header, keys, self.keep.ties())?;
+        Ok(order.with_locale(self.locale))
+    }
+}
+
+/// What is sorted.
+///
+/// ```
+/// use record::{Given, Keep, RecordSpec};
+/// let spec = RecordSpec::new(&Given {
+///     format: "csv".to_owned(),
+///     keys: vec!["price:num:desc".to_owned()],
+///     separator: Some(b';'),
+///     keep: Keep::First,
+///     ..Given::default()
+/// })?;
+/// assert!(spec.rows().is_some_and(|rows| rows.has_header));
+/// # Ok::<(), record::SpecError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordSpec {
+    order: Comparison,
+    rows: Option<RowSpec>,
+    keep: Keep,
+}
+
+impl RecordSpec {
+    /// Checks a description.
+    ///
+    /// # Errors
+    /// If the format is unknown, does not have an option or a key, or a key has a mistake. Names of
+    /// columns are looked for when the header is there.
+    pub fn new(given: &Given) -> Result<RecordSpec, SpecError> {
+        check(given)?;
+        let ties = given.keep.ties();
+        if let Some(dialect) = given.dialect() {
+            return RecordSpec::of_rows(given, dialect);
+        }
+        let order = if given.format == "lines" {
+            Comparison::Lines(lines(given)?)
+        } else if let Some(fields) = FieldOrder::parse(&given.format, &given.keys, ties) {
+            Comparison::Lines(LineOrder::fields(fields?))
+        } else {
+            Comparison::Order(Format::parse(&given.format, &given.keys, ties)?.order)
+        };
+        Ok(RecordSpec {
+            order,
+            rows: None,
+            keep: given.keep,
+        })
+    }
+
+    fn of_rows(given: &Given, dialect: Dialect) -> Result<RecordSpec, SpecError> {
+        dialect.check().map_err(RowOrderError::from)?;
+        let rows = RowSpec {
+            dialect,
+            has_header: dialect.has_columns() && !given.has_no_header,
+            keys: parsed(&given.keys)?,
+            keep: given.keep,
+            locale: given.locale,
+        };
+        // Rows without a header are known now: a mistake in their keys comes before any work.
+        let order = LineOrder::rows(rows.order(None)?);
+        Ok(RecordSpec {
+            order: Comparison::Lines(order),
+            rows: Some(rows),
+            keep: given.keep,
+        })
+    }
+
+    /// Records of the sort benchmark: 100 bytes, compared by the first ten.
+    #[must_use]
+    pub fn gensort() -> RecordSpec {
+        RecordSpec {
+            order: Comparison::Order(Order::gensort(Ties::Record)),
+            rows: None,
+            keep: Keep::All,
+        }
+    }
+
+    /// The order, as far as it is known without a header.
+    #[must_use]
+    pub fn order(&self) -> &Comparison {
+        &self.order
+    }
+
+    /// Rows, whose header decides the order.
+    #[must_use]
+    pub fn rows(&self) -> Option<&RowSpec> {
+        self.rows.as_ref()
+    }
+
+    /// What becomes of records with equal keys.
+    #[must_use]
+    pub fn keep(&self) -> Keep {
+        self.keep
+    }
+
+    /// Where records end.
+    #[must_use]
+    pub fn framing(&self) -> Framing {
+        self.order.framing()
+    }
+}
+
+impl Given {
+    /// How rows divide into values; `None` of other records.
+    fn dialect(&self) -> Option<Dialect> {
+        Some(match self.format.as_str() {
+            "csv" => Dialect::Csv {
+                separator: self.separator.unwrap_or(b','),
+                quote: self.quote.unwrap_or(b'"'),
+            },
+            "tsv" => Dialect::Tsv,
+            "jsonl" => Dialect::JsonLines,
+            _ => return None,
+        })
+    }
+}
+
+/// Refuses options that the format does not have.
+fn check(given: &Given) -> Result<(), SpecError> {
+    let (is_lines, dialect) = (given.format == "lines", given.dialect());
+    let is_csv = matches!(dialect, Some(Dialect::Csv { .. }));
+    let is_text = is_lines || dialect.is_some();
+    let has_header = dialect.is_some_and(Dialect::has_columns);
+    let what = if given.separator.is_some() && !is_lines && !is_csv {
+        "has no separator to choose; leave it out"
+    } else if given.delimiter.is_some() && !is_lines {
+        "has no delimiter to choose; leave it out"
+    } else if given.quote.is_some() && !is_csv {
+        "has no quote to choose; leave it out"
+    } else if given.has_no_header && !has_header {
+        "has no header; leave without_header out"
+    } else if given.locale.is_some() && !is_text {
+        "has no text of a language; leave the locale out"
+    } else if given.options != KeyOptions::default() && !is_lines {
+        "has no options of all keys; give each key its own"
+    } else if given.keep == Keep::Counted && !is_lines {
+        "has no place for a number; leave the counts out"
+    } else {
+        return Ok(());
+    };
+    let format = given.format.clone();
+    Err(SpecError::Unfit { format, what })
+}
+
+fn lines(given: &Given) -> Result<LineOrder, SpecError> {
+    let keys: Vec<TextKey> = parsed(&given.keys)?;
+    let (separator, ties) = (given.separator, given.keep.ties());
+    let mut text = TextOrder::new(keys, given.options, separator, ties, given.salt)?;
+    if let Some(locale) = given.locale {
+        text = text.with_locale(locale)?;
+    }
+    Ok(LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')))
+}
+
+fn parsed<T: FromStr>(keys: &[String]) -> Result<Vec<T>, T::Err> {
+    keys.iter().map(|key| key.parse()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(given: &Given) -> String {
+        RecordSpec::new(given).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn options_of_other_formats_are_refused() {
+        let separator = Some(b';');
+        let of = |format: &str| Given {
+            format: format.to_owned(),
+            ..Given::default()
+        };
+        for format in ["tsv", "jsonl", "gensort", "fixed:8", "rdw"] {
+            let given = of(format);
+            let said = refused(&Given { separator, ..given });
+            assert!(said.contains("separator"), "{said}");
+        }
+        let delimiter = Some(0);
+        let given = of("csv");
+        let said = refused(&Given { delimiter, ..given });
+        assert!(said.contains("delimiter"), "{said}");
+        for format in ["lines", "jsonl", "fixed:8"] {
+            let has_no_header = true;
+            let said = refused(&Given {
+                has_no_header,
+                ..of(format)
+            });
+            assert!(said.contains("header"), "{said}");
+        }
+        let keep = Keep::Counted;
+        let given = of("csv");
+        let said = refused(&Given { keep, ..given });
+        assert!(said.contains("counts"), "{said}");
+        assert!(refused(&of("text")).contains("unknown format"));
+    }
+
+    #[test]
+    fn keys_of_columns_wait_for_the_header() {
+        let mut given = Given {
+            format: "csv".to_owned(),
+            keys: vec!["b".to_owned()],
+            ..Given::default()
+        };
+        let spec = RecordSpec::new(&given).unwrap();
+        let rows = spec.rows().unwrap();
+        let header = Header::parse(rows.dialect, b"a,b").unwrap();
+        let order = rows.order(Some(&header)).unwrap();
+        assert_eq!(order.describe().1, ["columns:2", "column:2:str"]);
+        let other = Header::parse(rows.dialect, b"a,c").unwrap();
+        assert!(rows.order(Some(&other)).is_err());
+        given.has_no_header = true;
+        assert!(refused(&given).contains("the rows have no header"));
+    }
+
+    #[test]
+    fn what_is_kept_decides_between_ties() {
+        for (keep, ties) in [
+            (Keep::All, Ties::Record),
+            (Keep::Stable, Ties::Position),
+            (Keep::First, Ties::Position),
+        ] {
+            for format in ["lines", "csv", "fixed:8", "varlen:u8"] {
+                let key = if format == "lines" {
+                    "1,1"
+                } else if format == "csv" {
+                    "#1"
+                } else {
+                    "0+1"
+                };
+                let spec = RecordSpec::new(&Given {
+                    format: format.to_owned(),
+                    keys: vec![key.to_owned()],
+                    has_no_header: format == "csv",
+                    keep,
+                    ..Given::default()
+                });
+                let found = match spec.unwrap().order() {
+                    Comparison::Order(order) => order.ties(),
+                    Comparison::Lines(order) => order.ties(),
+                    Comparison::IgnoreCase => unreachable!("only valsort has it"),
+                };
+                assert_eq!(found, ties, "{format}");
+            }
+        }
+    }
+}
