@@ -6,12 +6,11 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use ::sort::{CheckResult, Checked, Source, check, contents_of};
-use pipeline::Control;
+use ::sort::{CheckResult, Source, check};
 use record::Framing;
 
 use super::choices::CheckName;
-use super::{Arguments, conflicts, format, resources, screen, sources};
+use super::request::Check;
 use host::machine;
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
@@ -19,27 +18,11 @@ use terminal::files::STANDARD_INPUT;
 use terminal::text::printable;
 use units::grouped;
 
-/// Checks the input, and prints the first record that is out of order unless `how` says otherwise.
-pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFailure> {
-    conflicts::check(arguments)?;
-    let spec = format::of(arguments)?;
-    let contents = contents_of(&spec);
-    let source = sources(arguments).swap_remove(0);
-    let resources = resources(arguments)?;
-    let control = Control::default();
-    let job = Checked {
-        decompress: arguments.decompress,
-        source: source.clone(),
-        contents: contents.clone(),
-        rows: spec.rows().cloned(),
-        longest_line: arguments.max_line.map(|bytes| bytes as usize),
-        io: resources.io,
-        cores: resources.cores,
-        memory_bytes: resources.memory_bytes,
-        control: control.clone(),
-    };
-    screen::say_terminal(!arguments.inputs.is_empty());
-    let found = machine::run(&control, arguments.progress, move |node| {
+/// Checks the input, and prints the first record that is out of order unless it is to be silent.
+pub(super) fn run(asked: Check) -> Result<Exit, CliFailure> {
+    let Check { job, how, telling } = asked;
+    let (source, framing) = (job.source.clone(), job.contents.framing());
+    let found = machine::run(&job.control.clone(), telling.progress, move |node| {
         let job = job.clone();
         async move { check(&node, &job).await }
     })?;
@@ -47,13 +30,13 @@ pub(super) fn run(arguments: &Arguments, how: CheckName) -> Result<Exit, CliFail
         CheckResult::Broken { line, record, .. } => (line, record),
         CheckResult::Kept { records, .. } => {
             if how == CheckName::Verdict {
-                say_kept(&source, records, arguments.order.noun(records));
+                say_kept(&source, records, telling.noun(records));
             }
             return Ok(Exit::Done);
         }
     };
     if how != CheckName::Quiet {
-        let text = match contents.framing().records() {
+        let text = match framing.records() {
             Framing::Delimited(_) | Framing::Quoted(_) => record,
             Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
         };

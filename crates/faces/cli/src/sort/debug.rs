@@ -18,11 +18,11 @@ use std::thread::{self, JoinHandle};
 
 use ::sort::{Job, Target};
 use record::text::TextOrder;
-use record::{Comparison, Framing, LineOrder, RecordSpec, RowSpec};
+use record::{Comparison, Framing, LineKeys, LineOrder, RecordSpec, RowSpec};
 use rustix::io::{FdFlags, fcntl_setfd};
 
+use super::explain;
 use super::shown::{Line, mark, next, order_of};
-use super::{Arguments, explain};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 
@@ -44,18 +44,15 @@ pub(super) struct View {
 const TEMPORARY: &str = ".";
 
 impl View {
-    /// Prints warnings of the order, and starts to print lines, if `--debug` asks for it.
-    pub(super) fn of(arguments: &Arguments, spec: &RecordSpec) -> Result<Option<View>, CliFailure> {
-        if !arguments.debug {
-            return Ok(None);
-        }
+    /// Prints warnings of the order, and starts to print lines.
+    pub(super) fn of(spec: &RecordSpec) -> Result<View, CliFailure> {
         let shown = match (spec.rows(), spec.order()) {
             (Some(rows), _) => {
                 let told = explain::summary_of_rows(rows).into_iter();
                 told.for_each(|line| say::err(format!("gristmill: {line}")));
                 Shown::Rows(rows.clone())
             }
-            (None, Comparison::Lines(order)) if arguments.order.is_of_lines() => {
+            (None, Comparison::Lines(order)) if order.keys == LineKeys::Text => {
                 Shown::of_lines(order)
             }
             (None, order) => Shown::Records(order.clone()),
@@ -68,7 +65,7 @@ impl View {
         // As if it were inherited, since it is an output by its name.
         fcntl_setfd(&entry, FdFlags::empty()).map_err(|cause| refused(cause.into()))?;
         let printer = thread::spawn(move || print(exit, &shown));
-        Ok(Some(View { entry, printer }))
+        Ok(View { entry, printer })
     }
 
     /// The job with its output here.

@@ -27,7 +27,7 @@ use record::{Comparison, Framing, LineOrder, RowSpec};
 
 use super::options::Order;
 use super::shown::{Line, next};
-use super::{Arguments as SortArguments, conflicts, format, screen};
+use super::{Arguments as SortArguments, request};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{counted, positive};
@@ -89,11 +89,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         zero_terminated: arguments.zero_terminated,
         ..SortArguments::plain()
     };
-    conflicts::check(&sort)?;
-    let spec = format::of(&sort)?;
+    let spec = request::spec_of(&sort)?;
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
-    screen::say_terminal(input.is_some());
+    request::say_terminal(input.is_some());
     let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
     if let Some(records) = records::Explained::of(spec.order()) {
         return explain_records(&records, arguments, &mut reader);

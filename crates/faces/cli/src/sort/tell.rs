@@ -1,35 +1,34 @@
 //! Output after a sort: warnings, the report, tables for people.
 
-use std::path::PathBuf;
-
 use ::sort::Report;
 use serde_json::Value;
 
 use super::balance::{self, ranks};
+use super::json;
 use super::part::{Noticed, Together};
-use super::{Arguments, json};
+use super::request::Telling;
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
-use terminal::files::{is_standard_output, write};
+use terminal::files::write;
 use terminal::progress::{Mode, Terminal};
 
 /// Prints the warnings of a sort, and its report in all forms that were asked for.
 pub(super) fn tell(
-    arguments: &Arguments,
+    telling: &Telling,
     report: &Report,
     together: &Together,
 ) -> Result<(), CliFailure> {
-    if !arguments.quiet {
+    if !telling.quiet {
         report.warnings.iter().for_each(say::warn);
         for (rank, Noticed { message, .. }) in together.warnings() {
             say::warn(format!("rank {rank}: {message}"));
         }
     }
-    let value = write_report(arguments, report, together)?;
-    if !arguments.quiet {
-        tell_people(arguments, report, together);
+    let value = write_report(telling, report, together)?;
+    if !telling.quiet {
+        tell_people(telling, report, together);
     }
-    if arguments.report_is_printed() {
+    if telling.is_printed {
         say::out(format!("{value:#}"))?;
     }
     Ok(())
@@ -37,12 +36,12 @@ pub(super) fn tell(
 
 /// Makes the report, and writes it to the file of `--report`.
 pub(super) fn write_report(
-    arguments: &Arguments,
+    telling: &Telling,
     report: &Report,
     together: &Together,
 ) -> Result<Value, CliFailure> {
     let value = json::report(report, together, node_real::peak_rss_bytes());
-    if let Some(path) = arguments.report_file() {
+    if let Some(path) = &telling.file {
         let text = format!("{value:#}\n");
         write(path, text.as_bytes()).map_err(|cause| {
             let message = format!(
@@ -59,34 +58,27 @@ pub(super) fn write_report(
 }
 
 /// Prints a summary on standard error, unless programs read that.
-fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
-    if arguments.progress == Mode::Json {
+fn tell_people(telling: &Telling, report: &Report, together: &Together) {
+    if telling.progress == Mode::Json {
         return;
     }
     let is_job = !together.parts.is_empty();
     // The reason says whether saved progress was found; the table of one process contains it.
-    if arguments.resume && !arguments.json && (is_job || arguments.report.is_none()) {
+    if telling.resumes && !telling.json && (is_job || !telling.is_tabled) {
         say::err(&report.reason);
     }
-    if arguments.report.is_some() {
+    if telling.is_tabled {
         say::err(if is_job {
             ranks::table(report, together)
         } else {
             balance::table(report)
         });
-    } else if is_followed(arguments) && Terminal::find(is_job).is_some() {
-        let records = arguments.order.noun(report.records);
+    } else if telling.is_followed && Terminal::find(is_job).is_some() {
+        let records = telling.noun(report.records);
         say::err(if is_job {
             ranks::line(report, together, records)
         } else {
             balance::line(report, records)
         });
     }
-}
-
-/// Whether people may like to read how it went: the output is not what they read.
-fn is_followed(arguments: &Arguments) -> bool {
-    let to_file = |path: &PathBuf| !is_standard_output(path);
-    let is_written = !arguments.outputs.is_empty() && arguments.outputs.iter().all(to_file);
-    is_written && !arguments.json && arguments.progress == Mode::Auto
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ::sort::{Choice, Resume, Source};
 
-use super::Arguments;
+use crate::sort::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// The resumable job of `--resume`. Its paths are those of the command line, with `{rank}`.

@@ -2,10 +2,10 @@
 
 use ::sort::{Choice, names_rank};
 
-use super::Arguments;
 use super::advice::{for_records, for_rows};
-use super::choices::CheckName;
 use super::target::is_directory;
+use crate::sort::Arguments;
+use crate::sort::choices::CheckName;
 use terminal::ending::failure::CliFailure;
 use terminal::progress::Mode;
 

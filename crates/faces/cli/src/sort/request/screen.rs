@@ -3,7 +3,8 @@
 
 use std::io::{self, IsTerminal};
 
-use super::{Arguments, first_input};
+use super::first_input;
+use crate::sort::Arguments;
 use host::glance::Glance;
 use node::Decompress;
 use terminal::ending::failure::CliFailure;
@@ -11,7 +12,7 @@ use terminal::ending::say;
 
 /// Says that standard input is a terminal, where no input is named: otherwise it looks as if
 /// nothing happened.
-pub(super) fn say_terminal(names_input: bool) {
+pub(in crate::sort) fn say_terminal(names_input: bool) {
     if !names_input && io::stdin().is_terminal() {
         say::err("gristmill: reads the terminal; Ctrl-D ends it; help: --help");
     }

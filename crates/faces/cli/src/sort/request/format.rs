@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use record::text::{Locale, TextOrderError, separator};
 use record::{Given, Keep, RecordSpec, SpecError};
 
-use super::Arguments;
-use super::options::Order;
+use crate::sort::Arguments;
+use crate::sort::options::Order;
 use terminal::ending::failure::CliFailure;
 
 /// Bytes of a salt.

@@ -10,7 +10,7 @@ use node_real::is_descriptor;
 use record::rows::is_aside;
 
 use super::target::is_directory;
-use super::{Arguments, json};
+use crate::sort::{Arguments, json};
 use terminal::ending::failure::CliFailure;
 use terminal::files::keep_apart;
 

@@ -6,11 +6,11 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::Arguments;
+use crate::sort::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// The command line with the inputs that the file names.
-pub(super) fn expanded(arguments: &Arguments) -> Result<Arguments, CliFailure> {
+pub(in crate::sort) fn expanded(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     let Some(list) = &arguments.files0_from else {
         return Ok(arguments.clone());
     };
