@@ -6,8 +6,6 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 BINARY = $(TARGET)/release/gristmill
 DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-# Builds packages. Libraries get the features that all packages of one command need, so each other set of
-# packages compiles them again: `make test-all` has PACKAGES, one set for all that it builds.
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
@@ -19,11 +17,11 @@ demo: build
 	$(BINARY) demo
 
 build:
-	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli)
+	$(RELEASE) --package gristmill-cli
 
 # The command and `gristmill-bench`, which measures it.
 bench:
-	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli --package gristmill-bench)
+	$(RELEASE) --package gristmill-cli --package gristmill-bench
 
 # The shared and the static library for programs in C.
 library:
@@ -32,7 +30,7 @@ library:
 # All that `make install` installs. In one command, cargo compiles the libraries beneath once, with the
 # features that `make bench` chooses.
 release:
-	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli --package gristmill-bench --package gristmill-c)
+	$(RELEASE) --package gristmill-cli --package gristmill-bench --package gristmill-c
 
 # The Python module, for all versions from 3.9. Installs maturin, which builds it, below the target
 # directory.
@@ -75,9 +73,10 @@ test-long: long beyond
 BEYOND = build pages site installed published trials attacks drawn deny sanitizer
 
 # Both, and each test once: `unit` runs the cases of `long` here, and `pages` the commands of `readme`,
-# with the binary that others get. Each part says how long it took.
+# with the binary that others get. Only that one is built again, which takes minutes: what is installed,
+# documented and attacked from are the BUILT ones of the tests. Each part says how long it took.
 test-all: export GRISTMILL_LONG = 1
-test-all: export PACKAGES = $(addprefix --package gristmill-,cli bench c hostile)
+test-all: export BUILT = $(DEBUG_BINARY)
 test-all: $(addprefix timed-,lint unit programs python $(BEYOND))
 
 # `make python-installed distributed` builds a wheel and a static binary,
@@ -106,8 +105,8 @@ site: docs
 	sh tests/links.sh $(TARGET)/site
 
 # Installs into a temporary directory, and runs the installed commands.
-installed: release
-	sh tests/install.sh
+installed: $(if $(BUILT),build,release)
+	sh tests/install.sh $(BUILT)
 
 # Tries the files of `make dist`, which it builds, in a root directory that has nothing else.
 distributed:
@@ -129,20 +128,18 @@ hosts: build
 	sh hosts/test.sh
 	sh hosts/sort.sh $(BINARY)
 
-# Attacks on the command: hostile files and directories, faults, kills. Built beside the other commands
-# it has their features, and their libraries are not compiled again. Another SEED is another
-# run. `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
+# Attacks on the command: hostile files and directories, faults, kills. Another SEED is another run. `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
 SEED ?= 1
 FROM ?= 0
 CASES ?= 2000
 KILLS ?= 500
 hostile:
-	$(RELEASE) $(or $(PACKAGES),--package gristmill-cli --package gristmill-bench --package gristmill-hostile)
+	$(if $(BUILT),,$(RELEASE) --package gristmill-cli --package gristmill-hostile)
 	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
 
 # In memory where possible: the attacks are on names, texts and moments, and syncs of a disk would
 # take most of the time.
-ATTACK = $(TARGET)/release/hostile --binary $(BINARY) \
+ATTACK = $(dir $(or $(BUILT),$(BINARY)))hostile --binary $(BINARY) \
 	--place $$(findmnt -no OPTIONS /dev/shm 2>/dev/null | grep -qv noexec && echo /dev/shm || echo "$${TMPDIR:-/tmp}")
 
 # Sorts of which everything is drawn, beside a plain reference, with the binary that others get; one of
@@ -250,8 +247,8 @@ uninstall:
 
 # The documentation as a site, target/site/index.html: pages, the help of each command, rustdoc. mdBook
 # is built into target/tools unless it is on PATH.
-docs: bench
-	sh docs/site/build.sh $(BINARY)
+docs: $(if $(BUILT),,bench)
+	sh docs/site/build.sh $(or $(BUILT),$(BINARY))
 
 # A static binary, a Debian package and a Python wheel in target/dist; docs/install.md tells more.
 dist: dist-musl dist-deb dist-wheel
