@@ -14,6 +14,7 @@
 //! ```text
 //!   title, source     heading (else the file's name); paper and figure
 //!   says, shows, note the paper's finding; what ours shows; caveats
+//!   format            1, the format of these files, which this version reads
 //!   machine           "nanopu" if it is missing
 //!   [changes]         changes of the machine, by the names of `sim`'s options
 //!   seed, runs        seed of the first run; runs per point, whose mean is the figure

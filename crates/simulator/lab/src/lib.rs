@@ -56,7 +56,7 @@ pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
 pub use program::{Listing, add, programs};
 pub use report::{QUANTILES, RequestReport, RunReport, Simulated, StageReport};
 pub use room::bytes as room_bytes;
-pub use sim_report::SimReport;
+pub use sim_report::{SimReport, versioned};
 pub use spread::{Spread, quantile};
 pub use sweep::{
     Choice, Confirmed, Dial, Ended, Figures, Outcome, Reading, Scalar, Tried, TuneReport, Tuning,

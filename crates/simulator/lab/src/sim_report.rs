@@ -56,7 +56,7 @@ pub struct SimReport {
 impl SimReport {
     /// The report as JSON.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("maps have words as keys")
+        versioned(self).expect("maps have words as keys")
     }
 
     /// Explains the program's time where it is not the time of the whole run.
@@ -170,6 +170,19 @@ fn counted(simulated: &Simulated) -> Value {
         value["critical_path"] = json!(path);
     }
     value
+}
+
+/// The format of reports; it grows when a member goes or means something else.
+const FORMAT_VERSION: u32 = 1;
+
+/// A report as JSON, behind the number of its format.
+///
+/// # Errors
+/// If its type has no form in JSON.
+pub fn versioned(report: &impl Serialize) -> serde_json::Result<Value> {
+    let mut value = json!({ "format_version": FORMAT_VERSION });
+    extend(&mut value, serde_json::to_value(report)?);
+    Ok(value)
 }
 
 /// Adds the members of an object to another one.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lab::experiment::{Cost, Experiment};
-use lab::{LabError, Observer};
+use lab::{LabError, Observer, versioned};
 use output::OutputFile;
 use plot::{Figure, Size, page};
 
@@ -186,8 +186,8 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
     let results = command::watched(&observer, &caught, run.progress, work)?;
     let figure = &results.figure;
     if run.json {
-        let json = serde_json::to_string_pretty(figure);
-        say::out(json.map_err(|cause| CliFailure::new("bug", cause.to_string()))?)?;
+        let json = versioned(figure).map_err(|cause| CliFailure::new("bug", cause.to_string()))?;
+        say::out(format!("{json:#}"))?;
     } else if !run.fills_standard_output() {
         show::figure(figure)?;
     }

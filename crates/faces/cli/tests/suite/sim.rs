@@ -23,7 +23,14 @@ const SMALL: [&str; 11] = [
 ];
 
 /// The fields that scripts rely on, in their order; others may follow.
-const REPORT: [&str; 5] = ["program", "machine", "machine_hash", "cores", "parameters"];
+const REPORT: [&str; 6] = [
+    "format_version",
+    "program",
+    "machine",
+    "machine_hash",
+    "cores",
+    "parameters",
+];
 const LAST: [&str; 6] = [
     "runs",
     "time_us",
@@ -217,8 +224,8 @@ fn the_report_of_several_runs() {
     let ran = place.run(line).succeeded();
     assert_eq!(ran.err, "");
     let report = ran.json();
-    assert_eq!(fields(&report)[..5], REPORT);
-    assert_eq!(fields(&report)[5..11], LAST);
+    assert_eq!(fields(&report)[..REPORT.len()], REPORT);
+    assert_eq!(fields(&report)[6..12], LAST);
     assert_eq!(
         (&report["program"], &report["machine"]),
         (&"merge-min".into(), &"threads".into())

@@ -20,6 +20,9 @@ use crate::sweep::{Values, unknown};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
+    /// Read before all else (`mistake`).
+    #[serde(rename = "format")]
+    _format: Option<u32>,
     #[serde(skip)]
     pub(super) name: String,
     /// Seed and runs that replace the file's.

@@ -12,10 +12,13 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer, Error};
+use toml::de::{DeInteger, DeTable, DeValue, Deserializer, Error};
 
 use crate::error::Mistake;
 use crate::sweep::meant;
+
+/// The format of the files; one without a number has it, too.
+const FORMAT: &str = "1";
 
 /// A table of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +66,17 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Mistake> {
         .min_by_key(|it| it.span().map(|span| span.start));
     if let Some(error) = first {
         return Err(of_reader(text, error, Vec::new()));
+    }
+    if let Some(format) = document.get_ref().get("format")
+        && format.get_ref().as_integer().map(DeInteger::as_str) != Some(FORMAT)
+    {
+        return Err(Mistake {
+            line: Some(line_at(text, format.span().start)),
+            table: String::new(),
+            why: format!(
+                "format: expected {FORMAT}, the format of experiment files that this version reads"
+            ),
+        });
     }
     T::deserialize(Deserializer::from(document.clone())).map_err(|error| {
         let span = error.span().unwrap_or_default();

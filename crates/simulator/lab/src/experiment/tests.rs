@@ -490,6 +490,20 @@ fn built_in_experiments_can_fail() {
 }
 
 #[test]
+fn another_format_is_refused_before_its_keys() {
+    let series = "[[series]]\nprogram = \"merge-min\"\nvary = \"incast\"\nover = [1]\n";
+    parsed(&format!("format = 1\n{series}"));
+    let newer = format!("title = \"x\"\nkey-of-tomorrow = 1\nformat = 2\n{series}");
+    let told = Experiment::parse("it.toml", &newer)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.contains("line 3") && told.contains("format: expected 1"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_short_file_has_defaults() {
     let shortest = "[[series]]\nprogram = 'merge-min'\nvary = 'incast'\nover = [4, 8]";
     let figure = run(&parsed(shortest), Size::Full);

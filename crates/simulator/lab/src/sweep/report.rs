@@ -8,7 +8,7 @@ use super::dial::{Choice, Reading};
 use super::search::{Ended, Figures, Outcome, Tried};
 use crate::job::{Job, Seeds};
 use crate::parameters::Parameters;
-use crate::sim_report::{extend, told};
+use crate::sim_report::{extend, told, versioned};
 
 /// A search over the dials of a program.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl TuneReport {
             })
         });
         let (start, place) = (self.start.parameters(), self.start.place());
-        json!({
+        let report = json!({
             "program": self.start.name(),
             "machine": place.name(),
             "machine_hash": place.hash().map(|hash| format!("{hash:016x}")),
@@ -90,7 +90,8 @@ impl TuneReport {
             "confirmation": confirmation,
             "wall_s": self.wall_s,
             "threads": place.threads(start.cores()),
-        })
+        });
+        versioned(&report).expect("it is JSON")
     }
 
     fn reading(&self, tried: &Tried) -> Value {
