@@ -16,11 +16,11 @@ use std::time::Instant;
 use grain::Load;
 
 use crate::job::{Job, Seeds};
+use crate::memory;
 use crate::observer::Observer;
 use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::program::CORES;
-use crate::room;
 
 /// The expected time and memory of runs on this computer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,7 +182,7 @@ fn at_once(rough: &[(&Job, Estimate)], workers: usize) -> u64 {
     let mut runs: Vec<u64> = runs.collect();
     runs.sort_unstable_by(|one, other| other.cmp(one));
     let held = runs.iter().take(workers).sum::<u64>();
-    OF_THE_PROCESS.saturating_add(held.min(room::bytes().unwrap_or(u64::MAX)))
+    OF_THE_PROCESS.saturating_add(held.min(memory::bytes().unwrap_or(u64::MAX)))
 }
 
 /// Seconds of a load on one thread.

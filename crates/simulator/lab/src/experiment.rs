@@ -43,17 +43,17 @@ mod breakdown;
 mod built_in;
 mod chart;
 mod check;
+mod claim;
 mod file;
 mod grid;
 mod judged;
-mod line;
+mod judgement;
 mod measure;
 mod mistake;
 mod plan;
 mod result;
 mod series;
 mod shape;
-mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -67,8 +67,8 @@ use plot::{Figure, Size};
 
 use crate::error::LabError;
 use crate::estimate::{self, Estimate};
-use crate::many;
 use crate::observer::Observer;
+use crate::run_queue;
 use plan::Plans;
 
 /// Most runs of an experiment: a report of a run has some kilobytes.
@@ -149,7 +149,7 @@ impl Experiment {
         workers: usize,
     ) -> Result<Results, LabError> {
         let plans = self.plans(size)?;
-        let reports = many::run(&plans.jobs, observer, workers)?;
+        let reports = run_queue::run(&plans.jobs, observer, workers)?;
         let results = result::of_all(self, &plans, &reports);
         results.map_err(|why| LabError::file(Path::new(&self.name), why))
     }

@@ -5,11 +5,11 @@ use machine::Ticks;
 use std::fmt;
 
 use crate::error::LabError;
+use crate::memory;
 use crate::observer::Observer;
 use crate::parameters::Parameters;
 use crate::place::{DRIVER, Place};
 use crate::report::RunReport;
-use crate::room;
 use crate::run::Ground;
 use crate::sim_report::{self, SimReport};
 use crate::spread::of_ticks;
@@ -130,7 +130,7 @@ impl Job {
         if self.anyway {
             return Ok(());
         }
-        let objection = room::objection(&self.parameters, &self.place, room::bytes());
+        let objection = memory::objection(&self.parameters, &self.place, memory::bytes());
         self.unless(objection)
     }
 
@@ -150,7 +150,7 @@ impl Job {
         let cores = self.parameters.cores();
         let at_once = self.place.threads(cores).min(cores as usize);
         let held = self.parameters.program.bytes(cores, at_once);
-        held.saturating_add(u64::from(cores) * room::BYTES_OF_A_CORE)
+        held.saturating_add(u64::from(cores) * memory::BYTES_OF_A_CORE)
     }
 
     /// The load of a run, if the program knows it.

@@ -6,12 +6,12 @@
 //!        |                            |
 //!    key, options              place, row, scan    which bytes of the line are the key
 //!        |                            |
-//!        +--> part, order <-------- code           which bytes have the key's order
+//!        +--> part, order <------ encoding         which bytes have the key's order
 //!                     |               |             (edit, number, general, month, version,
-//!                     |             groups           random, decimal, natural, date,
+//!                     |               |              random, decimal, natural, date,
 //!                     |               |              locale)
 //!                     v               |
-//!            words, prefixes <--------+            which words have the order of those bytes
+//!            words, prefixes <--------+            which words have the order of those bytes (words)
 //! ```
 //!
 //! [`crate::rows`] makes orders of rows, whose keys are columns or members; they are parts of the
@@ -20,14 +20,14 @@
 //! Lines may contain any bytes. The semantics are those of GNU coreutils 9.1, which the tests run
 //! beside this module wherever it is installed.
 
-mod code;
+mod byte_field;
 mod date;
 mod decimal;
 mod edit;
+mod encoding;
 mod explain;
 mod extended;
 mod general;
-mod groups;
 mod key;
 mod locale;
 mod month;
@@ -41,11 +41,11 @@ mod placed;
 mod random;
 pub(crate) mod row;
 mod scan;
-mod stretch;
 mod version;
+mod words;
 
+pub(crate) use byte_field::Stretch;
 pub use explain::{KeyView, Reading, Warning};
-pub(crate) use stretch::Stretch;
 
 pub use key::{KeyEnd, OBSOLETE, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
 pub(crate) use locale::EQUAL_BYTES;

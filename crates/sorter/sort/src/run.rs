@@ -19,7 +19,7 @@
 //! records and its output the same bytes, whichever rank continues it. A lost range may hold
 //! records of any input, so all inputs are read again for it.
 
-mod again;
+mod retry;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ pub async fn run_and<T>(
             )
             .await?;
         }
-        let mut report = again::sort_any_lines(node, job, &mut unfinished).await?;
+        let mut report = retry::sort_any_lines(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
         then(report).await

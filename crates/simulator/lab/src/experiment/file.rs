@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::built_in;
 use super::chart::ChartTable;
+use super::claim::ClaimTable;
 use super::grid::GridTable;
-use super::line::Line;
 use super::series::Series;
 use crate::changes::Changes;
 use crate::error::LabError;
@@ -56,7 +56,7 @@ pub struct Experiment {
     #[serde(default)]
     pub(super) series: Vec<Series>,
     #[serde(default, rename = "line")]
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ClaimTable>,
 }
 
 /// The key of `[smoke]` that is no option of a program.

@@ -4,9 +4,9 @@ use clap::ValueEnum;
 use grain::Named;
 use plot::{Check, Claim, Outcome};
 
+use super::claim::ClaimTable;
 use super::file::Experiment;
 use super::grid::Reading;
-use super::line::Line;
 use super::series::Series;
 
 /// The program that has readings, and the option that names one.
@@ -45,7 +45,7 @@ impl Experiment {
     /// Its claims, judged by the figures that it had when the lines were written: nothing runs. A shape
     /// without one is met unless the file gives the reason of a miss: else a run at full size fails.
     pub fn claims_of_today(&self) -> Vec<Claim> {
-        let told = |line: &Line| {
+        let told = |line: &ClaimTable| {
             let judged = match (line.today, &line.known_miss) {
                 (Some(today), _) => line.judged(line.paper(line.curve(self)), today, None),
                 (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
@@ -57,7 +57,7 @@ impl Experiment {
     }
 }
 
-impl Line {
+impl ClaimTable {
     /// The claim with our figure and its outcome.
     pub(super) fn told(
         &self,

@@ -11,9 +11,9 @@
 
 use plot::Size;
 
+use super::claim::ClaimTable;
 use super::file::Experiment;
 use super::grid::Reading;
-use super::line::Line;
 use super::measure::Taken;
 use super::mistake::{Table, Wrong};
 use super::series::{STAGE, Series};
@@ -187,7 +187,11 @@ impl<'a> Plans<'a> {
         Ok(points)
     }
 
-    fn source(&mut self, line: &'a Line, plan: &Plan<'a>) -> Result<Option<Source<'a>>, String> {
+    fn source(
+        &mut self,
+        line: &'a ClaimTable,
+        plan: &Plan<'a>,
+    ) -> Result<Option<Source<'a>>, String> {
         let of = self.of;
         if let Some(program) = &line.program {
             let recipe = self.recipe(Head {

@@ -4,11 +4,11 @@ use plot::{Chart, Check, Claim, Figure, Grid, Outcome, Point, Series, Size, Spre
 
 use super::breakdown;
 use super::chart::ChartTable;
+use super::claim::ClaimTable;
 use super::file::Experiment;
-use super::line::Line;
+use super::judgement::drift;
 use super::plan::{Plan, PlannedPoint, Plans, Read, Source};
 use super::series::Series as SeriesTable;
-use super::terms::drift;
 use crate::error::LabError;
 use crate::job::Job;
 use crate::parameters::SAME_ORDER;
@@ -288,7 +288,12 @@ impl Ran<'_> {
         claims.collect()
     }
 
-    fn claim(&self, line: &Line, source: Source<'_>, series: &[Series]) -> Result<Claim, String> {
+    fn claim(
+        &self,
+        line: &ClaimTable,
+        source: Source<'_>,
+        series: &[Series],
+    ) -> Result<Claim, String> {
         let ours = self.ours(line, source, series)?;
         let table = match source {
             Source::Curve(number) => Some(&self.of.series[number]),
@@ -302,7 +307,7 @@ impl Ran<'_> {
     }
 
     /// Our figure when the line was written, if it was of the same seeds.
-    fn known(&self, line: &Line) -> Option<f64> {
+    fn known(&self, line: &ClaimTable) -> Option<f64> {
         let is_of_file = self.plan.reading.is_first && self.of.has_own_seeds();
         line.known(self.size).filter(|_| is_of_file)
     }
@@ -318,7 +323,12 @@ impl Ran<'_> {
     }
 
     /// Our figure of a line.
-    fn ours(&self, line: &Line, source: Source<'_>, series: &[Series]) -> Result<f64, String> {
+    fn ours(
+        &self,
+        line: &ClaimTable,
+        source: Source<'_>,
+        series: &[Series],
+    ) -> Result<f64, String> {
         let value = |read: Read<'_>| Ok::<_, String>(read.taken.take.of(self.read(read)?));
         match source {
             Source::Constant(rate) => Ok(rate),

@@ -261,7 +261,7 @@ fn a_wrong_result_fails_at_both_sizes() {
     let experiment = parsed(ALL);
     for size in [Size::Smoke, Size::Full] {
         let plans = experiment.plans(size).unwrap();
-        let mut reports = many::run(&plans.jobs, &Observer::default(), 2).unwrap();
+        let mut reports = run_queue::run(&plans.jobs, &Observer::default(), 2).unwrap();
         // Every claim is about incast 8.
         let runs = &mut reports[plans.plans[0].points[0][1].read.job];
         let last = runs.last_mut().unwrap();

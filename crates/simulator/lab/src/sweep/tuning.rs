@@ -13,11 +13,11 @@ use super::search::{self, Ended, Figures, Found, Measure, Outcome};
 use crate::error::LabError;
 use crate::estimate::Estimate;
 use crate::job::{Job, Seeds};
-use crate::many;
 use crate::observer::{Observer, Searched};
 use crate::parameters::Parameters;
 use crate::program::{Listing, Valued};
 use crate::report::RunReport;
+use crate::run_queue;
 use crate::spread::of_ticks;
 
 /// A search over the dials of a job's program.
@@ -246,7 +246,7 @@ impl Runs<'_> {
         let jobs: Vec<Job> = planned.iter().flatten().cloned().collect();
         let start = &self.tuning.start;
         let workers = start.place().threads(start.parameters().cores());
-        let mut ended = many::each(&jobs, self.observer, workers)?.into_iter();
+        let mut ended = run_queue::each(&jobs, self.observer, workers)?.into_iter();
         let outcome = |planned: Result<Job, String>| {
             let job = planned?;
             match ended.next().expect("a result for each job") {

@@ -13,7 +13,7 @@
 //! form is left to the crate `jiff`, which also knows its obsolete zones. As there, a leap second is
 //! the second before it.
 
-use super::groups::Sink;
+use super::words::Sink;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;

@@ -13,8 +13,8 @@
 //! digits fit one word. Unlike `-n` (`number`), the whole value must be a number, and a plus sign
 //! and an exponent are part of it; unlike `-g` (`general`), nothing is ever rounded.
 
-use super::groups::Sink;
 use super::number::{POWERS, ZERO, digits, encode_digits, strip_zeros, word_of};
+use super::words::Sink;
 
 /// The exponents that the header holds.
 const LEAST: i64 = -40;

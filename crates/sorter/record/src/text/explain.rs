@@ -11,9 +11,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::code::Code;
 use super::date::Instant;
 use super::decimal::Decimal;
+use super::encoding::Code;
 use super::general::General;
 use super::key::TextKey;
 use super::month::month;

@@ -10,8 +10,8 @@
 //! Ten bytes at most for a number; small whole numbers and short binary fractions need one word.
 
 use super::extended::{Exact, INFINITY, round_decimal};
-use super::groups::Sink;
 use super::number::digits;
+use super::words::Sink;
 
 /// What a key was read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

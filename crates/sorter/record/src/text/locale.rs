@@ -15,7 +15,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::groups::Sink;
+use super::words::Sink;
 
 #[cfg_attr(not(feature = "collation"), path = "locale/absent.rs")]
 mod rules;

@@ -13,8 +13,8 @@
 //! Unlike `-V` (`version`), bytes have the order of their codes, no suffix is set apart, and neither
 //! `~` nor a point is special.
 
-use super::groups::Sink;
 use super::number::digits;
+use super::words::Sink;
 
 /// Marks a run by the number of its digits that count, up to seven.
 const RUN: u8 = b'0';

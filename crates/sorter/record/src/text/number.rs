@@ -11,8 +11,8 @@
 //! Zeros before the whole part and after the fraction are left out, so equal numbers have equal
 //! bytes, and numbers of up to twelve digits fit one word. Nothing is ever rounded.
 
-use super::groups::Sink;
 use super::scan::past_blanks;
+use super::words::Sink;
 
 /// The header of 0; those of negative numbers are less.
 pub(super) const ZERO: u8 = 0x80;

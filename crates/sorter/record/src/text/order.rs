@@ -19,13 +19,13 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::groups::group;
+use super::byte_field::Stretch;
 use super::key::TextKey;
 use super::locale::Locale;
 use super::options::{KeyOptions, OptionError};
 use super::part::{Part, fill};
 use super::row::RowValue;
-use super::stretch::Stretch;
+use super::words::group;
 use crate::order::Ties;
 
 /// The reason why an order was refused.

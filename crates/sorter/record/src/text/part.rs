@@ -11,13 +11,13 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::code::{Code, Difference};
-use super::groups::{Window, group};
+use super::byte_field::{BytePlace, Stretch};
+use super::encoding::{Code, Difference};
 use super::key::TextKey;
 use super::locale::Locale;
 use super::place::Place;
 use super::row::{Found, FoundAt, RowPlace, RowValue};
-use super::stretch::{BytePlace, Stretch};
+use super::words::{Window, group};
 
 /// A key, ready for use.
 #[derive(Clone, Debug, PartialEq, Eq)]

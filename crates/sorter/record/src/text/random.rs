@@ -9,7 +9,7 @@
 
 use md5::{Digest, Md5};
 
-use super::groups::Sink;
+use super::words::Sink;
 
 /// Writes bytes in the order of the hashes.
 pub(super) fn encode(key: &[u8], salt: [u8; 16], out: &mut impl Sink) {

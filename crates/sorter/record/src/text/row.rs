@@ -23,7 +23,7 @@ mod tests;
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::groups::Sink;
+use super::words::Sink;
 
 pub(crate) use column::{BadField, Column, count_fields};
 pub(crate) use json::lone_surrogate;

@@ -22,8 +22,8 @@
 //!
 //! An ended version and one that goes on with a text thus compare END with the text's first byte.
 
-use super::groups::Sink;
 use super::number::digits;
+use super::words::Sink;
 
 const TILDE: u8 = 0;
 const END: u8 = 1;

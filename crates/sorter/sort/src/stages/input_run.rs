@@ -26,7 +26,7 @@ use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::runs::sorted_run::SortedRun;
 use crate::stages::line_numbers::{lines_of, newlines};
-use crate::stages::sift::{FilePlace, Sifter};
+use crate::stages::row_checks::{FilePlace, Sifter};
 use crate::stages::{LongRecords, Tally};
 
 use ends::put_before;

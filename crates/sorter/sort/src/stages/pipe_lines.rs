@@ -18,7 +18,7 @@ use crate::files::input::index::{MOST_OPEN, unended};
 use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
-use crate::stages::sift::FilePlace;
+use crate::stages::row_checks::FilePlace;
 
 /// A file that is read from front to back.
 pub(super) struct Stream<'a> {

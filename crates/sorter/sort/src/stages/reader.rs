@@ -18,7 +18,7 @@ use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::line_quota::push_in_blocks;
 use crate::stages::pipe_lines::Stream;
-use crate::stages::sift::{FilePlace, Sifter};
+use crate::stages::row_checks::{FilePlace, Sifter};
 use crate::stages::unit_read::{Arrived, InFlight, Rest};
 use crate::stages::{Cursor, Tally};
 

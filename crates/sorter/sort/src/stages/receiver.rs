@@ -8,7 +8,7 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::records::block::{Block, Stamp};
 use crate::records::contents::Contents;
-use crate::stages::patience::{UnderWay, outlast};
+use crate::stages::interruptible::{UnderWay, outlast};
 
 #[derive(Clone)]
 pub(crate) struct Receiver {

@@ -27,7 +27,7 @@ use pipeline::{Failure, Worker};
 use crate::job::ExchangeKind;
 use crate::records::block::Chunk;
 use crate::records::contents::Contents;
-use crate::stages::patience::UnderWay;
+use crate::stages::interruptible::UnderWay;
 use crate::stages::{rounds, streams};
 
 /// A chunk in flight.

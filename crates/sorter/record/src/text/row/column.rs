@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::super::groups::Sink;
 use super::super::scan::{count_marks, load, marks_of, nth};
+use super::super::words::Sink;
 use super::{Coded, Coding, Found};
 use crate::steps::count;
 

@@ -10,8 +10,8 @@
 //! commas. The searches read eight bytes at a time. Of an invalid text they find something, within
 //! its bytes.
 
-use super::super::groups::Sink;
 use super::super::scan::{load, marks_of};
+use super::super::words::Sink;
 
 /// Sets this bit to read `[` as `{` and `]` as `}`; no other byte becomes one of these.
 const BRACE: u64 = 0x2020_2020_2020_2020;

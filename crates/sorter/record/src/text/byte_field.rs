@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::code::Code;
+use super::encoding::Code;
 use crate::field::Field;
 use crate::framing::Prefix;
 use crate::key::{Key, Kind};

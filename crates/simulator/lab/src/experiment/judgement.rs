@@ -13,14 +13,14 @@
 
 use plot::Outcome;
 
-use super::line::Line;
+use super::claim::ClaimTable;
 use super::measure::above_0;
 
 /// How far a figure may be off what it was, whatever the paper's tolerance is. Equal seeds give equal runs, so a
 /// larger difference is a change of the machine or the program.
 const STEADY: f64 = 0.01;
 
-impl Line {
+impl ClaimTable {
     /// Checks that something is compared: no comparison with NaN fails.
     pub(super) fn check_terms(&self) -> Result<(), String> {
         above_0("paper", self.paper)?;
@@ -101,7 +101,7 @@ mod tests {
     /// The outcome of a line with these keys.
     fn judged(keys: &str, ours: f64) -> (Outcome, Option<String>) {
         let line = format!("id = 'x'\nclaim = 'x'\npaper = 100\nunit = 'm'\n{keys}");
-        let line: Line = toml::from_str(&line).unwrap();
+        let line: ClaimTable = toml::from_str(&line).unwrap();
         line.judged(100.0, ours, line.today)
     }
 

@@ -16,10 +16,10 @@ use machine::RunError;
 
 use crate::error::LabError;
 use crate::job::Job;
+use crate::memory;
 use crate::observer::Observer;
 use crate::place::Place;
 use crate::report::RunReport;
-use crate::room;
 use node::Mutex;
 
 /// A run to be done.
@@ -128,7 +128,7 @@ impl<'a> RunQueue<'a> {
         let state = State {
             left,
             going: 0,
-            room: room::bytes().unwrap_or(u64::MAX),
+            room: memory::bytes().unwrap_or(u64::MAX),
             reports,
             errors: Vec::new(),
         };

@@ -46,7 +46,7 @@ use crate::sweep::{Scalar, Values, check_program};
 /// The table of a line.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Line {
+pub(crate) struct ClaimTable {
     #[serde(default)]
     pub id: String,
     #[serde(default)]
@@ -92,7 +92,7 @@ enum Compared {
     Fewer,
 }
 
-impl Line {
+impl ClaimTable {
     /// Checks the table by itself.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.claim.is_empty() {

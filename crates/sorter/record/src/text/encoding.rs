@@ -20,12 +20,12 @@ use crate::steps::count;
 
 use super::edit::{Edit, fold_eight};
 use super::general::{self, General};
-use super::groups::{Front, GROUP, Sink, Window, group, groups, mismatch, word_of};
 use super::locale::Locale;
 use super::month::month;
 use super::number::{self, Number, encode_human};
 use super::options::{KeyOptions, TextKind};
 use super::row::ValueKind;
+use super::words::{Front, GROUP, Sink, Window, group, groups, mismatch, word_of};
 use super::{date, decimal, natural, random, version};
 
 /// The low byte of a word: the number of its bytes, or that more follow.
