@@ -1,5 +1,5 @@
 //! The first bytes of an input, and what they look like: text, control bytes, lines of some length.
-//! They decide nothing; they are for advice and warnings.
+//! Used only for hints and warnings.
 
 use std::fs::File;
 use std::io::{self, Seek};

@@ -69,7 +69,7 @@ impl RankJob {
     /// Joins the other ranks, if a launcher has started some.
     ///
     /// # Errors
-    /// None today: a rank that cannot join ends the process.
+    /// Never fails today; a rank that cannot join exits.
     pub fn join(json: bool) -> Result<Option<RankJob>, CliFailure> {
         if !launcher::is_launched() {
             return Ok(None);

@@ -58,7 +58,7 @@ impl Judge<'_> {
         self.check_inputs(ran)?;
         self.check_leftovers_after_faults(ran)?;
         if ran.ends.iter().any(|end| end.sorted.is_ok()) {
-            // A rank that knows of the success of all knows it from all.
+            // A rank reports overall success only after hearing from every rank.
             self.check_sorted(ran)?;
         }
         self.check_old_or_new(ran)?;

@@ -76,9 +76,9 @@ impl Encoder {
         let wrong = |what| self.wrong(what);
         match (self.framing.end(record), self.framing) {
             (Some(end), _) if end == record.len() => Ok(false),
-            (Some(_), Framing::Delimited(_) | Framing::Quoted(_)) => {
-                Err(wrong("it goes on behind its delimiter; push one at a time"))
-            }
+            (Some(_), Framing::Delimited(_) | Framing::Quoted(_)) => Err(wrong(
+                "it has bytes after its delimiter; push one record at a time",
+            )),
             (None, Framing::Delimited(_)) => Ok(true),
             (None, Framing::Quoted(_)) if !is_quoted(self.framing, record) => Ok(true),
             (None, Framing::Quoted(_)) => Err(wrong("a quote in it is never closed")),

@@ -356,7 +356,7 @@ impl Job {
                 (path.clone(), what)
             }
             Target::Path(path) | Target::Together(path) if self.resume.is_some() => {
-                (path.clone(), "that of --resume is not: leave it out")
+                (path.clone(), "that of --resume is not: remove --resume")
             }
             _ => return Ok(()),
         };

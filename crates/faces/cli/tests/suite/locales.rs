@@ -52,8 +52,8 @@ fn wrong_locales_are_refused_with_a_remedy() {
         ("--locale de_DE.UTF-8", "write de-DE"),
         ("--locale C", "such as de, sv or de-AT-u-kn"),
         ("--locale= ", "such as de"),
-        ("--locale de -f", "leave -f out"),
-        ("--locale de -k1,1d", "leave -d out"),
+        ("--locale de -f", "remove -f"),
+        ("--locale de -k1,1d", "remove -d"),
         (
             "--locale de --format fixed:1",
             "--locale is for lines and rows, not",

@@ -37,7 +37,7 @@ pub fn tell(mut error: clap::Error, program: &Command) -> ExitCode {
         return ExitCode::from(FAILED);
     }
     without_far_guess(&mut error);
-    // To write -- before an option is rarely what to do.
+    // Suggesting `--` is rarely helpful.
     error.remove(ContextKind::Suggested);
     if is_of_reference() {
         say::err(as_reference(&error));

@@ -137,7 +137,7 @@ impl Ranking {
         for (sum, rank) in self.told[offset..end].iter_mut().zip(ranks) {
             *sum += rank;
         }
-        // As long as sums fit, too, the ranks of a word are added at once.
+        // Ranks packed in one word are added together while the sums fit.
         let are_narrow = self.all <= NARROW;
         let units = if are_narrow {
             words.len()

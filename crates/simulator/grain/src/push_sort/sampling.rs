@@ -157,8 +157,7 @@ impl Sorter {
         }
         let item = own.whole[0].items[sample as usize];
         charge(node, lists.iter().map(|(_, keys)| probes(keys.len())).sum());
-        // The sum, and whether the keys around the end of a search, which its last probes have read,
-        // are equal to this one, or have the same upper half.
+        // The sum, and the test of the two keys that the last probes read.
         work::account(node, 3 * lists.len());
         let (mut below, mut marks, mut own_equal) = (0, 0, 0);
         for (group, keys) in &lists {

@@ -6,7 +6,7 @@
 //!   over    its values: numbers or words, or tables of options; "default" sets nothing
 //!   smoke   some of them at smoke size (else all)
 //!   of      ids of the series that it turns; if left out, all series and lines whose program has
-//!           the option. What a series varies or sets itself is not turned
+//!           the option. A dial does not override what a series sets or varies itself
 //! ```
 //!
 //! Each reading is the experiment with one value of each dial, so every claim is judged for every

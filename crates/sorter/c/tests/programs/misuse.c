@@ -136,7 +136,7 @@ static void each_call_has_its_time(void)
     CHECK(gristmill_read_files(sorter, NULL, 0) == late);
     CHECK(gristmill_next(sorter, &bytes, &length) == late);
     CHECK(gristmill_push(sorter, BYTES("a\nb"), 3) == GRISTMILL_RECORD);
-    CHECK(says(sorter, "record 1: it goes on behind its delimiter"));
+    CHECK(says(sorter, "record 1: it has bytes after its delimiter"));
     CHECK(gristmill_push_many(sorter, BYTES("b\nx\nyc\n"), two, 3, &done) == GRISTMILL_RECORD);
     CHECK(done == 1);
     CHECK(gristmill_push(sorter, BYTES("a"), 1) == GRISTMILL_OK);

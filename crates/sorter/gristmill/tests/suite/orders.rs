@@ -69,7 +69,7 @@ fn records_of_no_format_are_refused() {
         of("varlen:u8", b"\x02a"),
         "record 2: it has another length than it says"
     );
-    assert!(of("lines", b"a\nb").starts_with("record 2: it goes on behind its delimiter"));
+    assert!(of("lines", b"a\nb").starts_with("record 2: it has bytes after its delimiter"));
     assert!(of("csv", b"\"a").starts_with("record 2: a quote in it is never closed"));
     let wrong = Sorter::new(Format::fixed(10).key("8+4")).start();
     assert!(matches!(wrong, Err(Error::Options(_))));

@@ -61,7 +61,7 @@ impl Dialect {
         }
     }
 
-    /// The byte around a field with other such bytes in it, if there is one.
+    /// The quote byte, if the dialect has one.
     #[must_use]
     pub fn quote(self) -> Option<u8> {
         match self {

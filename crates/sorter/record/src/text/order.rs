@@ -49,8 +49,8 @@ pub enum TextOrderError {
     NoSalt,
     /// Options of a text leave characters out or fold them, and it is compared by a language.
     #[error(
-        "--locale compares all characters of a text, small and capital letters of one word together; \
-         leave -{letters} out"
+        "--locale compares all characters, and letters regardless of case until words are equal; \
+         remove -{letters}"
     )]
     Locale {
         /// The letters of the options.

@@ -181,7 +181,7 @@ impl<'a> RankSort<'a> {
         ranges: Splitters,
         range: Option<&mut KeyRange<'a>>,
     ) -> Exchange {
-        // No rank knows the last record of another.
+        // Ranks do not share records, so duplicates cannot be dropped across a boundary.
         let ranges = if self.job.contents.is_unique() {
             ranges.undivided()
         } else {

@@ -19,7 +19,7 @@ use crate::stages::{Found, INDEXER_DEPTH, INDEXER_UNIT_BYTES, Indexer, index};
 /// eight bytes for each.
 const STEP_BYTES: u64 = 64 << 10;
 
-/// The same where units are shorter: a disk block.
+/// Unit size where units are shorter: one disk block.
 const SMALLEST_STEP_BYTES: u64 = 4 << 10;
 
 /// Buffers take this part of memory at most.

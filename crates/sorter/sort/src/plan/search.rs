@@ -104,7 +104,7 @@ impl Planner {
             .filter_map(|cores| (self.best)(&Given { cores, ..given }));
         let may_be_tight = self.may_be_tight && given.shape.is_large();
         let tight = may_be_tight.then(|| (self.best)(&given.tight())).flatten();
-        // Another time on disk costs more than workers help; of equals the first comes out.
+        // Another time on disk costs more than workers help; ties go to the first.
         let best = tried.chain(tight).min_by_key(|(times, _)| *times);
         best.map(|(_, plan)| plan)
     }

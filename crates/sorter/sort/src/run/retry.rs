@@ -1,4 +1,4 @@
-//! Attempts of a sort: what one finds out about its lines, the next one knows.
+//! Retries a sort with what the failed attempt learned about its lines.
 //!
 //! ```text
 //! a line is longer than the buffers     > buffers with room for the longest, which is measured

@@ -139,7 +139,7 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     if arguments.resume && arguments.bad_records.is_some() {
         Err(CliFailure::usage(
-            "--resume ends at a bad row; leave --bad-records or --resume out",
+            "--resume stops at the first bad row, so it cannot be combined with --bad-records; leave one of them out",
         ))
     } else {
         Ok(())
