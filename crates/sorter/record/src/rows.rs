@@ -33,7 +33,7 @@ mod header;
 mod key;
 mod order;
 
-pub use crate::text::row::{PathError, ValueError, ValueKind};
+pub use crate::text::row::{PathError, ValueError, ValueKind, ValueOrder};
 pub use aside::{RowAside, is_aside};
 pub use bad_row::{BadRow, RowProblem};
 pub use check::RowCheck;

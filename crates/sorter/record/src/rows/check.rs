@@ -66,7 +66,7 @@ impl RowCheck {
     #[must_use]
     pub fn new(order: &RowOrder, header: Option<&Header>) -> RowCheck {
         let can_be_bad = |value: &&RowValue| match value.place {
-            RowPlace::Column(_) => !value.kind.is_any(),
+            RowPlace::Column(_) => !value.order.kind.is_any(),
             RowPlace::Path(_) => true,
         };
         let named = |value: &RowValue| {
@@ -158,7 +158,7 @@ impl RowCheck {
                     (json.bytes(row), before)
                 }
             };
-            let problem = found.with(|bytes| problem(value.kind, bytes, place));
+            let problem = found.with(|bytes| problem(value.order.kind, bytes, place));
             if let Some(problem) = problem {
                 return Err(BadRow::at(before, problem));
             }

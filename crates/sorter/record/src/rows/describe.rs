@@ -27,8 +27,7 @@ impl RowOrder {
                 RowPlace::Column(column) => format!("column:{}", column.before + 1),
                 RowPlace::Path(path) => format!("path:{path}"),
             };
-            let direction = if value.descending { ":desc" } else { "" };
-            format!("{place}:{}{direction}", value.kind.name())
+            format!("{place}{}", value.order)
         });
         let locale = self.locale.into_iter().flat_map(Locale::describe);
         (
@@ -110,8 +109,7 @@ fn value(dialect: Dialect, place: &str, key: &str) -> Option<RowValue> {
     };
     Some(RowValue {
         place,
-        kind: key.kind,
-        descending: key.descending,
+        order: key.order,
     })
 }
 

@@ -14,31 +14,29 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::text::TextKey;
-use crate::text::row::ValueKind;
+use crate::text::row::ValueOrder;
 
 /// A key of rows: `NAME[:TYPE][:asc|:desc]`.
 ///
 /// NAME is that of a column or member. For a column it may also be `#3`, its number from 1; for JSON
-/// also a path, such as `$.a.b`, `$.a[0]` or `$['a b']`. TYPE is one of [`ValueKind`]. A NAME may have
+/// also a path, such as `$.a.b`, `$.a[0]` or `$['a b']`. TYPE is one of [`ValueKind`](super::ValueKind). A NAME may have
 /// colons: only the known words behind the last ones are taken off, so `NAME:str` keeps any NAME
 /// whole. `asc` is the default.
 ///
 /// ```
 /// use record::rows::{RowKey, ValueKind};
 /// let key: RowKey = "price:num:desc".parse()?;
-/// assert_eq!((&key.name[..], key.kind, key.descending), ("price", ValueKind::Number, true));
+/// assert_eq!((&key.name[..], key.order.kind, key.order.descending), ("price", ValueKind::Number, true));
 /// let key: RowKey = "at:12:30".parse()?;
-/// assert_eq!((&key.name[..], key.kind, key.descending), ("at:12:30", ValueKind::Text, false));
+/// assert_eq!((&key.name[..], key.order.kind, key.order.descending), ("at:12:30", ValueKind::Text, false));
 /// # Ok::<(), record::rows::RowKeyError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RowKey {
     /// The name, `#` and a number, or a path.
     pub name: String,
-    /// The type of its values.
-    pub kind: ValueKind,
-    /// Whether the largest value comes first.
-    pub descending: bool,
+    /// The order of its values.
+    pub order: ValueOrder,
 }
 
 /// A mistake in a key that no header can explain.
@@ -72,23 +70,11 @@ pub(super) fn of_lines(given: &str) -> Option<(usize, String)> {
     Some((key.start_fields + 1, format!("{kind}{direction}")))
 }
 
-/// The text before a last colon and this word.
-fn without<'t>(text: &'t str, word: &str) -> Option<&'t str> {
-    text.strip_suffix(word)?.strip_suffix(':')
-}
-
 impl FromStr for RowKey {
     type Err = RowKeyError;
 
     fn from_str(spec: &str) -> Result<RowKey, RowKeyError> {
-        let (rest, descending) = match (without(spec, "desc"), without(spec, "asc")) {
-            (Some(rest), _) => (rest, true),
-            (_, Some(rest)) => (rest, false),
-            _ => (spec, false),
-        };
-        let kinds = ValueKind::ALL.into_iter();
-        let mut typed = kinds.filter_map(|kind| Some((without(rest, kind.name())?, kind)));
-        let (name, kind) = typed.next().unwrap_or((rest, ValueKind::Text));
+        let (name, order) = ValueOrder::split(spec);
         if name.is_empty() {
             return Err(RowKeyError {
                 given: spec.to_owned(),
@@ -96,8 +82,7 @@ impl FromStr for RowKey {
         }
         Ok(RowKey {
             name: name.to_owned(),
-            kind,
-            descending,
+            order,
         })
     }
 }
@@ -105,13 +90,12 @@ impl FromStr for RowKey {
 impl fmt::Display for RowKey {
     /// The key as it is read, without parts that change nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = if self.descending { ":desc" } else { "" };
-        let short = format!("{}{direction}", self.name);
+        let short = format!("{}{}", self.name, self.order.direction());
         let is_same = short.parse().is_ok_and(|key: RowKey| key == *self);
         if is_same {
             f.write_str(&short)
         } else {
-            write!(f, "{}:{}{direction}", self.name, self.kind.name())
+            write!(f, "{}{}", self.name, self.order)
         }
     }
 }
@@ -119,14 +103,12 @@ impl fmt::Display for RowKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::row::ValueKind;
 
     fn key(name: &str, kind: ValueKind, descending: bool) -> RowKey {
         let name = name.to_owned();
-        RowKey {
-            name,
-            kind,
-            descending,
-        }
+        let order = ValueOrder { kind, descending };
+        RowKey { name, order }
     }
 
     #[test]

@@ -101,8 +101,7 @@ impl RowOrder {
             })?;
             Ok(RowValue {
                 place,
-                kind: key.kind,
-                descending: key.descending,
+                order: key.order,
             })
         });
         Ok(RowOrder {

@@ -77,8 +77,8 @@ impl Part {
     pub(super) fn of_value(value: RowValue) -> Part {
         Part {
             source: Source::Row(value.place),
-            code: Code::of_value(value.kind),
-            flip: flip(value.descending),
+            code: Code::of_value(value.order.kind),
+            flip: flip(value.order.descending),
         }
     }
 

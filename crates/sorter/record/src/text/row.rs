@@ -27,7 +27,7 @@ use super::words::Sink;
 
 pub(crate) use column::{BadField, Column, count_fields};
 pub(crate) use json::lone_surrogate;
-pub use kind::{ValueError, ValueKind};
+pub use kind::{ValueError, ValueKind, ValueOrder};
 pub use path::PathError;
 pub(crate) use path::{Json, JsonKind, Path};
 
@@ -126,8 +126,7 @@ impl Coded<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowValue {
     pub(crate) place: RowPlace,
-    pub(crate) kind: ValueKind,
-    pub(crate) descending: bool,
+    pub(crate) order: ValueOrder,
 }
 
 /// Where a value is in a row.

@@ -77,14 +77,14 @@ fn lines_of(row: &Line) -> u64 {
 pub(in crate::sort) fn summary(rows: &RowSpec) -> Vec<String> {
     let text = text_by(rows.locale);
     let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
-        let kind: &str = match (key.kind, rows.locale) {
+        let kind: &str = match (key.order.kind, rows.locale) {
             (ValueKind::Text, _) => &text,
             (ValueKind::Number, _) => "a number",
             (ValueKind::Natural, None) => "a name with numbers in it",
             (ValueKind::Natural, Some(_)) => &format!("{text}, with numbers in it"),
             (ValueKind::Date, _) => "a date",
         };
-        let direction = if key.descending {
+        let direction = if key.order.descending {
             ", the largest first, rows without it last"
         } else {
             ", rows without it first"

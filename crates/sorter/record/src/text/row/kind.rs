@@ -1,5 +1,6 @@
-//! The types of values: how they are read, and which bytes are none.
+//! The types of values: how they are read, which bytes are none, and their order as a key has it.
 
+use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -32,6 +33,47 @@ pub enum ValueKind {
     /// are those of RFC 3339 with a blank for `T` and without seconds if need be, `YYYY/MM/DD`,
     /// `YYYYMMDD` and that of mail (RFC 2822).
     Date,
+}
+
+/// The order of a value in words behind its place: `:num:desc`. A key option of rows is a field here, and
+/// its word; the order of a row and its description pass it on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ValueOrder {
+    /// The type.
+    pub kind: ValueKind,
+    /// Whether the largest value comes first.
+    pub descending: bool,
+}
+
+impl ValueOrder {
+    /// Takes the known words off the end of a key.
+    pub(crate) fn split(spec: &str) -> (&str, ValueOrder) {
+        let (rest, descending) = match (without(spec, "desc"), without(spec, "asc")) {
+            (Some(rest), _) => (rest, true),
+            (_, Some(rest)) => (rest, false),
+            _ => (spec, false),
+        };
+        let kinds = ValueKind::ALL.into_iter();
+        let mut typed = kinds.filter_map(|kind| Some((without(rest, kind.name())?, kind)));
+        let (name, kind) = typed.next().unwrap_or((rest, ValueKind::default()));
+        (name, ValueOrder { kind, descending })
+    }
+
+    /// The words without a type, which is then the usual one.
+    pub(crate) fn direction(self) -> &'static str {
+        if self.descending { ":desc" } else { "" }
+    }
+}
+
+/// The text before a last colon and this word.
+fn without<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    text.strip_suffix(word)?.strip_suffix(':')
+}
+
+impl fmt::Display for ValueOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ":{}{}", self.kind.name(), self.direction())
+    }
 }
 
 /// The reason why a value is not of its kind.

@@ -1,7 +1,7 @@
 //! Draws rows with values of every kind, and remembers the values.
 
 use record::Ties;
-use record::rows::{Dialect, Header, RowKey, RowOrder, ValueKind};
+use record::rows::{Dialect, Header, RowKey, RowOrder, ValueKind, ValueOrder};
 
 use crate::text::draw::Draw;
 
@@ -46,10 +46,10 @@ pub fn order(draw: &mut Draw, dialect: Dialect) -> (RowOrder, Vec<(usize, RowKey
         let (name, kind) = COLUMNS[column];
         // Every value is also text.
         let kind = [kind, kind, ValueKind::Text, ValueKind::Natural][draw.below(4)];
+        let descending = draw.one_in(2);
         let key = RowKey {
             name: name.to_owned(),
-            kind,
-            descending: draw.one_in(2),
+            order: ValueOrder { kind, descending },
         };
         let number = dialect.has_columns() && draw.one_in(4);
         let name = if number {

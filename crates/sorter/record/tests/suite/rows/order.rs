@@ -30,10 +30,10 @@ fn drawn_rows(draw: &mut Draw, dialect: Dialect) -> Vec<(Values, Vec<u8>)> {
 fn expected(keys: &[(usize, RowKey)], a: &Values, b: &Values) -> Ordering {
     let by_key = keys.iter().map(|(column, key)| {
         let ordering = match (value(a, *column), value(b, *column)) {
-            (Some(a), Some(b)) => naive::compare(key.kind, a, b),
+            (Some(a), Some(b)) => naive::compare(key.order.kind, a, b),
             (a, b) => a.is_some().cmp(&b.is_some()),
         };
-        if key.descending {
+        if key.order.descending {
             ordering.reverse()
         } else {
             ordering
