@@ -13,7 +13,7 @@
 
 use std::cmp::Ordering;
 
-use node::{Group, Node};
+use node::{Group, Node, Words};
 
 use super::item::{Item, MOST_ITEMS, MOST_WORDS, keys, pack, unpack};
 use super::lanes::Lanes;
@@ -141,46 +141,11 @@ impl Sorter {
 
     async fn rank_sample(&mut self, node: &Node, plan: &Sampling, sample: u32, class: u32) {
         let shape = self.shape;
-        let groups = shape.groups.parts;
-        let mut own = Lists::of(1);
-        let mut missing = (groups + plan.classes - 1 - class) / plan.classes * plan.per_group;
-        let mut lists = Vec::new();
-        while own.missing + missing > 0 {
-            let either = |of| of == step::OWN_LIST || of == step::LIST;
-            let (of, message) = self.steps.next_of(node, either).await;
-            if of == step::OWN_LIST {
-                own.take(&message);
-            } else {
-                missing -= message.words.len() as u32;
-                lists.push((shape.groups.place(message.from).0, message.words));
-            }
-        }
-        let item = own.whole[0].items[sample as usize];
+        let (item, lists) = self.lists_of_class(node, plan, sample, class).await;
         charge(node, lists.iter().map(|(_, keys)| probes(keys.len())).sum());
         // The sum, and the test of the two keys that the last probes read.
         work::account(node, 3 * lists.len());
-        let (mut below, mut marks, mut own_equal) = (0, 0, 0);
-        for (group, keys) in &lists {
-            let lower = keys.partition_point(|key| *key < item.key);
-            let until = keys.partition_point(|key| *key <= item.key);
-            // Records are numbered group by group, which orders equal keys.
-            below += match group.cmp(&shape.group) {
-                Ordering::Less => until as u64,
-                Ordering::Greater => lower as u64,
-                Ordering::Equal => 0,
-            };
-            let is_own = *group == shape.group;
-            let equal = until - lower;
-            own_equal += if is_own { equal } else { 0 };
-            let around = [lower.wrapping_sub(1), until];
-            if equal > 0 && !is_own || own_equal > 1 {
-                marks |= TIED | CLOSE;
-            } else if (around.into_iter().filter_map(|at| keys.get(at)))
-                .any(|key| key >> HALF == item.key >> HALF)
-            {
-                marks |= CLOSE;
-            }
-        }
+        let (mut below, mut marks) = rank_among(item.key, shape.group, &lists);
         if shape.group % plan.classes == class {
             below += u64::from(sample);
         }
@@ -195,21 +160,53 @@ impl Sorter {
             below += rank & !(TIED | CLOSE);
         }
         work::account(node, plan.classes as usize);
-        let all = u64::from(plan.per_group) * u64::from(groups);
+        let (groups, all) = (shape.groups.parts, u64::from(plan.per_group));
+        let all = all * u64::from(groups);
         let target = |splitter: u32| {
             all * u64::from(shape.groups.before(splitter)) / u64::from(shape.groups.cores)
         };
         for splitter in (1..groups).filter(|splitter| target(*splitter) == below) {
             let words = pack_splitter(splitter - 1, item, marks);
-            if plan.is_direct() {
-                self.multicast(node, shape.groups.all(), step::SPLITTER, &words)
-                    .await;
-                continue;
+            self.send_splitter(node, plan, splitter - 1, &words).await;
+        }
+    }
+
+    /// The sample, and the lists of a class with their groups.
+    async fn lists_of_class(
+        &mut self,
+        node: &Node,
+        plan: &Sampling,
+        sample: u32,
+        class: u32,
+    ) -> (Item, Vec<(u32, Words)>) {
+        let groups = self.shape.groups;
+        let mut own = Lists::of(1);
+        let mut missing = (groups.parts + plan.classes - 1 - class) / plan.classes * plan.per_group;
+        let mut lists = Vec::new();
+        while own.missing + missing > 0 {
+            let either = |of| of == step::OWN_LIST || of == step::LIST;
+            let (of, message) = self.steps.next_of(node, either).await;
+            if of == step::OWN_LIST {
+                own.take(&message);
+            } else {
+                missing -= message.words.len() as u32;
+                lists.push((groups.place(message.from).0, message.words));
             }
-            let block = plan.block_of(splitter - 1, groups - 1);
-            for to in shape.groups.in_each(block * plan.block_stride, 1, 1) {
-                self.multicast(node, to, step::SPLITTER, &words).await;
-            }
+        }
+        (own.whole[0].items[sample as usize], lists)
+    }
+
+    /// Sends a splitter to all cores, or to its collectors.
+    async fn send_splitter(&mut self, node: &Node, plan: &Sampling, splitter: u32, words: &[u64]) {
+        let groups = self.shape.groups;
+        if plan.is_direct() {
+            self.multicast(node, groups.all(), step::SPLITTER, words)
+                .await;
+            return;
+        }
+        let block = plan.block_of(splitter, groups.parts - 1);
+        for to in groups.in_each(block * plan.block_stride, 1, 1) {
+            self.multicast(node, to, step::SPLITTER, words).await;
         }
     }
 
@@ -266,6 +263,33 @@ impl Sorter {
         work::account(node, own.len() + blocks);
         splitters
     }
+}
+
+/// How many keys of the lists are before this one of `own_group`, and the marks of its rank.
+fn rank_among(key: u64, own_group: u32, lists: &[(u32, Words)]) -> (u64, u64) {
+    let (mut below, mut marks, mut own_equal) = (0, 0, 0);
+    for (group, keys) in lists {
+        let lower = keys.partition_point(|other| *other < key);
+        let until = keys.partition_point(|other| *other <= key);
+        // Records are numbered group by group, which orders equal keys.
+        below += match group.cmp(&own_group) {
+            Ordering::Less => until as u64,
+            Ordering::Greater => lower as u64,
+            Ordering::Equal => 0,
+        };
+        let is_own = *group == own_group;
+        let equal = until - lower;
+        own_equal += if is_own { equal } else { 0 };
+        let around = [lower.wrapping_sub(1), until];
+        if equal > 0 && !is_own || own_equal > 1 {
+            marks |= TIED | CLOSE;
+        } else if (around.into_iter().filter_map(|at| keys.get(at)))
+            .any(|other| other >> HALF == key >> HALF)
+        {
+            marks |= CLOSE;
+        }
+    }
+    (below, marks)
 }
 
 /// The words of a splitter with its number: of a sample whose rank has these marks.
