@@ -189,7 +189,6 @@ impl Sorted {
     }
 }
 
-/// Lists of records.
 #[pyclass(frozen, module = "gristmill._gristmill")]
 pub(crate) struct Batches {
     reading: Py<Reading>,

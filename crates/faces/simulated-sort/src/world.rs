@@ -2,7 +2,7 @@
 //! with.
 
 use node::Random;
-use record::{Format, Order, Ties};
+use record::{Order, Ties};
 use sort::{Choice, Framing, Job, Plan, Shape, Start, Target, Tuning};
 
 /// A record format and its keys, as on the command line.
@@ -19,8 +19,8 @@ pub fn drawn_order(formats: &[FormatWords], random: &mut Random) -> Order {
     } else {
         Ties::Position
     };
-    let format = Format::parse(format, keys, ties);
-    format.expect("a format of the command line").order
+    let order = Order::parse(format, keys, ties);
+    order.expect("a format of the command line")
 }
 
 /// Small units and drawn worker counts, so that few records make many units; at most

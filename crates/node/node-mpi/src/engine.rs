@@ -168,7 +168,6 @@ impl<W: Wire> Engine<W> {
         self.line.wire.end()
     }
 
-    /// Ends all processes.
     pub(crate) fn abort(&mut self, code: i32) {
         self.line.wire.abort(code);
     }

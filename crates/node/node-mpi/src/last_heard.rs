@@ -36,7 +36,6 @@ impl LastHeard {
         }
     }
 
-    /// Begins a turn.
     pub(crate) fn turn(&self, now: Instant) {
         let begin = *self.begin.get_or_init(|| now);
         let now = now.duration_since(begin).as_millis() as u64;

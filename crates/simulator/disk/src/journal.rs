@@ -81,7 +81,6 @@ pub(super) enum Entry {
     },
 }
 
-/// Written bytes.
 #[derive(Debug)]
 pub(super) enum Data {
     Bytes(Vec<u8>),

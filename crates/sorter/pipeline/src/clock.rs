@@ -3,7 +3,6 @@
 
 use node::{Mutex, Time};
 
-/// A worker's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// Not begun, parked or ended.
@@ -50,7 +49,6 @@ impl Clock {
         }
     }
 
-    /// Begins another activity.
     pub(crate) fn turn_to(&self, doing: Doing, now: Time) {
         let mut state = self.state.lock();
         state.spent = state.until(now);

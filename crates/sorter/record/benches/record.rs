@@ -7,9 +7,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use record::{
-    Checksum, Comparison, Format, Generator, Order, RECORD_BYTES, Style, Ties, Validator,
-};
+use record::{Checksum, Comparison, Generator, Order, RECORD_BYTES, Style, Ties, Validator};
 
 struct Size {
     bytes: usize,
@@ -114,10 +112,8 @@ fn prefixes(size: &Size) {
         ("fixed:16", &["4+4:u32le"]),
         ("fixed:6", &[]),
     ] {
-        let Format {
-            record_bytes,
-            order,
-        } = Format::parse(format, keys, Ties::Record).unwrap();
+        let order = Order::parse(format, keys, Ties::Record).unwrap();
+        let record_bytes = order.record_bytes();
         let count = records.len() / record_bytes;
         let whole = &records[..count * record_bytes];
         let mut out = vec![0; count];
@@ -146,10 +142,8 @@ fn comparisons(size: &Size) {
         ("gensort", &["40+8:f64le:desc"]),
         ("fixed:8", &[]),
     ] {
-        let Format {
-            record_bytes,
-            order,
-        } = Format::parse(format, keys, Ties::Record).unwrap();
+        let order = Order::parse(format, keys, Ties::Record).unwrap();
+        let record_bytes = order.record_bytes();
         let each = || records.chunks_exact(record_bytes);
         measure(
             size,

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use crate::format::{Format, FormatError};
+use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::gensort::{KEY_BYTES, RECORD_BYTES};
 use crate::line_order::LineOrder;
@@ -46,7 +46,7 @@ impl Comparison {
     ) -> Result<Comparison, FormatError> {
         match LineOrder::parse(format, keys, ties) {
             Some(lines) => lines.map(Comparison::Lines),
-            None => Format::parse(format, keys, ties).map(|format| Comparison::Order(format.order)),
+            None => Order::parse(format, keys, ties).map(Comparison::Order),
         }
     }
 

@@ -6,9 +6,8 @@
 //! --format fixed:64 --key 8+8:u64le:desc --key 0+8
 //! ```
 //!
-//! A format is a length and an [`Order`]; the rest of Gristmill knows nothing more. Given keys also
-//! replace the key of gensort. This crate has no format for lines of text, because they have no
-//! fixed length.
+//! Given keys also replace the key of gensort. Records of other lengths have formats of their own
+//! (`spec`).
 //!
 //! Errors name the place in the text and a remedy.
 
@@ -18,15 +17,6 @@ use crate::framing::PrefixError;
 use crate::gensort::{KEY_BYTES, RECORD_BYTES};
 use crate::key::{Key, KeyError, number};
 use crate::order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
-
-/// Records of one length and their order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Format {
-    /// The length of every record.
-    pub record_bytes: usize,
-    /// The order of the records.
-    pub order: Order,
-}
 
 /// The reason why a format was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -71,14 +61,14 @@ pub enum FormatError {
     },
 }
 
-impl Format {
+impl Order {
     /// Parses the values of `--format` and of each `--key`.
     ///
     /// ```
-    /// use record::{Format, Ties};
-    /// let format = Format::parse("fixed:16", &["8+8:u64le:desc"], Ties::Record)?;
-    /// assert_eq!(format.record_bytes, 16);
-    /// assert_eq!(format.order.words(), 3);
+    /// use record::{Order, Ties};
+    /// let order = Order::parse("fixed:16", &["8+8:u64le:desc"], Ties::Record)?;
+    /// assert_eq!(order.record_bytes(), 16);
+    /// assert_eq!(order.words(), 3);
     /// # Ok::<(), record::FormatError>(())
     /// ```
     ///
@@ -88,28 +78,14 @@ impl Format {
         format: &str,
         keys: &[S],
         ties: Ties,
-    ) -> Result<Format, FormatError> {
+    ) -> Result<Order, FormatError> {
         let record_bytes = record_bytes_of(format)?;
         let keys = keys.iter().map(|spec| spec.as_ref().parse());
         let mut keys = keys.collect::<Result<Vec<Key>, KeyError>>()?;
         if format == "gensort" && keys.is_empty() {
             keys.push(Key::plain(0, KEY_BYTES));
         }
-        let order = Order::new(record_bytes, &keys, ties)?;
-        Ok(Format {
-            record_bytes,
-            order,
-        })
-    }
-
-    /// The format of the sort benchmark: 100 bytes, of which the first ten are the key.
-    #[must_use]
-    pub fn gensort() -> Format {
-        let order = Order::gensort(Ties::Record);
-        Format {
-            record_bytes: order.record_bytes(),
-            order,
-        }
+        Order::new(record_bytes, &keys, ties)
     }
 }
 

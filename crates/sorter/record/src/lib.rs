@@ -50,7 +50,7 @@ pub use collation::Collation;
 pub use comparison::Comparison;
 pub use decimal::Decimal;
 pub use field_order::FieldOrder;
-pub use format::{Format, FormatError};
+pub use format::FormatError;
 pub use framing::{BadLength, Framing, Prefix, PrefixError, Quoting, Scanner};
 pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};

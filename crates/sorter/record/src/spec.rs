@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::comparison::Comparison;
 use crate::field_order::FieldOrder;
-use crate::format::{Format, FormatError};
+use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::line_order::LineOrder;
 use crate::order::{Order, Ties};
@@ -180,7 +180,7 @@ impl RecordSpec {
         } else if let Some(fields) = FieldOrder::parse(&given.format, &given.keys, ties) {
             Comparison::Lines(LineOrder::fields(fields?))
         } else {
-            Comparison::Order(Format::parse(&given.format, &given.keys, ties)?.order)
+            Comparison::Order(Order::parse(&given.format, &given.keys, ties)?)
         };
         Ok(RecordSpec {
             order,

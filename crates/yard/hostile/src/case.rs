@@ -14,7 +14,6 @@ use crate::tree::{Change, Kind, Tree};
 /// The prefix of a sort's own names.
 pub(crate) const PREFIX: &str = ".gristmill-";
 
-/// A running case.
 pub(crate) struct Case<'s> {
     pub scene: &'s Scene,
     pub draw: Rng,

@@ -11,7 +11,6 @@ const SMALL: [usize; 6] = [1, 700, 3_000, 5_000, 12_000, 20_000];
 /// Records for which a sort needs two epochs in the memory of the suite.
 const LARGE: usize = 150_000;
 
-/// An input.
 pub(crate) struct Input {
     pub bytes: Vec<u8>,
     /// The records in the order of a naive sort.

@@ -64,7 +64,6 @@ impl Scene {
         }
     }
 
-    /// Posts numbered messages.
     fn post(&mut self, count: u64, words: usize) {
         for _ in 0..count {
             let words = Words::from(&vec![self.sent; words][..]);

@@ -125,7 +125,6 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Stores a value.
     fn store(&mut self, key: u64, value: &[u64]) {
         if let Some(boxes) = &mut self.sorter.boxes {
             boxes.push(Bounds::of(key, value));

@@ -47,7 +47,6 @@ pub enum Ended {
     Stopped,
 }
 
-/// Measures readings.
 pub(crate) trait Measure {
     /// The error that ends the search.
     type Error;

@@ -355,7 +355,6 @@ fn copy(buffer: &Buffer) -> Buffer {
     copy
 }
 
-/// Sends a parcel.
 fn send(world: &Arc<World>, route: Route, parcel: Call) {
     let at = world.links.queue(route, world.now(), parcel);
     arrive_at(world, route, at);

@@ -37,7 +37,6 @@ impl StrikePlan {
         self.lock().to_come.push((nth, strike));
     }
 
-    /// Begins a run.
     pub(crate) fn begin(&self) {
         let mut state = self.lock();
         state.events = 0;

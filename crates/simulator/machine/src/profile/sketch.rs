@@ -11,7 +11,6 @@ use toml::Spanned;
 use super::graph::{FAR, Graph, LinkModel, LinkTimes, SwitchModel};
 use super::{Nanoseconds, unit};
 
-/// The table.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sketch {

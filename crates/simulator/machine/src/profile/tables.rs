@@ -257,7 +257,6 @@ impl<'a> Mistakes<'a> {
         }
     }
 
-    /// The reader's error.
     fn add_error(&mut self, error: &Error) {
         let what = error
             .message()

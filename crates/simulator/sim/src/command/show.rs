@@ -36,7 +36,6 @@ fn with(label: &str, name: &str, items: &[String]) -> String {
     )
 }
 
-/// Prints the results.
 pub(super) fn report(report: &SimReport) -> Result<(), CliFailure> {
     let Some(first) = report.runs.first() else {
         return Ok(());

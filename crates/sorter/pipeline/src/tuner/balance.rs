@@ -63,7 +63,6 @@ pub(crate) enum Setting {
     Dial(usize),
 }
 
-/// A move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     /// The index of the knob.

@@ -25,7 +25,6 @@ const MOST_FIVES: u32 = 27;
 /// Digits that can decide how a decimal is rounded, with a margin. A tie has fewer.
 const MOST_DIGITS: usize = 12_000;
 
-/// Infinity.
 pub(super) const INFINITY: u128 = (TOP as u128) << 64 | 1 << 63;
 
 /// An exact value: `bits * 2^exponent`, and less than `2^exponent` more if `sticky`. Then

@@ -29,7 +29,6 @@ pub(super) struct Place {
     end: End,
 }
 
-/// What separates fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fields {
     /// Blanks, which belong to the field after them.
@@ -53,7 +52,6 @@ enum End {
 }
 
 impl Place {
-    /// The whole line.
     pub(super) fn line() -> Place {
         Place {
             fields: Fields::Blanks,

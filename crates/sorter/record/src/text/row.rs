@@ -139,7 +139,6 @@ pub(crate) enum RowPlace {
 }
 
 impl RowPlace {
-    /// The value.
     #[inline]
     pub(crate) fn find<'r>(&self, row: &'r [u8]) -> Found<'r> {
         match self {

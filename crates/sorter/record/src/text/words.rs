@@ -89,7 +89,6 @@ pub(super) trait Sink {
     /// Whether further bytes would change nothing, so that the encoder may stop.
     fn is_full(&self) -> bool;
 
-    /// Takes several bytes.
     fn push_all(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.push(byte);

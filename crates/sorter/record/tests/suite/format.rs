@@ -1,9 +1,9 @@
 //! The values of `--format` and `--key`, and the messages for mistakes in them.
 
-use record::{Endian, Format, FormatError, Key, Kind, MAX_KEYS, Ties};
+use record::{Endian, FormatError, Key, Kind, MAX_KEYS, Order, Ties};
 
-fn parse(format: &str, keys: &[&str]) -> Result<Format, FormatError> {
-    Format::parse(format, keys, Ties::Record)
+fn parse(format: &str, keys: &[&str]) -> Result<Order, FormatError> {
+    Order::parse(format, keys, Ties::Record)
 }
 
 fn refusal(format: &str, keys: &[&str]) -> String {
@@ -14,33 +14,22 @@ fn refusal(format: &str, keys: &[&str]) -> String {
 
 #[test]
 fn given_keys_replace_that_of_gensort() {
-    let format = parse("gensort", &[]).unwrap();
-    assert_eq!(format, Format::gensort());
-    assert_eq!((format.record_bytes, format.order.words()), (100, 13));
-    assert!(
-        format
-            .order
-            .keys_equal(&[&[1; 10][..], &[2; 90]].concat(), &[1; 100])
-    );
+    let order = parse("gensort", &[]).unwrap();
+    assert_eq!(order, Order::gensort(Ties::Record));
+    assert_eq!((order.record_bytes(), order.words()), (100, 13));
+    assert!(order.keys_equal(&[&[1; 10][..], &[2; 90]].concat(), &[1; 100]));
     let other = parse("gensort", &["50+1"]).unwrap();
-    assert_eq!(other.record_bytes, 100);
-    assert!(
-        !other
-            .order
-            .keys_equal(&[&[1; 10][..], &[2; 90]].concat(), &[1; 100])
-    );
+    assert_eq!(other.record_bytes(), 100);
+    assert!(!other.keys_equal(&[&[1; 10][..], &[2; 90]].concat(), &[1; 100]));
 }
 
 #[test]
 fn fixed_without_a_key_sorts_by_the_whole_record() {
-    let format = parse("fixed:3", &[]).unwrap();
-    assert_eq!((format.record_bytes, format.order.words()), (3, 1));
-    assert!(format.order.compare(b"aab", b"aaa").is_gt());
-    assert!(!format.order.keys_equal(b"aab", b"aaa"));
-    assert_eq!(
-        parse("fixed:1073741824", &[]).unwrap().order.words(),
-        1 << 27
-    );
+    let order = parse("fixed:3", &[]).unwrap();
+    assert_eq!((order.record_bytes(), order.words()), (3, 1));
+    assert!(order.compare(b"aab", b"aaa").is_gt());
+    assert!(!order.keys_equal(b"aab", b"aaa"));
+    assert_eq!(parse("fixed:1073741824", &[]).unwrap().words(), 1 << 27);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use record::{Endian, Format, Key, Kind, Order, Ties};
+use record::{Endian, Key, Kind, Order, Ties};
 
 use crate::mainframe::{COLLATIONS, DECIMALS, compare_collated, compare_decimals};
 
@@ -350,14 +350,10 @@ fn prefixes_need_whole_records() {
 #[test]
 fn an_order_gives_its_keys_back() {
     let specs = ["2+3:bytes:desc", "8+8:f64le", "0+1:u8"];
-    let order = Format::parse("fixed:16", &specs, Ties::Position)
-        .unwrap()
-        .order;
+    let order = Order::parse("fixed:16", &specs, Ties::Position).unwrap();
     let words: Vec<String> = order.keys().iter().map(ToString::to_string).collect();
     assert_eq!(
-        Format::parse("fixed:16", &words, Ties::Position)
-            .unwrap()
-            .order,
+        Order::parse("fixed:16", &words, Ties::Position).unwrap(),
         order
     );
     let record: Vec<u8> = (0..16).collect();

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use record::{
-    Checksum, Comparison, Format, Generator, Order, RECORD_BYTES, SUMMARY_BYTES, Summary,
-    SummaryError, Ties, Validator,
+    Checksum, Comparison, Generator, Order, RECORD_BYTES, SUMMARY_BYTES, Summary, SummaryError,
+    Ties, Validator,
 };
 
 const PARTS: [&[u8; SUMMARY_BYTES]; 3] = [
@@ -181,7 +181,7 @@ fn half_a_record_is_refused() {
 
 /// Records of two bytes, compared by the first; few values make every case common.
 fn by_first_byte(ties: Ties) -> Comparison {
-    Comparison::Order(Format::parse("fixed:2", &["0+1"], ties).unwrap().order)
+    Comparison::Order(Order::parse("fixed:2", &["0+1"], ties).unwrap())
 }
 
 fn naive(records: &[[u8; 2]], ties: Ties) -> Summary {

@@ -3,7 +3,6 @@
 use super::Plan;
 use super::spilling::CHAIN_BYTES;
 
-/// Numbers of chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Chunks that may stay while the input is read.

@@ -285,7 +285,7 @@ fn total(order: &impl TotalOrder, a: &Element<'_>, b: &Element<'_>) -> Ordering 
 mod tests {
     use super::*;
     use kernel::patterns::{Pattern, draw};
-    use record::{Format, Key, Order};
+    use record::{Key, Order};
 
     fn assigned(splitters: &Splitters, order: &Order, records: &[u8]) -> Assignment {
         let records = records.chunks_exact(order.record_bytes());
@@ -345,7 +345,7 @@ mod tests {
         for pattern in Pattern::ALL {
             for (format, keys) in formats {
                 for ties in [Ties::Record, Ties::Position] {
-                    let order = Format::parse(format, keys, ties).unwrap().order;
+                    let order = Order::parse(format, keys, ties).unwrap();
                     for buckets in [1, 2, 7, 40] {
                         let records = draw(pattern, 1, 200, order.record_bytes());
                         check(&order, &records, buckets);

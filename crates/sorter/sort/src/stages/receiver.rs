@@ -48,7 +48,6 @@ pub(crate) struct Opener {
     pub out: Queue<Block>,
 }
 
-/// An opener's work.
 pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure> {
     let contents = &*opener.contents;
     let mut first = 0;

@@ -42,7 +42,6 @@ impl Skipped {
     }
 }
 
-/// Checks rows.
 #[derive(Clone)]
 pub(crate) struct Sifter {
     contents: Arc<dyn Contents>,

@@ -72,7 +72,6 @@ impl Drawn {
     }
 }
 
-/// Reads all places.
 pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Failure> {
     let (inputs, framing) = (&places.inputs, places.contents.framing());
     let total = inputs.bytes.unwrap_or(0);

@@ -21,7 +21,6 @@ use node::temporary::check_name;
 const UNIT_BYTES: usize = 1 << 20;
 const _: () = assert!((UNIT_BYTES as u64).is_multiple_of(BLOCK_BYTES));
 
-/// Writes in flight.
 const DEPTH: usize = 2;
 
 /// One buffer that is filled, one that waits, and those in flight.

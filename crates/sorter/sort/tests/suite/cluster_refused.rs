@@ -11,7 +11,7 @@ use kernel::patterns::{Pattern, draw};
 use node::{Address, Buffer, Port, Rank};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
-use record::{Format, Keep, LineOrder, Order, RowSpec, Ties};
+use record::{Keep, LineOrder, Order, RowSpec, Ties};
 use rehearsal::Driver;
 use sort::{Job, Lines, Report, Resume, Source, Target};
 
@@ -95,11 +95,7 @@ fn different_jobs_are_refused() {
     let driver = Driver::new(1, 2);
     let records = draw(Pattern::Uniform, 1, 160, 100);
     (0..2).for_each(|rank| put(&driver, rank, &records));
-    let order = |key| {
-        Format::parse("fixed:100", &[key], Ties::Record)
-            .unwrap()
-            .order
-    };
+    let order = |key| Order::parse("fixed:100", &[key], Ties::Record).unwrap();
     let jobs = ["0+10", "0+9"].map(|key| job(&["/in"], "/out", &order(key)));
     let ends = driver.run(move |node| {
         let job = Job {
@@ -363,9 +359,7 @@ fn outputs_exist(driver: &Driver) -> bool {
 /// is enough.
 #[test]
 fn a_refused_exchange_names_enough_memory() {
-    let order = Format::parse("fixed:1000000", &[] as &[&str], Ties::Record)
-        .unwrap()
-        .order;
+    let order = Order::parse("fixed:1000000", &[] as &[&str], Ties::Record).unwrap();
     let records: Vec<u8> = (0..20_000_000_u32)
         .map(|at| (at / 1_000_000 * 7 % 20) as u8)
         .collect();

@@ -7,7 +7,7 @@ use crate::common::{get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
 use node::Random;
 use pipeline::Failure;
-use record::{Format, Ties};
+use record::{Order, Ties};
 use rehearsal::Driver;
 use sort::{Choice, Job, SortError};
 
@@ -39,9 +39,7 @@ fn the_least_memory_is_enough_for_large_records() {
         } else {
             Ties::Position
         };
-        let order = Format::parse(&format!("fixed:{record_bytes}"), &["0+3"], ties)
-            .unwrap()
-            .order;
+        let order = Order::parse(&format!("fixed:{record_bytes}"), &["0+3"], ties).unwrap();
         let records = draw(Pattern::Uniform, seed, 2 + random.below(11), record_bytes);
         let driver = Driver::new(seed, 1);
         let pipe = random.below(3) == 0;

@@ -9,7 +9,7 @@ use crate::common::{drawn_order, drawn_records, drawn_tuning, get, job, put, run
 use kernel::patterns::{Pattern, draw};
 use node::Random;
 use pipeline::Failure;
-use record::{Comparison, Format, Order, Ties};
+use record::{Comparison, Order, Ties};
 use rehearsal::Driver;
 use sort::{Bytes, Counts, Job, SortError, Source, Target, Tuning};
 
@@ -312,9 +312,7 @@ fn directories_without_a_set_are_refused() {
     assert_eq!(driver.disks(0).paths().len(), 2);
     // Records of another length do not fit this job.
     driver.disks(0).put_directory(Path::new("/ten"));
-    let ten = Format::parse("fixed:10", &[] as &[&str], Ties::Record)
-        .unwrap()
-        .order;
+    let ten = Order::parse("fixed:10", &[] as &[&str], Ties::Record).unwrap();
     run(&driver, &into_set(&["/in"], &["/ten"], &ten)).unwrap();
     assert_eq!(kind(&job(&["/ten"], "/out", &order)), "manifest");
 }
@@ -361,9 +359,7 @@ fn the_same_stages_run_over_counts() {
 
 #[test]
 fn order_options_are_listed() {
-    let order = Format::parse("fixed:16", &["8+8:f64le:desc", "0+2"], Ties::Position)
-        .unwrap()
-        .order;
+    let order = Order::parse("fixed:16", &["8+8:f64le:desc", "0+2"], Ties::Position).unwrap();
     let driver = driver(1);
     put(&driver, "/in", &(0..160).collect::<Vec<u8>>());
     let mut job = into_set(&["/in"], &["/set"], &order);

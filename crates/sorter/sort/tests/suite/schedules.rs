@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::{drawn_records, drawn_tuning, get, job, put, run, sorted};
 use node::{Costs, Random};
 use pipeline::Failure;
-use record::{Format, Order, Ties};
+use record::{Order, Ties};
 use rehearsal::DiskModel;
 use rehearsal::Driver;
 use sort::{Choice, Counts, IoChoice, Job, SortError, Tuning};
@@ -29,7 +29,7 @@ fn order(random: &mut Random) -> Order {
     } else {
         Ties::Position
     };
-    Format::parse(format, keys, ties).unwrap().order
+    Order::parse(format, keys, ties).unwrap()
 }
 
 fn drawn_io(random: &mut Random) -> IoChoice {

@@ -230,7 +230,6 @@ impl<'a> Receiver<'a> {
             .copied()
     }
 
-    /// All rounds.
     fn receive(&mut self) -> io::Result<()> {
         let mut came_at = Instant::now();
         self.tell(false)?;

@@ -150,7 +150,6 @@ impl Json {
     }
 }
 
-/// No value.
 fn missing(row: &[u8]) -> Json {
     Json {
         range: row.len()..row.len(),

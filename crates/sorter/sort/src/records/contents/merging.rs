@@ -90,7 +90,6 @@ impl Source {
         self.record(order).map(|record| order.word(record.bytes, 0))
     }
 
-    /// The next record.
     #[inline]
     fn record(&self, order: &impl TotalOrder) -> Option<PlacedLine<'_>> {
         let chunk = self.chunk.as_ref()?;

@@ -21,7 +21,6 @@ struct Set {
 }
 
 impl Set {
-    /// Lists these paths.
     fn of(paths: &[&str]) -> Set {
         let place = TempDir::new().unwrap();
         let home = place.path().join("set");

@@ -61,7 +61,6 @@ impl Set {
         put.map_err(|(error, is_there)| (shown_as(&shown)(error).into(), is_there))
     }
 
-    /// Writes the manifest.
     async fn put(&self, node: &Node, manifest: &Manifest) -> Result<(), (DiskError, bool)> {
         let (home, access) = (&self.home().path, self.access.manifest);
         let (direct, mode) = (false, self.access.draft_mode(access) & !OTHERS_WRITE);
