@@ -1,5 +1,6 @@
 //! Sorts the lines of a bucket: an entry for each, with its prefix and its place.
 
+use std::cmp::Ordering;
 use std::io;
 
 use kernel::{Entry, row};
@@ -33,15 +34,31 @@ impl Lines {
         edges: &mut Edges,
     ) -> Result<u64, usize> {
         let lines = &records.buffer.bytes()[records.at..][..size.bytes as usize];
+        let text = &self.order.text;
         let (mut number, mut sum, mut wrong) = (0, 0, None);
         let mut before: &[u8] = &edges.last;
+        let mut prefix_before = match before {
+            [] => 0,
+            line => text.word(self.order.body(line), 0),
+        };
+        let mut prefixes = Vec::new();
         windows(lines, self.order.framing, |_, lines, ends| {
             sum += self.crc_of(lines, ends);
-            for (at, (_, line)) in each(lines, ends).enumerate() {
-                if !before.is_empty() && !self.in_order(before, line) {
+            // Prefixes tell most lines apart, so that the key of each is sought once.
+            prefixes.resize(ends.len(), 0);
+            let bodies = each(lines, ends).map(|(_, line)| self.order.body(line));
+            text.prefixes(bodies, &mut prefixes);
+            for (at, ((_, line), &prefix)) in each(lines, ends).zip(&prefixes).enumerate() {
+                let in_order = match prefix_before.cmp(&prefix) {
+                    _ if before.is_empty() => true,
+                    Ordering::Less => true,
+                    Ordering::Equal => self.in_order(before, line),
+                    Ordering::Greater => false,
+                };
+                if !in_order {
                     wrong = wrong.or(Some(number + at));
                 }
-                before = line;
+                (before, prefix_before) = (line, prefix);
             }
             number += ends.len();
         });
