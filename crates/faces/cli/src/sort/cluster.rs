@@ -4,7 +4,7 @@ use ::sort::protocol::{BEGIN, END};
 use node::Rank;
 use pipeline::{Control, Failure};
 
-use super::Arguments;
+use super::options::Arguments;
 use super::part::{Part, Together};
 use super::request::Request;
 use super::tell::{tell, write_report};

@@ -37,7 +37,8 @@ use terminal::ending::say;
 use terminal::files::STANDARD_INPUT;
 
 use super::choices::{CheckName, pack_of};
-use super::{Arguments, memory};
+use super::memory;
+use super::options::Arguments;
 use ranks::with_rank;
 use target::Named;
 

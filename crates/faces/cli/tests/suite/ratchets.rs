@@ -21,10 +21,10 @@ const LINES: [(&str, usize); 25] = [
     ("node-real", 2750),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_400),
+    ("record", 10_500),
     ("kernel", 3700),
     ("pipeline", 1900),
-    ("sort", 29_900),
+    ("sort", 30_250),
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 1600),
@@ -38,12 +38,12 @@ const LINES: [(&str, usize); 25] = [
     ("rehearsal", 50),
     ("host", 1100),
     ("simulated-sort", 1250),
-    ("cli", 5750),
+    ("cli", 5800),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 119_000;
+const ALL_LINES: usize = 119_500;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

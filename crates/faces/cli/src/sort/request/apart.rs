@@ -10,7 +10,8 @@ use node_real::is_descriptor;
 use record::rows::is_aside;
 
 use super::target::is_directory;
-use crate::sort::{Arguments, json};
+use crate::sort::json;
+use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
 use terminal::files::keep_apart;
 

@@ -4,8 +4,8 @@ use ::sort::{Choice, names_rank};
 
 use super::advice::{for_records, for_rows};
 use super::target::is_directory;
-use crate::sort::Arguments;
 use crate::sort::choices::CheckName;
+use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
 use terminal::progress::Mode;
 

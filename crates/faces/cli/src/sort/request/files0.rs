@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// The command line with the inputs that the file names.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use record::text::{Locale, TextOrderError, separator};
 use record::{Given, Keep, RecordSpec, SpecError};
 
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 use crate::sort::options::Order;
 use terminal::ending::failure::CliFailure;
 

@@ -7,7 +7,7 @@ use node_real::is_descriptor;
 use terminal::ending::failure::CliFailure;
 use terminal::files::{directory_of, is_standard_output};
 
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 
 pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_standard_output(arguments)?;

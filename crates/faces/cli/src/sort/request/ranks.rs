@@ -9,7 +9,7 @@ use terminal::ending::failure::CliFailure;
 use terminal::launcher::is_only_rank;
 
 use super::target::is_directory;
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 
 /// The list of the outputs of all ranks, next to rank 0's output; `None` for one common output.
 pub(super) fn listing(arguments: &Arguments) -> Option<PathBuf> {

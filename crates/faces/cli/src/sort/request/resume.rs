@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ::sort::{Choice, Resume, Source};
 
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// The resumable job of `--resume`. Its paths are those of the command line, with `{rank}`.

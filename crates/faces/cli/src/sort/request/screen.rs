@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use super::first_input;
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 use host::glance::Glance;
 use node::Decompress;
 use terminal::ending::failure::CliFailure;

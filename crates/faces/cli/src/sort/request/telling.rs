@@ -6,7 +6,7 @@ use ::sort::names_rank;
 use terminal::files::is_standard_output;
 use terminal::progress::Mode;
 
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 
 /// What is told of a sort.
 #[derive(Clone, Debug)]

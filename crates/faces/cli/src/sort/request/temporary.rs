@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rustix::fs::{Access, access};
 
-use crate::sort::Arguments;
+use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// Where temporary files go that have no other place.
