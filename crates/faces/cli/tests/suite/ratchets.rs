@@ -21,10 +21,10 @@ const LINES: [(&str, usize); 25] = [
     ("node-real", 2750),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_500),
+    ("record", 10_400),
     ("kernel", 3700),
     ("pipeline", 1900),
-    ("sort", 30_250),
+    ("sort", 29_950),
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 1600),
@@ -43,7 +43,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 119_500;
+const ALL_LINES: usize = 119_000;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

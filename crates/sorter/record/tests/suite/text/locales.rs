@@ -130,9 +130,7 @@ fn options_by_which_bytes_do_not_count_are_refused() {
         let refused = order.with_locale(Locale::new("de").unwrap()).unwrap_err();
         assert!(matches!(refused, TextOrderError::Locale { .. }));
         assert!(
-            refused
-                .to_string()
-                .contains(&format!("leave {letters} out")),
+            refused.to_string().contains(&format!("remove {letters}")),
             "{refused}"
         );
     }
