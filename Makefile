@@ -74,7 +74,9 @@ BEYOND = build pages site installed published trials attacks drawn deny sanitize
 
 # Both, and each test once: `unit` runs the cases of `long` here, and `pages` the commands of `readme`,
 # with the binary that others get. Only that one is built again, which takes minutes: what is installed,
-# documented and attacked from are the BUILT ones of the tests. Each part says how long it took.
+# documented and attacked from are the BUILT ones of the tests, so parts run in this order. Each part says
+# how long it took.
+.NOTPARALLEL: test-all
 test-all: export GRISTMILL_LONG = 1
 test-all: export BUILT = $(DEBUG_BINARY)
 test-all: $(addprefix timed-,lint unit programs python $(BEYOND))
@@ -128,7 +130,8 @@ hosts: build
 	sh hosts/test.sh
 	sh hosts/sort.sh $(BINARY)
 
-# Attacks on the command: hostile files and directories, faults, kills. Another SEED is another run. `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
+# Attacks on the command: hostile files and directories, faults, kills. Another SEED is another run.
+# `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
 SEED ?= 1
 FROM ?= 0
 CASES ?= 2000

@@ -17,8 +17,8 @@ pub trait Described: Args + Serialize + Clone + Send + Sync + 'static {
     /// Example options for its help.
     const EXAMPLES: &'static [&'static str];
 
-    #[must_use]
     /// Replaces the seed.
+    #[must_use]
     fn seeded(self, seed: u64) -> Self;
 }
 

@@ -11,8 +11,9 @@
 //!      Comparison: "csv:3b", ["column:2:num", ..]        what a manifest or saved progress keeps
 //! ```
 //!
-//! Command and libraries make their orders here alone, so that one format, key or option means the same
-//! in all of them.
+//! What users give to command and libraries becomes an order here alone, so that one format, key or option
+//! means the same in all of them. The command refuses options that do not go together before, by their
+//! names on the command line; the refusals here are those of the libraries.
 
 use std::str::FromStr;
 
@@ -26,6 +27,9 @@ use crate::line_order::LineOrder;
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, Header, RowKey, RowKeyError, RowOrder, RowOrderError};
 use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
+
+/// The mark of a key in the old form among keys of the new one.
+pub const OBSOLETE: &str = "obsolete:";
 
 /// Which of the records with equal keys are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +69,7 @@ pub struct Given {
     /// `rdw`.
     pub format: String,
     /// The keys as the format has them, the most significant first. Without any, whole records are
-    /// compared.
+    /// compared. A key of lines in the old form, `+POS1 [-POS2]`, stands behind [`OBSOLETE`].
     pub keys: Vec<String>,
     /// The byte between fields of lines or CSV.
     pub separator: Option<u8>,
@@ -285,13 +289,24 @@ fn check(given: &Given) -> Result<(), SpecError> {
 }
 
 fn lines(given: &Given) -> Result<LineOrder, SpecError> {
-    let keys: Vec<TextKey> = parsed(&given.keys)?;
+    let keys = given.keys.iter().map(|key| text_key(key));
+    let keys = keys.collect::<Result<_, _>>()?;
     let (separator, ties) = (given.separator, given.keep.ties());
     let mut text = TextOrder::new(keys, given.options, separator, ties, given.salt)?;
     if let Some(locale) = given.locale {
         text = text.with_locale(locale)?;
     }
     Ok(LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')))
+}
+
+fn text_key(key: &str) -> Result<TextKey, TextKeyError> {
+    let Some(old) = key.strip_prefix(OBSOLETE) else {
+        return key.parse();
+    };
+    match old.split_once(' ') {
+        None => TextKey::obsolete(old, None),
+        Some((plus, minus)) => TextKey::obsolete(plus, Some(minus)),
+    }
 }
 
 fn parsed<T: FromStr>(keys: &[String]) -> Result<Vec<T>, T::Err> {

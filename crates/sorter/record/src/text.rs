@@ -47,7 +47,7 @@ mod words;
 pub(crate) use byte_field::Stretch;
 pub use explain::{KeyView, Reading, Warning};
 
-pub use key::{KeyEnd, OBSOLETE, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
+pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, separator};
 pub(crate) use locale::EQUAL_BYTES;
 pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};

@@ -42,6 +42,7 @@ use super::options::Arguments;
 use ranks::with_rank;
 use target::Named;
 
+pub(super) use files0::expanded;
 pub(super) use screen::say_terminal;
 pub(super) use telling::Telling;
 
@@ -171,9 +172,6 @@ impl Check {
         Ok(Some(Check { job, how, telling }))
     }
 }
-
-/// The command line with the inputs that `--files0-from` names, which are read once.
-pub(super) use files0::expanded;
 
 /// The records that the options ask for.
 ///

@@ -13,7 +13,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::vec::IntoIter;
 
 use clap::{Arg, Command};
-use record::text::{OBSOLETE, TextKey};
+use record::OBSOLETE;
+use record::text::TextKey;
 
 /// The words of `gristmill sort ...` with each option on its own. `sort` is the command with its
 /// options.

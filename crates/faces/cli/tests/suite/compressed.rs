@@ -408,7 +408,7 @@ fn the_memory_limit_holds_with_compressed_outputs() {
     place.run("gensort 20000 records").succeeded();
     for format in Compression::ALL {
         let out = format!("out.{}", format.extension());
-        for limit in [24, 256] {
+        for limit in [24, 96] {
             let line = format!("sort in -o {out} --json -S {limit}M --parallel 4");
             let report = place.run(&line).succeeded().json();
             let peak = report["peak_rss_bytes"].as_u64().unwrap();

@@ -160,8 +160,8 @@ impl Sorter {
             below += rank & !(TIED | CLOSE);
         }
         work::account(node, plan.classes as usize);
-        let (groups, all) = (shape.groups.parts, u64::from(plan.per_group));
-        let all = all * u64::from(groups);
+        let groups = shape.groups.parts;
+        let all = u64::from(plan.per_group) * u64::from(groups);
         let target = |splitter: u32| {
             all * u64::from(shape.groups.before(splitter)) / u64::from(shape.groups.cores)
         };

@@ -74,7 +74,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Mistake> {
             line: Some(line_at(text, format.span().start)),
             table: String::new(),
             why: format!(
-                "format: expected {FORMAT}, the format of experiment files that this version reads"
+                "format: this version reads experiment files of format {FORMAT}; a newer gristmill may read this one"
             ),
         });
     }

@@ -498,7 +498,7 @@ fn another_format_is_refused_before_its_keys() {
         .unwrap_err()
         .to_string();
     assert!(
-        told.contains("line 3") && told.contains("format: expected 1"),
+        told.contains("line 3") && told.contains("files of format 1"),
         "{told}"
     );
 }

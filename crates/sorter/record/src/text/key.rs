@@ -122,9 +122,6 @@ pub fn separator(text: &[u8]) -> Result<u8, SeparatorError> {
     }
 }
 
-/// The mark of a key in the old form, `+POS1 [-POS2]`, among keys of the new one.
-pub const OBSOLETE: &str = "obsolete:";
-
 impl TextKey {
     /// The whole line, read with `options`.
     #[must_use]
@@ -178,11 +175,6 @@ impl FromStr for TextKey {
     type Err = TextKeyError;
 
     fn from_str(spec: &str) -> Result<TextKey, TextKeyError> {
-        if let Some(old) = spec.strip_prefix(OBSOLETE) {
-            let minus = old.split_once(' ');
-            let (plus, minus) = minus.map_or((old, None), |(plus, minus)| (plus, Some(minus)));
-            return TextKey::obsolete(plus, minus);
-        }
         let mut key = TextKey::line(KeyOptions::default());
         let mut text = Reader::new(spec);
         key.start_fields = text.ordinal(TextKeyProblem::NoField, TextKeyProblem::FieldZero)?;

@@ -31,7 +31,7 @@ use crate::files::output::Output;
 use crate::job::{Choice, Job, LongestLine, Source, Target, naming_source};
 use crate::report::{Report, Warning};
 
-use super::rows::{contents_of, read_headers, same_header};
+use super::rows::{read_headers, resolved, same_header};
 use super::sort_in_one_copy;
 
 /// Sorts, again if lines are longer, or rows go on over more lines, than was expected.
@@ -178,7 +178,7 @@ async fn with_rows(
     if let (Some(resume), true) = (&job.resume, headers.header.is_empty()) {
         headers.header = saved_header(node, resume, agreement).await?;
     }
-    let contents = contents_of(rows, &headers, goes_on, &job.sources)?;
+    let contents = resolved(rows, &headers, goes_on, &job.sources)?;
     if let Some(path) = &job.bad_rows {
         let kind = (Arc::clone(&contents), rows.dialect);
         let opened = BadRows::open(node, path.clone(), kind, &job.temporary).await?;

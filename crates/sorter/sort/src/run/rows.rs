@@ -34,7 +34,7 @@ pub async fn resolve(
     reading: Reading,
 ) -> Result<Resolved, Failure> {
     let headers = read_headers(node, rows, sources, reading).await?;
-    let contents = contents_of(rows, &headers, goes_on, sources)?;
+    let contents = resolved(rows, &headers, goes_on, sources)?;
     let sources = headers.behind;
     Ok(Resolved { contents, sources })
 }
@@ -119,7 +119,7 @@ fn differs(source: &Source, other: &str) -> SortError {
 }
 
 /// Rows in the order that their header decides.
-pub(super) fn contents_of(
+pub(super) fn resolved(
     rows: &RowSpec,
     headers: &Headers,
     goes_on: bool,

@@ -250,7 +250,6 @@ fn versions() {
 /// The lengths of long numbers follow in several bytes, the most significant first.
 #[test]
 fn long_numbers_compare_by_their_lengths() {
-    use record::Ties;
     use record::rows::{Dialect, RowOrder};
     use record::text::TextOrder;
     let lengths = [
