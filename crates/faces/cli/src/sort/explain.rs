@@ -25,9 +25,9 @@ use node::Decompress;
 use record::text::{TextOrder, Warning};
 use record::{Comparison, Framing, LineOrder, RowSpec};
 
-use super::options::Order;
+use super::options::{Arguments as SortArguments, Order};
+use super::request;
 use super::shown::{Line, next};
-use super::{Arguments as SortArguments, request};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{counted, positive};
