@@ -10,7 +10,7 @@ use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
 
 /// The command line with the inputs that the file names.
-pub(in crate::sort) fn expanded(arguments: &Arguments) -> Result<Arguments, CliFailure> {
+pub(crate) fn expanded(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     let Some(list) = &arguments.files0_from else {
         return Ok(arguments.clone());
     };

@@ -12,7 +12,7 @@ use terminal::ending::say;
 
 /// Says that standard input is a terminal, where no input is named: otherwise it looks as if
 /// nothing happened.
-pub(in crate::sort) fn say_terminal(names_input: bool) {
+pub(crate) fn say_terminal(names_input: bool) {
     if !names_input && io::stdin().is_terminal() {
         say::err("gristmill: reads the terminal; Ctrl-D ends it; help: --help");
     }

@@ -11,7 +11,7 @@ use terminal::ending::failure::CliFailure;
 use terminal::files::is_same;
 
 /// The target of the records.
-pub(in crate::sort) struct Named {
+pub(crate) struct Named {
     pub target: Target,
     /// Directories that were created for it, until the sort is done.
     made: Vec<PathBuf>,
@@ -49,7 +49,7 @@ impl Named {
     }
 
     /// Keeps the created directories: the sort is done.
-    pub(in crate::sort) fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.made.clear();
     }
 }

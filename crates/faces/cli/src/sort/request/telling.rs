@@ -10,7 +10,7 @@ use crate::sort::options::Arguments;
 
 /// What is told of a sort.
 #[derive(Clone, Debug)]
-pub(in crate::sort) struct Telling {
+pub(crate) struct Telling {
     /// Neither warnings nor a line at the end.
     pub quiet: bool,
     pub progress: Mode,
@@ -62,7 +62,7 @@ impl Telling {
     }
 
     /// The noun for so many records.
-    pub(in crate::sort) fn noun(&self, records: u64) -> &'static str {
+    pub(crate) fn noun(&self, records: u64) -> &'static str {
         self.nouns[usize::from(records != 1)]
     }
 }
