@@ -76,7 +76,6 @@ BEYOND = build pages site installed published trials attacks drawn deny sanitize
 # with the binary that others get. Only that one is built again, which takes minutes: what is installed,
 # documented and attacked from are the BUILT ones of the tests, so parts run in this order. Each part says
 # how long it took.
-.NOTPARALLEL: test-all
 test-all: export GRISTMILL_LONG = 1
 test-all: export BUILT = $(DEBUG_BINARY)
 test-all: $(addprefix timed-,lint unit programs python $(BEYOND))
