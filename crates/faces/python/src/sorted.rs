@@ -189,6 +189,7 @@ impl Sorted {
     }
 }
 
+/// Lists of records.
 #[pyclass(frozen, module = "gristmill._gristmill")]
 pub(crate) struct Batches {
     reading: Py<Reading>,
