@@ -89,23 +89,7 @@ generate() {
     "$ours" gensort "$1" in
 }
 
-# As many lines as $records of a name, a number and an address in `in`, parted by $1, behind the header $2
-# unless it is empty. Any awk draws the same.
-text() {
-    awk -v count="$records" -v separator="$1" -v header="$2" '
-        function draw(below) {
-            state = (state * 1103515 + 12345) % 2147483648
-            return int(state / 2147483648 * below)
-        }
-        BEGIN {
-            state = 1
-            if (header != "") print header
-            for (at = 0; at < count; at++) {
-                name = sprintf("%c%c%05x", 97 + draw(26), 97 + draw(26), draw(1048576))
-                printf "%s%s%d%sstreet %d\n", name, separator, draw(100000), separator, draw(10000)
-            }
-        }' >in
-}
+. "$OLDPWD/bench/text.sh"
 
 # The same reading in builds of before and after decision 0028, in options that both know.
 lock_step='--burst 1 --rows 65536 --incast 16'
@@ -129,9 +113,9 @@ for case in $cases; do
         mpirun='mpirun --allow-run-as-root --oversubscribe -n 4'
         generate 10000000 && compare ranks "$runs" 1 "$mpirun $sort"
         ;;
-    lines) text ' ' '' && compare lines "$runs" 1 "$whole" ;;
-    keyed) text ' ' '' && compare keyed "$runs" 1 "$keyed" ;;
-    rows) text , "$header" && compare rows "$runs" 1 "$rows" ;;
+    lines) text ' ' '' >in && compare lines "$runs" 1 "$whole" ;;
+    keyed) text ' ' '' >in && compare keyed "$runs" 1 "$keyed" ;;
+    rows) text , "$header" >in && compare rows "$runs" 1 "$rows" ;;
     flood) compare flood "$runs" 0 "$flood --threads 2" ;;
     headline) compare headline "$large_runs" 0 GRISTMILL sim nano-sort --cores 65536 $lock_step --threads 2 ;;
     instructions)
@@ -140,8 +124,8 @@ for case in $cases; do
             continue
         fi
         generate "$records" && count "a sort of $records records" "$sort"
-        text ' ' '' && count "of $records lines" "$whole" && count "of them by -k2,2" "$keyed"
-        text , "$header" && count "of $records rows by two columns" "$rows"
+        text ' ' '' >in && count "of $records lines" "$whole" && count "of them by -k2,2" "$keyed"
+        text , "$header" >in && count "of $records rows by two columns" "$rows"
         count "flood on 4,096 cores" "$flood --threads 1"
         count "NanoSort on 1,024 cores" "GRISTMILL sim nano-sort --cores 1024 $lock_step --threads 1"
         ;;

@@ -10,6 +10,10 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/nightly.sh
 . tests/nightly.sh
+# shellcheck disable=SC2034 # of the text
+records=1000000
+# shellcheck source=bench/text.sh
+. bench/text.sh
 binary=$(realpath "${1:-$target/release/gristmill}")
 table=$PWD/bench/instructions
 compiler=$(rustc --version)
@@ -20,24 +24,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT INT TERM HUP
 cd "$place"
 
-# Lines of a name, a number and an address, parted by $1, behind the header $2 unless it is empty.
-text() {
-    awk -v separator="$1" -v header="$2" '
-        function draw(below) {
-            state = (state * 1103515 + 12345) % 2147483648
-            return int(state / 2147483648 * below)
-        }
-        BEGIN {
-            state = 1
-            if (header != "") print header
-            for (at = 0; at < 1000000; at++) {
-                name = sprintf("%c%c%05x", 97 + draw(26), 97 + draw(26), draw(1048576))
-                printf "%s%s%d%sstreet %d\n", name, separator, draw(100000), separator, draw(10000)
-            }
-        }'
-}
-
-"$binary" gensort 1000000 records
+"$binary" gensort "$records" records
 text ' ' '' >lines
 text , city,number,street >rows
 

@@ -77,7 +77,7 @@ impl Format {
     }
 
     pub(crate) fn is_rows(&self) -> bool {
-        matches!(self.given.format.as_str(), "csv" | "tsv" | "jsonl")
+        self.given.dialect().is_some()
     }
 
     /// Where records end. Rows of CSV may have newlines inside of quotes.

@@ -11,8 +11,8 @@
 //!      Comparison: "csv:3b", ["column:2:num", ..]        what a manifest or saved progress keeps
 //! ```
 //!
-//! What users give to command and libraries becomes an order here alone, so that one format, key or option
-//! means the same in all of them. The command refuses options that do not go together before, by their
+//! Command and libraries turn the words of their users into an order here alone, so that one format, key or
+//! option means the same in all of them. The command refuses options that do not go together before, by their
 //! names on the command line; the refusals here are those of the libraries.
 
 use std::str::FromStr;
@@ -31,7 +31,7 @@ use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrde
 /// The mark of a key in the old form among keys of the new one.
 pub const OBSOLETE: &str = "obsolete:";
 
-/// Which of the records with equal keys are kept.
+/// The choice among records with equal keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// All, in an order of their whole records.
@@ -85,7 +85,7 @@ pub struct Given {
     pub locale: Option<Locale>,
     /// The bytes that decide how `R` shuffles lines.
     pub salt: Option<[u8; 16]>,
-    /// What becomes of records with equal keys.
+    /// The choice among records with equal keys.
     pub keep: Keep,
 }
 
@@ -126,7 +126,7 @@ pub struct RowSpec {
     pub has_header: bool,
     /// The keys, the most significant first.
     pub keys: Vec<RowKey>,
-    /// What becomes of rows with equal keys.
+    /// The choice among rows with equal keys.
     pub keep: Keep,
     /// The language by which text is compared; without one, by its bytes.
     pub locale: Option<Locale>,
@@ -146,7 +146,7 @@ impl RowSpec {
     }
 }
 
-/// What is sorted.
+/// Records to be sorted: their ends, their order, and the choice among equal ones.
 ///
 /// ```
 /// use record::{Given, Keep, RecordSpec};
@@ -233,7 +233,7 @@ impl RecordSpec {
         self.rows.as_ref()
     }
 
-    /// What becomes of records with equal keys.
+    /// The choice among records with equal keys.
     #[must_use]
     pub fn keep(&self) -> Keep {
         self.keep
@@ -248,7 +248,8 @@ impl RecordSpec {
 
 impl Given {
     /// How rows divide into values; `None` of other records.
-    fn dialect(&self) -> Option<Dialect> {
+    #[must_use]
+    pub fn dialect(&self) -> Option<Dialect> {
         Some(match self.format.as_str() {
             "csv" => Dialect::Csv {
                 separator: self.separator.unwrap_or(b','),

@@ -70,7 +70,7 @@ impl Request {
     /// The sort of a process without other ranks.
     ///
     /// # Errors
-    /// What the options, the files or the machine do not allow, with the option to change.
+    /// Options, files or a machine with which the sort cannot begin, with the option to change.
     pub(super) fn alone(arguments: &Arguments) -> Result<Request, CliFailure> {
         let resume = resume::of(arguments)?;
         let (shared, listing) = (ranks::is_shared(arguments), ranks::listing(arguments));

@@ -140,7 +140,7 @@ impl Sorter {
     }
 }
 
-/// What a core waits for while its records arrive.
+/// The messages that a core waits for while its records arrive.
 struct Gathering {
     rows: BandSplitting,
     /// Counts of the records to come, if those are from other groups.

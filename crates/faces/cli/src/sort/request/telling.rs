@@ -8,7 +8,7 @@ use terminal::progress::Mode;
 
 use crate::sort::options::Arguments;
 
-/// What is told of a sort.
+/// The words and the report of a sort.
 #[derive(Clone, Debug)]
 pub(crate) struct Telling {
     /// Neither warnings nor a line at the end.
@@ -33,7 +33,7 @@ pub(crate) struct Telling {
 }
 
 impl Telling {
-    /// What the options ask for.
+    /// Words and report as the options ask for them.
     pub(super) fn of(arguments: &Arguments) -> Telling {
         let to_file = |path: &PathBuf| !is_standard_output(path);
         let is_written = !arguments.outputs.is_empty() && arguments.outputs.iter().all(to_file);
@@ -61,7 +61,7 @@ impl Telling {
         }
     }
 
-    /// The noun for so many records.
+    /// The noun for that number of records.
     pub(crate) fn noun(&self, records: u64) -> &'static str {
         self.nouns[usize::from(records != 1)]
     }
