@@ -79,7 +79,12 @@ show() {
 rm -rf "$book"
 mkdir -p "$pages/reference"
 cp docs/book.toml docs/site/site.css "$book"
-cp docs/*.png "$pages"
+# Figures, tables and the like, which pages of docs/ link to from beside them.
+(cd docs && find . -type f ! -name '*.md' ! -name book.toml ! -path './site/*') |
+    while read -r file; do
+        mkdir -p "$(dirname "$pages/$file")"
+        cp "docs/$file" "$pages/$file"
+    done
 for page in *.md; do place "$page" "$page" docs/ ""; done
 mv "$pages/README.md" "$pages/index.md"
 for page in docs/*.md; do place "$page" "${page#docs/}" ../ ""; done
