@@ -17,24 +17,16 @@
 use std::ops::Range;
 
 use super::key::TextKey;
-use super::scan::{nth, past_blanks, past_words};
+use super::scan::{Between, Ends, past_blanks};
 
 /// The place of a key in any line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    fields: Fields,
+    between: Between,
     start_fields: usize,
     start_bytes: usize,
     past_blanks: bool,
     end: End,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fields {
-    /// Blanks, which belong to the field after them.
-    Blanks,
-    /// A byte, which belongs to no field.
-    Separator(u8),
 }
 
 /// The end of a key.
@@ -54,7 +46,7 @@ enum End {
 impl Place {
     pub(super) fn line() -> Place {
         Place {
-            fields: Fields::Blanks,
+            between: Between::Blanks,
             start_fields: 0,
             start_bytes: 0,
             past_blanks: false,
@@ -74,7 +66,7 @@ impl Place {
             },
         };
         Place {
-            fields: separator.map_or(Fields::Blanks, Fields::Separator),
+            between: separator.map_or(Between::Blanks, Between::Byte),
             start_fields: key.start_fields,
             start_bytes: key.start_bytes,
             past_blanks: key.options.blanks_start,
@@ -93,13 +85,14 @@ impl Place {
     /// Where the key is in `line`.
     #[inline]
     pub(super) fn range(&self, line: &[u8]) -> Range<usize> {
-        let field = self.fields.start(line, 0, self.start_fields);
+        let mut fields = Fields::of(line, self.between);
+        let field = fields.pass(self.start_fields);
         let mut start = field;
         if self.past_blanks {
             start = line.len() - past_blanks(&line[start..]).len();
         }
         start = start.saturating_add(self.start_bytes).min(line.len());
-        let end = self.end_in(line, field);
+        let end = self.end_in(line, fields);
         start..end.max(start)
     }
 
@@ -109,22 +102,22 @@ impl Place {
         &line[self.range(line)]
     }
 
-    /// The end of the key, whose first field starts at `field`.
+    /// The end of the key, when the fields before its start are passed.
     #[inline]
-    fn end_in(&self, line: &[u8], field: usize) -> usize {
+    fn end_in(&self, line: &[u8], mut rest: Fields<'_>) -> usize {
         match self.end {
             End::OfLine => line.len(),
             // The end of a field before the key: any place that is not behind the start will do.
             End::OfField(fields) if fields <= self.start_fields => 0,
-            End::OfField(fields) => self.fields.end(line, field, fields - self.start_fields),
+            End::OfField(fields) => rest.end(fields - self.start_fields),
             End::InField {
                 fields,
                 bytes,
                 past_blanks: skip,
             } => {
                 let mut end = match fields.checked_sub(self.start_fields) {
-                    Some(more) => self.fields.start(line, field, more),
-                    None => self.fields.start(line, 0, fields),
+                    Some(more) => rest.pass(more),
+                    None => Fields::of(line, self.between).pass(fields),
                 };
                 if skip {
                     end = line.len() - past_blanks(&line[end..]).len();
@@ -135,27 +128,40 @@ impl Place {
     }
 }
 
-impl Fields {
-    /// The start of the field that follows `count` fields, counted from the start of one.
+/// The fields of a line, of which some are passed.
+struct Fields<'l> {
+    ends: Ends<'l>,
+    between: Between,
+    /// The start of the first field that is not passed.
+    start: usize,
+    length: usize,
+}
+
+impl<'l> Fields<'l> {
     #[inline]
-    fn start(self, line: &[u8], from: usize, count: usize) -> usize {
-        if count == 0 {
-            return from;
-        }
-        match self {
-            Fields::Blanks => past_words(line, from, count),
-            Fields::Separator(byte) => {
-                nth(line, from, byte, count).map_or(line.len(), |place| place + 1)
-            }
+    fn of(line: &'l [u8], between: Between) -> Fields<'l> {
+        Fields {
+            ends: Ends::behind(line, 0, between),
+            between,
+            start: 0,
+            length: line.len(),
         }
     }
 
-    /// The end of the last of `count` fields, at least one, counted from the start of one.
+    /// Passes `count` fields. Returns the start of the next one.
     #[inline]
-    fn end(self, line: &[u8], from: usize, count: usize) -> usize {
-        match self {
-            Fields::Blanks => past_words(line, from, count),
-            Fields::Separator(byte) => nth(line, from, byte, count).unwrap_or(line.len()),
+    fn pass(&mut self, count: usize) -> usize {
+        if count > 0 {
+            let between = usize::from(self.between != Between::Blanks);
+            let end = self.ends.nth(count);
+            self.start = end.map_or(self.length, |end| end + between);
         }
+        self.start
+    }
+
+    /// The end of the last of `count` fields, at least one.
+    #[inline]
+    fn end(&mut self, count: usize) -> usize {
+        self.ends.nth(count).unwrap_or(self.length)
     }
 }

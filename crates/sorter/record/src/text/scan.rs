@@ -1,54 +1,16 @@
-//! Searches a line eight bytes at a time.
+//! Searches a line sixteen bytes at a time.
 //!
 //! ```text
-//! bytes        a  l  p  h  a  ,  b  e        one load
-//! marks        .  .  .  .  .  80 .  .        a bit for each byte that was searched for
+//! bytes        a  l  p  h  a  ,  b  e  t  a  ,  g  a  m  m  a        one register
+//! marks        .  .  .  .  .  1  .  .  .  .  1  .  .  .  .  .        a bit for each byte that is sought
 //! ```
 //!
-//! The first byte is the lowest of the word, so that the first mark is its lowest bit.
+//! The first byte has the lowest bit. At the end of a line the last sixteen bytes are read again, so that
+//! no byte is read for itself alone.
+
+use wide::u8x16;
 
 use crate::steps::count;
-
-/// A word with 1 in each byte.
-const EACH: u64 = 0x0101_0101_0101_0101;
-/// All bits of each byte but the highest.
-const LOW: u64 = 0x7F * EACH;
-
-/// Marks the bytes of `word` that are `byte`.
-#[inline]
-pub(super) fn marks_of(word: u64, byte: u8) -> u64 {
-    let other = word ^ (u64::from(byte) * EACH);
-    !(((other & LOW) + LOW) | other | LOW)
-}
-
-/// The number of bytes that are marked.
-#[inline]
-pub(super) fn count_marks(marks: u64) -> usize {
-    ((marks >> 7).wrapping_mul(EACH) >> 56) as usize
-}
-
-/// Eight bytes from `at` on, which is before the end; with marks on those that are in the text.
-#[inline]
-pub(super) fn load(text: &[u8], at: usize) -> (u64, u64) {
-    count(8);
-    const ALL: u64 = 0x80 * EACH;
-    match text[at..].first_chunk() {
-        Some(chunk) => (u64::from_le_bytes(*chunk), ALL),
-        None => {
-            let rest = &text[at..];
-            let mut bytes = [0; 8];
-            bytes[..rest.len()].copy_from_slice(rest);
-            let inside = (1 << (8 * rest.len())) - 1;
-            (u64::from_le_bytes(bytes), ALL & inside)
-        }
-    }
-}
-
-/// Marks the blanks among the bytes of `word`.
-#[inline]
-fn marks_of_blanks(word: u64) -> u64 {
-    marks_of(word, b' ') | marks_of(word, b'\t') | marks_of(word, b'\n')
-}
 
 /// Whether a byte is a blank. A newline is one too: it is in a line only with `-z`.
 #[inline]
@@ -66,75 +28,154 @@ pub(super) fn past_blanks(text: &[u8]) -> &[u8] {
 /// The place of the `number`-th `byte`, counted from 1, at or after `from`.
 #[inline]
 pub(super) fn nth(line: &[u8], from: usize, byte: u8, number: usize) -> Option<usize> {
-    let mut nth = Nth {
-        left: number,
-        at: from,
-    };
-    while let Some(chunk) = line[nth.at..].first_chunk() {
-        count(8);
-        let marks = marks_of(u64::from_le_bytes(*chunk), byte);
-        if let Some(place) = nth.found(marks) {
-            return Some(place);
-        }
-    }
-    let places = line[nth.at..].iter().enumerate();
-    let mut found = places.filter(|&(_, &other)| other == byte);
-    found.nth(nth.left - 1).map(|(place, _)| nth.at + place)
+    Ends::behind(line, from, Between::Byte(byte)).nth(number)
 }
 
-/// The end of the last of `number` fields that blanks separate, counted from the start of one.
-#[inline]
-pub(super) fn past_words(line: &[u8], from: usize, number: usize) -> usize {
-    let mut nth = Nth {
-        left: number,
-        at: from,
-    };
-    // A field ends where a blank follows a byte that is none. Those before the field end nothing.
-    let mut before = 0x80;
-    while let Some(chunk) = line[nth.at..].first_chunk() {
-        count(8);
-        let blanks = marks_of_blanks(u64::from_le_bytes(*chunk));
-        let ends = blanks & !((blanks << 8) | before);
-        before = blanks >> 56;
-        if let Some(place) = nth.found(ends) {
-            return place;
-        }
-    }
-    let mut after_blank = before != 0;
-    for (place, &byte) in line[nth.at..].iter().enumerate() {
-        let ends = is_blank(byte) && !after_blank;
-        after_blank = is_blank(byte);
-        nth.left -= usize::from(ends);
-        if nth.left == 0 {
-            return nth.at + place;
-        }
-    }
-    line.len()
+/// The bytes between two fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// Blanks, which belong to the field after them.
+    Blanks,
+    /// A byte, which belongs to no field.
+    Byte(u8),
 }
 
-/// A search for the last of some marks.
-struct Nth {
-    /// The number of marks that are still to come.
-    left: usize,
-    /// The place of the next eight bytes.
+/// The ends of the fields of a line, from the start of one on.
+pub(super) struct Ends<'l> {
+    line: &'l [u8],
+    between: Between,
+    /// The next sixteen bytes.
+    next: usize,
+    /// The place of the first bit of `marks`, which are ends before `next`.
     at: usize,
+    marks: u32,
+    /// 1 if the byte before `next` is a blank.
+    after_blank: u32,
 }
 
-impl Nth {
-    /// The place of the last mark, if it is among these; otherwise counts them.
+/// More ends than these are counted before they are looked at.
+const FEW: usize = 4;
+
+impl<'l> Ends<'l> {
+    /// The ends of fields, the first of which starts at `from`.
     #[inline]
-    fn found(&mut self, mut marks: u64) -> Option<usize> {
-        let count = count_marks(marks);
-        if count < self.left {
-            self.left -= count;
-            self.at += 8;
-            return None;
+    pub(super) fn behind(line: &'l [u8], from: usize, between: Between) -> Ends<'l> {
+        Ends {
+            line,
+            between,
+            next: from,
+            at: from,
+            marks: 0,
+            // A field ends where a blank follows a byte that is none. Those before the field end nothing.
+            after_blank: 1,
         }
-        for _ in 1..self.left {
-            marks &= marks - 1;
-        }
-        Some(self.at + marks.trailing_zeros() as usize / 8)
     }
+
+    /// The end of the last of `number` more fields, at least one, unless that is the end of the line.
+    #[inline]
+    pub(super) fn nth(&mut self, number: usize) -> Option<usize> {
+        let mut left = number;
+        loop {
+            if left > FEW {
+                let many = self.marks.count_ones() as usize;
+                if many < left {
+                    (left, self.marks) = (left - many, 0);
+                }
+            }
+            while self.marks != 0 {
+                let place = self.at + self.marks.trailing_zeros() as usize;
+                self.marks &= self.marks - 1;
+                left -= 1;
+                if left == 0 {
+                    return Some(place);
+                }
+            }
+            if self.next >= self.line.len() {
+                return None;
+            }
+            self.look();
+        }
+    }
+
+    /// Marks the ends in the next bytes.
+    #[inline]
+    fn look(&mut self) {
+        let bytes = Sixteen::at(self.line, self.next);
+        self.marks = match self.between {
+            Between::Byte(byte) => bytes.marks_of([byte]),
+            Between::Blanks => {
+                let blanks = bytes.marks_of([b' ', b'\t', b'\n']);
+                let ends = blanks & !(blanks << 1 | self.after_blank);
+                self.after_blank = blanks >> (Sixteen::BYTES - 1);
+                ends
+            }
+        };
+        self.at = self.next;
+        self.next += Sixteen::BYTES;
+    }
+}
+
+/// Sixteen bytes of a text from some place on, or fewer at its end.
+#[derive(Clone, Copy)]
+pub(super) struct Sixteen {
+    bytes: u8x16,
+    /// The bits of bytes that are in the text.
+    inside: u32,
+    /// The bytes before the place.
+    before: u32,
+}
+
+impl Sixteen {
+    pub(super) const BYTES: usize = 16;
+
+    /// The bytes from `at` on, which is before the end of the text.
+    #[inline]
+    pub(super) fn at(text: &[u8], at: usize) -> Sixteen {
+        count(Sixteen::BYTES);
+        let whole = |bytes: &[u8; 16], before| Sixteen {
+            bytes: u8x16::new(*bytes),
+            inside: 0xFFFF,
+            before,
+        };
+        if let Some(bytes) = text[at..].first_chunk() {
+            return whole(bytes, 0);
+        }
+        if let Some(bytes) = text.last_chunk() {
+            // They overlap with bytes that were looked at.
+            return whole(bytes, (Sixteen::BYTES - (text.len() - at)) as u32);
+        }
+        Sixteen {
+            bytes: short(text),
+            inside: (1 << text.len()) - 1,
+            before: at as u32,
+        }
+    }
+
+    /// A bit for each byte that is one of `bytes`; the lowest is that of the first.
+    #[inline]
+    pub(super) fn marks_of<const N: usize>(self, bytes: [u8; N]) -> u32 {
+        let same = |byte| self.bytes.simd_eq(u8x16::splat(byte));
+        let found = bytes.map(same).into_iter();
+        let found = found.fold(u8x16::splat(0), |all, same| all | same);
+        (found.to_bitmask() & self.inside) >> self.before
+    }
+}
+
+/// A text of less than sixteen bytes, and zeros behind it.
+#[inline]
+fn short(text: &[u8]) -> u8x16 {
+    let behind = |bytes: usize| 8 * (text.len() - bytes) as u32;
+    let bytes = if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        u128::from(first) | u128::from(last) << behind(8)
+    } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        (u64::from(first) | u64::from(last) << behind(4)).into()
+    } else {
+        let bytes = text.iter().rev();
+        bytes.fold(0, |all, &byte| all << 8 | u128::from(byte))
+    };
+    u8x16::new(bytes.to_le_bytes())
 }
 
 #[cfg(test)]
@@ -142,35 +183,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_byte_itself_is_marked() {
-        for byte in 0..=255_u8 {
-            for other in 0..=255_u8 {
-                let word = u64::from_le_bytes([other, byte, other, byte, byte, other, 0, 1]);
-                let expected = word
-                    .to_le_bytes()
-                    .map(|found| if found == byte { 0x80 } else { 0 });
-                assert_eq!(marks_of(word, byte).to_le_bytes(), expected);
+    fn only_the_bytes_themselves_are_marked() {
+        for length in 1..40 {
+            let text: Vec<u8> = (0..length).map(|place| (place * 37 % 5) as u8).collect();
+            for at in 0..length {
+                let expected = (at..length.min(at + Sixteen::BYTES))
+                    .filter(|&place| matches!(text[place], 0 | 3))
+                    .map(|place| 1 << (place - at));
+                assert_eq!(
+                    Sixteen::at(&text, at).marks_of([0, 3]),
+                    expected.sum::<u32>()
+                );
             }
         }
     }
 
     #[test]
-    fn each_byte_is_found_wherever_it_is() {
+    fn each_end_is_found_wherever_it_is() {
         let line: Vec<u8> = (0..100)
             .map(|place| [b',', b' ', b'x', b'\t'][place * place % 7 % 4])
             .collect();
-        for from in 0..line.len() {
-            let commas: Vec<usize> = (from..100).filter(|&place| line[place] == b',').collect();
-            for count in 1..=commas.len() {
-                assert_eq!(nth(&line, from, b',', count), Some(commas[count - 1]));
-            }
-            assert_eq!(nth(&line, from, b',', commas.len() + 1), None);
-            let ends = |place: &usize| {
+        for (from, until) in (0..100).flat_map(|from| (from..=100).map(move |until| (from, until)))
+        {
+            let line = &line[..until];
+            let commas: Vec<usize> = (from..until).filter(|&place| line[place] == b',').collect();
+            let is_end = |place: &usize| {
                 *place > from && is_blank(line[*place]) && !is_blank(line[*place - 1])
             };
-            let ends: Vec<usize> = (from..100).filter(ends).chain([100, 100]).collect();
-            for count in 1..=ends.len() {
-                assert_eq!(past_words(&line, from, count), ends[count - 1]);
+            let blanks: Vec<usize> = (from..until).filter(is_end).collect();
+            for (between, ends) in [(Between::Byte(b','), commas), (Between::Blanks, blanks)] {
+                let mut one_by_one = Ends::behind(line, from, between);
+                for number in 0..ends.len() + 2 {
+                    let expected = ends.get(number).copied();
+                    assert_eq!(Ends::behind(line, from, between).nth(number + 1), expected);
+                    assert_eq!(one_by_one.nth(1), expected);
+                }
             }
         }
     }
