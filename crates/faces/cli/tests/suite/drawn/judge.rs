@@ -10,7 +10,7 @@ use super::ways::content;
 use super::{Broken, Case};
 
 /// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 12] = [
+const REFUSALS: [&str; 13] = [
     "no order is known",
     "at least -S",
     "give a larger -S",
@@ -21,6 +21,7 @@ const REFUSALS: [&str; 12] = [
     "name one file with -o",
     "--resume needs",
     "without --resume",
+    "remove --resume",
     "several ranks",
     "on one node",
 ];
