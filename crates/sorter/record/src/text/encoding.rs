@@ -109,6 +109,12 @@ impl Code {
         }
     }
 
+    /// Whether no word of a key follows this one.
+    #[inline]
+    pub(super) fn is_last(word: u64) -> bool {
+        word & COUNT < 8
+    }
+
     /// Word `depth` of a key, or the number of its words if that is past the last.
     #[inline]
     pub(super) fn word(self, key: &[u8], depth: usize) -> Result<u64, usize> {
@@ -137,13 +143,13 @@ impl Code {
                 let words = |key| (0..).map(move |depth| fold(key, depth));
                 // Equal keys end in the same word, which says that nothing follows.
                 let mut pairs = words(a).zip(words(b));
-                let last = pairs.find(|(a, b)| a != b || a & COUNT < 8);
+                let last = pairs.find(|(a, b)| a != b || Code::is_last(*a));
                 last.map_or(Ordering::Equal, |(a, b)| a.cmp(&b))
             }
             _ => {
                 let first = |key| self.word(key, 0).unwrap_or(0);
                 let (x, y) = (first(a), first(b));
-                if x != y || x & COUNT < 8 {
+                if x != y || Code::is_last(x) {
                     x.cmp(&y)
                 } else {
                     self.compare_encoded(a, b)

@@ -307,6 +307,21 @@ impl TextOrder {
         differs.unwrap_or(Ordering::Equal)
     }
 
+    /// Whether word 0 of a line is all of its first key.
+    #[inline]
+    #[must_use]
+    pub fn is_key(&self, prefix: u64) -> bool {
+        self.parts[0].is_whole_in(prefix)
+    }
+
+    /// The order of two lines whose first keys are equal.
+    #[must_use]
+    pub fn compare_behind_first(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let mut by_part = self.all().skip(1).map(|part| part.compare(a, b));
+        let differs = by_part.find(|ordering| ordering.is_ne());
+        differs.unwrap_or(Ordering::Equal)
+    }
+
     /// Whether all keys of two lines are equal. Text in the order of a language is equal if its bytes
     /// are.
     #[must_use]

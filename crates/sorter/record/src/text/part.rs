@@ -122,6 +122,12 @@ impl Part {
         matches!(self.source, Source::Row(_))
     }
 
+    /// Whether this is the only word of a key.
+    #[inline]
+    pub(super) fn is_whole_in(&self, word: u64) -> bool {
+        Code::is_last(word ^ self.flip)
+    }
+
     /// The bits that are reversed in its words.
     pub(super) fn flip(&self) -> u64 {
         self.flip

@@ -17,12 +17,13 @@
 use std::ops::Range;
 
 use super::key::TextKey;
-use super::scan::{Between, Ends, past_blanks};
+use super::scan::{Between, Blanks, Byte, Ends, past_blanks};
 
 /// The place of a key in any line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    between: Between,
+    /// The byte between fields, if these are not blanks.
+    separator: Option<u8>,
     start_fields: usize,
     start_bytes: usize,
     past_blanks: bool,
@@ -46,7 +47,7 @@ enum End {
 impl Place {
     pub(super) fn line() -> Place {
         Place {
-            between: Between::Blanks,
+            separator: None,
             start_fields: 0,
             start_bytes: 0,
             past_blanks: false,
@@ -66,7 +67,7 @@ impl Place {
             },
         };
         Place {
-            between: separator.map_or(Between::Blanks, Between::Byte),
+            separator,
             start_fields: key.start_fields,
             start_bytes: key.start_bytes,
             past_blanks: key.options.blanks_start,
@@ -85,14 +86,41 @@ impl Place {
     /// Where the key is in `line`.
     #[inline]
     pub(super) fn range(&self, line: &[u8]) -> Range<usize> {
-        let mut fields = Fields::of(line, self.between);
-        let field = fields.pass(self.start_fields);
+        match self.separator {
+            None => self.range_among(line, Blanks),
+            Some(byte) => self.range_among(line, Byte(byte)),
+        }
+    }
+
+    #[inline]
+    fn range_among<B: Between>(&self, line: &[u8], between: B) -> Range<usize> {
+        let mut fields = Ends::behind(line, 0, between);
+        let field = fields.pass(0, self.start_fields);
         let mut start = field;
         if self.past_blanks {
             start = line.len() - past_blanks(&line[start..]).len();
         }
         start = start.saturating_add(self.start_bytes).min(line.len());
-        let end = self.end_in(line, fields);
+        let end = match self.end {
+            End::OfLine => line.len(),
+            // The end of a field before the key: any place that is not behind the start will do.
+            End::OfField(count) if count <= self.start_fields => 0,
+            End::OfField(count) => (fields.nth(count - self.start_fields)).unwrap_or(line.len()),
+            End::InField {
+                fields: count,
+                bytes,
+                past_blanks: skip,
+            } => {
+                let mut end = match count.checked_sub(self.start_fields) {
+                    Some(more) => fields.pass(field, more),
+                    None => Ends::behind(line, 0, between).pass(0, count),
+                };
+                if skip {
+                    end = line.len() - past_blanks(&line[end..]).len();
+                }
+                end.saturating_add(bytes).min(line.len())
+            }
+        };
         start..end.max(start)
     }
 
@@ -100,68 +128,5 @@ impl Place {
     #[inline]
     pub(super) fn key<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         &line[self.range(line)]
-    }
-
-    /// The end of the key, when the fields before its start are passed.
-    #[inline]
-    fn end_in(&self, line: &[u8], mut rest: Fields<'_>) -> usize {
-        match self.end {
-            End::OfLine => line.len(),
-            // The end of a field before the key: any place that is not behind the start will do.
-            End::OfField(fields) if fields <= self.start_fields => 0,
-            End::OfField(fields) => rest.end(fields - self.start_fields),
-            End::InField {
-                fields,
-                bytes,
-                past_blanks: skip,
-            } => {
-                let mut end = match fields.checked_sub(self.start_fields) {
-                    Some(more) => rest.pass(more),
-                    None => Fields::of(line, self.between).pass(fields),
-                };
-                if skip {
-                    end = line.len() - past_blanks(&line[end..]).len();
-                }
-                end.saturating_add(bytes).min(line.len())
-            }
-        }
-    }
-}
-
-/// The fields of a line, of which some are passed.
-struct Fields<'l> {
-    ends: Ends<'l>,
-    between: Between,
-    /// The start of the first field that is not passed.
-    start: usize,
-    length: usize,
-}
-
-impl<'l> Fields<'l> {
-    #[inline]
-    fn of(line: &'l [u8], between: Between) -> Fields<'l> {
-        Fields {
-            ends: Ends::behind(line, 0, between),
-            between,
-            start: 0,
-            length: line.len(),
-        }
-    }
-
-    /// Passes `count` fields. Returns the start of the next one.
-    #[inline]
-    fn pass(&mut self, count: usize) -> usize {
-        if count > 0 {
-            let between = usize::from(self.between != Between::Blanks);
-            let end = self.ends.nth(count);
-            self.start = end.map_or(self.length, |end| end + between);
-        }
-        self.start
-    }
-
-    /// The end of the last of `count` fields, at least one.
-    #[inline]
-    fn end(&mut self, count: usize) -> usize {
-        self.ends.nth(count).unwrap_or(self.length)
     }
 }

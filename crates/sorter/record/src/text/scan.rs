@@ -28,47 +28,81 @@ pub(super) fn past_blanks(text: &[u8]) -> &[u8] {
 /// The place of the `number`-th `byte`, counted from 1, at or after `from`.
 #[inline]
 pub(super) fn nth(line: &[u8], from: usize, byte: u8, number: usize) -> Option<usize> {
-    Ends::behind(line, from, Between::Byte(byte)).nth(number)
+    Ends::behind(line, from, Byte(byte)).nth(number)
 }
 
 /// The bytes between two fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Between {
-    /// Blanks, which belong to the field after them.
-    Blanks,
-    /// A byte, which belongs to no field.
-    Byte(u8),
+pub(super) trait Between: Copy {
+    /// The bytes of them that belong to no field.
+    const BYTES: usize;
+
+    /// Marks the ends of fields. `after` is the bit of the first byte if that follows such bytes, and
+    /// becomes that of the first behind these.
+    fn ends(self, bytes: Sixteen, after: &mut u32) -> u32;
+}
+
+/// A byte, which belongs to no field.
+#[derive(Clone, Copy)]
+pub(super) struct Byte(pub u8);
+
+/// Blanks, which belong to the field after them.
+#[derive(Clone, Copy)]
+pub(super) struct Blanks;
+
+impl Between for Byte {
+    const BYTES: usize = 1;
+
+    #[inline]
+    fn ends(self, bytes: Sixteen, _: &mut u32) -> u32 {
+        bytes.marks_of([self.0])
+    }
+}
+
+impl Between for Blanks {
+    const BYTES: usize = 0;
+
+    #[inline]
+    fn ends(self, bytes: Sixteen, after: &mut u32) -> u32 {
+        let blanks = bytes.marks_of([b' ', b'\t', b'\n']);
+        let ends = blanks & !(blanks << 1 | *after);
+        *after = blanks >> (Sixteen::BYTES - 1);
+        ends
+    }
 }
 
 /// The ends of the fields of a line, from the start of one on.
-pub(super) struct Ends<'l> {
+pub(super) struct Ends<'l, B> {
     line: &'l [u8],
-    between: Between,
+    between: B,
     /// The next sixteen bytes.
     next: usize,
-    /// The place of the first bit of `marks`, which are ends before `next`.
-    at: usize,
+    /// Ends in the sixteen bytes before those; the lowest bit is that of the first.
     marks: u32,
-    /// 1 if the byte before `next` is a blank.
-    after_blank: u32,
+    after: u32,
 }
 
-/// More ends than these are counted before they are looked at.
-const FEW: usize = 4;
-
-impl<'l> Ends<'l> {
+impl<'l, B: Between> Ends<'l, B> {
     /// The ends of fields, the first of which starts at `from`.
     #[inline]
-    pub(super) fn behind(line: &'l [u8], from: usize, between: Between) -> Ends<'l> {
+    pub(super) fn behind(line: &'l [u8], from: usize, between: B) -> Ends<'l, B> {
         Ends {
             line,
             between,
             next: from,
-            at: from,
             marks: 0,
             // A field ends where a blank follows a byte that is none. Those before the field end nothing.
-            after_blank: 1,
+            after: 1,
         }
+    }
+
+    /// Passes `number` fields, of which the first begins at `start`. Returns the start of the next one.
+    #[inline]
+    pub(super) fn pass(&mut self, start: usize, number: usize) -> usize {
+        if number == 0 {
+            return start;
+        }
+        let end = self.nth(number);
+        end.map_or(self.line.len(), |end| end + B::BYTES)
     }
 
     /// The end of the last of `number` more fields, at least one, unless that is the end of the line.
@@ -76,42 +110,21 @@ impl<'l> Ends<'l> {
     pub(super) fn nth(&mut self, number: usize) -> Option<usize> {
         let mut left = number;
         loop {
-            if left > FEW {
-                let many = self.marks.count_ones() as usize;
-                if many < left {
-                    (left, self.marks) = (left - many, 0);
-                }
-            }
             while self.marks != 0 {
-                let place = self.at + self.marks.trailing_zeros() as usize;
+                let place = self.marks.trailing_zeros() as usize;
                 self.marks &= self.marks - 1;
                 left -= 1;
                 if left == 0 {
-                    return Some(place);
+                    return Some(self.next - Sixteen::BYTES + place);
                 }
             }
             if self.next >= self.line.len() {
                 return None;
             }
-            self.look();
+            let bytes = Sixteen::at(self.line, self.next);
+            self.marks = self.between.ends(bytes, &mut self.after);
+            self.next += Sixteen::BYTES;
         }
-    }
-
-    /// Marks the ends in the next bytes.
-    #[inline]
-    fn look(&mut self) {
-        let bytes = Sixteen::at(self.line, self.next);
-        self.marks = match self.between {
-            Between::Byte(byte) => bytes.marks_of([byte]),
-            Between::Blanks => {
-                let blanks = bytes.marks_of([b' ', b'\t', b'\n']);
-                let ends = blanks & !(blanks << 1 | self.after_blank);
-                self.after_blank = blanks >> (Sixteen::BYTES - 1);
-                ends
-            }
-        };
-        self.at = self.next;
-        self.next += Sixteen::BYTES;
     }
 }
 
@@ -162,7 +175,7 @@ impl Sixteen {
 }
 
 /// A text of less than sixteen bytes, and zeros behind it.
-#[inline]
+#[inline(never)]
 fn short(text: &[u8]) -> u8x16 {
     let behind = |bytes: usize| 8 * (text.len() - bytes) as u32;
     let bytes = if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
@@ -211,14 +224,17 @@ mod tests {
                 *place > from && is_blank(line[*place]) && !is_blank(line[*place - 1])
             };
             let blanks: Vec<usize> = (from..until).filter(is_end).collect();
-            for (between, ends) in [(Between::Byte(b','), commas), (Between::Blanks, blanks)] {
-                let mut one_by_one = Ends::behind(line, from, between);
-                for number in 0..ends.len() + 2 {
-                    let expected = ends.get(number).copied();
-                    assert_eq!(Ends::behind(line, from, between).nth(number + 1), expected);
-                    assert_eq!(one_by_one.nth(1), expected);
-                }
-            }
+            check(line, from, Byte(b','), &commas);
+            check(line, from, Blanks, &blanks);
+        }
+    }
+
+    fn check(line: &[u8], from: usize, between: impl Between, ends: &[usize]) {
+        let mut one_by_one = Ends::behind(line, from, between);
+        for number in 0..ends.len() + 2 {
+            let expected = ends.get(number).copied();
+            assert_eq!(Ends::behind(line, from, between).nth(number + 1), expected);
+            assert_eq!(one_by_one.nth(1), expected);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Sorts the lines of a bucket: an entry for each, with its prefix and its place.
 
-use std::cmp::Ordering;
 use std::io;
 
 use kernel::{Entry, row};
@@ -25,8 +24,8 @@ struct Filled {
     dropped: Sum,
 }
 
-/// The part of a window's lines that have the prefix of the one before, beyond which the next window is
-/// compared without prefixes.
+/// The part of a window's lines whose keys the prefix does not tell from the one before, beyond which the
+/// next window is compared without prefixes.
 const MOST_TIED: usize = 4;
 
 impl Lines {
@@ -42,8 +41,8 @@ impl Lines {
         let (mut number, mut sum, mut wrong) = (0, 0, None);
         let mut before: &[u8] = &edges.last;
         let mut prefix_before = match before {
-            [] => 0,
-            line => text.word(self.order.body(line), 0),
+            [] => None,
+            line => Some(text.word(self.order.body(line), 0)),
         };
         // Prefixes tell most lines apart, so that the key of each is sought once; where they do not, they
         // are sought in vain.
@@ -56,24 +55,24 @@ impl Lines {
                 let bodies = each(lines, ends).map(|(_, line)| self.order.body(line));
                 text.prefixes(bodies, &mut prefixes);
             }
-            let mut ties = 0;
+            let mut sought = 0;
             for (at, (_, line)) in each(lines, ends).enumerate() {
-                let prefix = prefixes.get(at).copied().unwrap_or(prefix_before);
-                let in_order = match prefix_before.cmp(&prefix) {
+                let prefix = prefixes.get(at).copied();
+                let in_order = match prefix_before.zip(prefix) {
                     _ if before.is_empty() => true,
-                    Ordering::Less => true,
-                    Ordering::Equal => {
-                        ties += 1;
+                    Some((before, prefix)) if before != prefix => before < prefix,
+                    Some((_, prefix)) if text.is_key(prefix) => self.in_order_by_rest(before, line),
+                    _ => {
+                        sought += 1;
                         self.in_order(before, line)
                     }
-                    Ordering::Greater => false,
                 };
                 if !in_order {
                     wrong = wrong.or(Some(number + at));
                 }
                 (before, prefix_before) = (line, prefix);
             }
-            tell &= ties <= ends.len() / MOST_TIED;
+            tell &= sought <= ends.len() / MOST_TIED;
             number += ends.len();
         });
         if let Some(number) = wrong {
@@ -91,6 +90,15 @@ impl Lines {
             edges.last = before.to_vec();
         }
         Ok(sum)
+    }
+
+    /// Whether a line may stand before another one whose first key is equal.
+    fn in_order_by_rest(&self, a: &[u8], b: &[u8]) -> bool {
+        if self.unique {
+            return self.in_order(a, b);
+        }
+        let [a, b] = [a, b].map(|line| self.order.body(line));
+        self.order.text.compare_behind_first(a, b).is_le()
     }
 
     /// Finds the order of a bucket's lines, and drops those with equal keys if they are not wanted.
