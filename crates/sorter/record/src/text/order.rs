@@ -14,6 +14,8 @@
 //! [`Ties::Position`] leaves the last resort out. It is also left out if a key is the whole
 //! line already: then equal lines are the same bytes.
 
+mod behind;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -307,21 +309,6 @@ impl TextOrder {
         differs.unwrap_or(Ordering::Equal)
     }
 
-    /// Whether word 0 of a line is all of its first key.
-    #[inline]
-    #[must_use]
-    pub fn is_key(&self, prefix: u64) -> bool {
-        self.parts[0].is_whole_in(prefix)
-    }
-
-    /// The order of two lines whose first keys are equal.
-    #[must_use]
-    pub fn compare_behind_first(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let mut by_part = self.all().skip(1).map(|part| part.compare(a, b));
-        let differs = by_part.find(|ordering| ordering.is_ne());
-        differs.unwrap_or(Ordering::Equal)
-    }
-
     /// Whether all keys of two lines are equal. Text in the order of a language is equal if its bytes
     /// are.
     #[must_use]
@@ -380,7 +367,10 @@ impl TextOrder {
     pub fn prefixes<'a>(&self, lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64]) {
         match self.line_only {
             Some(flip) => fill(lines, out, |line| group(line, 0).unwrap_or(0) ^ flip),
-            None => self.parts[0].fill(lines, out),
+            None => {
+                let first = self.all().next();
+                first.expect("an order has a key").fill(lines, out);
+            }
         }
     }
 

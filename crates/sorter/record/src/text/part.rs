@@ -250,6 +250,12 @@ impl Part {
             (Source::Fields(place), _) => fill(lines, out, |line| {
                 code.word(place.key(line), 0).unwrap_or(0) ^ flip
             }),
+            (Source::Row(RowPlace::Column(column)), _) => {
+                fill(lines, out, |row| match column.find(row) {
+                    Found::Plain(key) => code.word(key, 0).unwrap_or(0) ^ flip,
+                    Found::Coded(_) => self.word(row, 0).unwrap_or(0),
+                });
+            }
             (Source::Row(_) | Source::Bytes(_), _) => {
                 fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
             }

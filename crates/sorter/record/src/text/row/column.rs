@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::super::scan::{Sixteen, nth};
+use super::super::scan::{Byte, Ends, Sixteen, nth};
 use super::super::words::Sink;
 use super::{Coded, Coding, Found};
 use crate::steps::count;
@@ -126,7 +126,7 @@ impl Column {
     /// The values of a row's fields from this column on, each found from the end of the one before.
     pub(crate) fn each(self, row: &[u8]) -> impl Iterator<Item = Found<'_>> {
         let row = without_cr(row);
-        let mut next = self.start(row);
+        let mut next = self.start(row).map(|(start, _)| start);
         std::iter::from_fn(move || {
             let start = next?;
             let end = self.end(row, start);
@@ -150,7 +150,8 @@ impl Column {
         let row = without_cr(row);
         match self.start(row) {
             None => row.len()..row.len(),
-            Some(start) => start..self.end(row, start),
+            Some((start, Some(separator))) => start..separator,
+            Some((start, None)) => start..self.end(row, start),
         }
     }
 
@@ -167,32 +168,46 @@ impl Column {
         (field, inside)
     }
 
-    /// The start of the field; `None` if the row has too few.
+    /// The start of the field, and its end if that was seen; `None` if the row has too few.
     #[inline]
-    fn start(self, row: &[u8]) -> Option<usize> {
+    fn start(self, row: &[u8]) -> Option<(usize, Option<usize>)> {
         let (mut at, mut left) = (0, self.before);
         if left == 0 {
-            return Some(0);
+            return Some((0, None));
         }
         let Some(quote) = self.quote else {
-            return nth(row, 0, self.separator, left).map(|separator| separator + 1);
+            let mut ends = Ends::behind(row, 0, Byte(self.separator));
+            let start = ends.nth(left)? + 1;
+            return Some((start, ends.nth(1)));
         };
-        while left > 0 {
-            at = if row.get(at) == Some(&quote) {
+        loop {
+            if row.get(at) == Some(&quote) {
                 left -= 1;
                 let closed = past_quoted(row, at + 1, quote)?;
-                nth(row, closed, self.separator, 1)? + 1
+                at = nth(row, closed, self.separator, 1)? + 1;
+                if left == 0 {
+                    return Some((at, None));
+                }
             } else {
-                self.past_unquoted(row, at, quote, &mut left)?
-            };
+                let end;
+                (at, end) = self.past_unquoted(row, at, quote, &mut left)?;
+                if left == 0 {
+                    return Some((at, end));
+                }
+            }
         }
-        Some(at)
     }
 
-    /// From the start of a field, the start of the one that follows `left` more, or of an earlier
-    /// one that a quote opens.
+    /// From the start of a field, the start of the one that follows `left` more, and its end if that was
+    /// seen; or the start of an earlier one that a quote opens.
     #[inline]
-    fn past_unquoted(self, row: &[u8], from: usize, quote: u8, left: &mut usize) -> Option<usize> {
+    fn past_unquoted(
+        self,
+        row: &[u8],
+        from: usize,
+        quote: u8,
+        left: &mut usize,
+    ) -> Option<(usize, Option<usize>)> {
         let mut at = from;
         // The bit of the first byte, if a separator is before it.
         let mut after = 0;
@@ -202,17 +217,19 @@ impl Column {
             let opening = bytes.marks_of([quote]) & (separators << 1 | after);
             let first = opening & opening.wrapping_neg();
             let mut before = separators & first.wrapping_sub(1);
-            let count = before.count_ones() as usize;
-            if count >= *left {
-                for _ in 1..*left {
-                    before &= before - 1;
+            while before != 0 {
+                let place = before.trailing_zeros();
+                before &= before - 1;
+                *left -= 1;
+                if *left == 0 {
+                    let start = at + place as usize + 1;
+                    // Further ones before a quote that opens a field are ends.
+                    let end = (before != 0).then(|| at + before.trailing_zeros() as usize);
+                    return Some((start, end));
                 }
-                *left = 0;
-                return Some(at + before.trailing_zeros() as usize + 1);
             }
-            *left -= count;
             if opening != 0 {
-                return Some(at + first.trailing_zeros() as usize);
+                return Some((at + first.trailing_zeros() as usize, None));
             }
             after = separators >> (Sixteen::BYTES - 1);
             at += Sixteen::BYTES;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::super::date::{BadDate, Instant};
-use super::super::decimal::{BadDecimal, Decimal, only_word};
+use super::super::decimal::{BadDecimal, Decimal};
 
 /// The type of a value of a row. An empty or missing value is before all others.
 ///
@@ -127,8 +127,8 @@ impl ValueKind {
     pub fn check(self, value: &[u8]) -> Result<(), ValueError> {
         match self {
             ValueKind::Text | ValueKind::Natural => Ok(()),
-            // Most numbers are short.
-            ValueKind::Number if only_word(value).is_some() => Ok(()),
+            // Most numbers are digits alone.
+            ValueKind::Number if value.iter().all(u8::is_ascii_digit) => Ok(()),
             ValueKind::Number => match Decimal::read(value) {
                 Ok(_) => Ok(()),
                 Err(BadDecimal::Form) => Err(ValueError::NotANumber),

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
 use record::rows::{BadRow, RowCheck};
+use record::text::TextOrder;
 use record::{Comparison, FieldOrder, Keep, LineOrder, Ties};
 
 use crate::error::SortError;
@@ -49,8 +50,11 @@ pub(crate) use sifting::{is_open, newlines};
 use windows::{WINDOW_BYTES, each, find_ends, first_end, line_at, windows};
 
 /// Lines in their order.
+#[derive(Clone)]
 pub struct Lines {
     order: LineOrder,
+    /// The order of lines whose first keys are equal.
+    behind: TextOrder,
     framing: Framing,
     crc: Arc<LineCrc>,
     unique: bool,
@@ -66,6 +70,7 @@ impl Lines {
         let framing = Framing::ending(order.framing);
         let crc = Arc::new(LineCrc::new());
         Lines {
+            behind: order.text.behind_first(),
             order,
             framing,
             crc,
@@ -144,13 +149,8 @@ impl Contents for Lines {
     fn with_lengths(&self, lengths: Lengths) -> Option<Arc<dyn Contents>> {
         let framing = self.framing.with_lengths(lengths);
         Some(Arc::new(Lines {
-            order: self.order.clone(),
             framing,
-            crc: Arc::clone(&self.crc),
-            unique: self.unique,
-            counts: self.counts,
-            check: self.check.clone(),
-            header: Arc::clone(&self.header),
+            ..self.clone()
         }))
     }
 

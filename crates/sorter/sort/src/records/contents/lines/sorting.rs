@@ -12,7 +12,6 @@ use super::words::LineWords;
 use crate::records::block::Bucket;
 use crate::records::contents::bytes::{records_of, slices_of};
 use crate::records::contents::{Contents, Edges, RecordsAt, Workspace};
-use crate::records::order::TotalOrder;
 use crate::records::size::{Size, Sum};
 
 /// The entries of a bucket's lines, and the repeats that have none.
@@ -51,9 +50,7 @@ impl Lines {
             sum += self.crc_of(lines, ends);
             prefixes.clear();
             if tell {
-                prefixes.resize(ends.len(), 0);
-                let bodies = each(lines, ends).map(|(_, line)| self.order.body(line));
-                text.prefixes(bodies, &mut prefixes);
+                self.prefixes(lines, ends, &mut prefixes);
             }
             let mut sought = 0;
             for (at, (_, line)) in each(lines, ends).enumerate() {
@@ -98,7 +95,7 @@ impl Lines {
             return self.in_order(a, b);
         }
         let [a, b] = [a, b].map(|line| self.order.body(line));
-        self.order.text.compare_behind_first(a, b).is_le()
+        self.behind.compare(a, b).is_le()
     }
 
     /// Finds the order of a bucket's lines, and drops those with equal keys if they are not wanted.
@@ -134,11 +131,19 @@ impl Lines {
         );
         workspace.truncate(filled.entries);
         let (entries, scratch) = workspace.both();
+        let text = &self.order.text;
+        let is_told = text.seeks() && entries.iter().all(|entry| text.is_key(entry.prefix));
+        let behind = if is_told {
+            (&self.behind, 1)
+        } else {
+            (text, 0)
+        };
         let words = LineWords {
             slices: &slices,
             bucket,
             order: &self.order,
-            words: self.order.text.most_words(longest),
+            behind,
+            words: text.most_words(longest),
         };
         kernel::sort(entries, scratch, &words);
         if self.is_stable() {
@@ -168,18 +173,19 @@ impl Lines {
         mut repeated: impl FnMut(&[u8], u64) -> Option<Sum>,
     ) -> Filled {
         let mut filled = Filled::default();
+        let mut prefixes = Vec::new();
         for (number, chunk) in (0..).zip(&bucket.chunks) {
             windows(
                 records_of(chunk),
                 self.order.framing,
                 |offset, lines, ends| {
-                    for (at, line) in each(lines, ends) {
+                    self.prefixes(lines, ends, &mut prefixes);
+                    for ((at, line), &prefix) in each(lines, ends).zip(&prefixes) {
                         let row = row(number, (offset + at) as u32);
                         if let Some(sum) = repeated(line, row) {
                             filled.dropped += sum;
                             continue;
                         }
-                        let prefix = self.order.word(line, 0);
                         entries[filled.entries] = Entry { prefix, row };
                         filled.entries += 1;
                         filled.longest = filled.longest.max(line.len());
@@ -188,5 +194,12 @@ impl Lines {
             );
         }
         filled
+    }
+
+    /// The prefix of each line of a window.
+    fn prefixes(&self, lines: &[u8], ends: &[u32], prefixes: &mut Vec<u64>) {
+        prefixes.resize(ends.len(), 0);
+        let bodies = each(lines, ends).map(|(_, line)| self.order.body(line));
+        self.order.text.prefixes(bodies, prefixes);
     }
 }

@@ -1,6 +1,7 @@
 //! The order of a bucket's lines as the kernels see it: a sequence of words for each row.
 
 use kernel::{EQUAL, Entry, Words, prefix_of};
+use record::text::TextOrder;
 use record::{LineOrder, Ties};
 
 use super::windows::line_at;
@@ -12,6 +13,9 @@ pub(super) struct LineWords<'a> {
     pub slices: &'a [&'a [u8]],
     pub bucket: &'a Bucket,
     pub order: &'a LineOrder,
+    /// The order of lines of one prefix, and the words before its own: 1 if the prefix is all of the first
+    /// key in every line, which then is not sought again; or else the whole order, and none.
+    pub behind: (&'a TextOrder, u32),
     /// Words of the longest line.
     pub words: u32,
 }
@@ -23,9 +27,10 @@ impl<'a> LineWords<'a> {
             .body(line_at(self.slices, row, self.order.framing))
     }
 
-    /// Whether `a` may stand before `b`, positions included.
+    /// Whether `a` may stand before `b`, which has the same prefix, positions included.
     pub(super) fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
-        let order = self.order.text.compare(self.line(a.row), self.line(b.row));
+        let (text, _) = self.behind;
+        let order = text.compare(self.line(a.row), self.line(b.row));
         let positions = self
             .bucket
             .position(a.row)
@@ -41,20 +46,25 @@ impl Words for LineWords<'_> {
 
     #[inline]
     fn word(&self, row: u64, depth: u32) -> u64 {
-        if depth < self.words {
+        let (text, before) = self.behind;
+        if depth >= self.words {
+            self.bucket.position(row)
+        } else if depth < before {
             self.order.text.word(self.line(row), depth)
         } else {
-            self.bucket.position(row)
+            text.word(self.line(row), depth - before)
         }
     }
 
     fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
-        let end = until.min(self.words);
+        let (text, before) = self.behind;
+        // Lines that are compared have the same prefix.
+        let (from, end) = (from.max(before), until.min(self.words));
         if from >= end {
             return from;
         }
         let (left, right) = (self.line(left), self.line(right));
-        self.order.text.first_difference(left, right, from, end)
+        before + text.first_difference(left, right, from - before, end - before)
     }
 
     fn first_difference_of_run(&self, run: &[Entry], from: u32, until: u32) -> u32 {
@@ -63,10 +73,12 @@ impl Words for LineWords<'_> {
         let end = agreed.min(self.words);
         if from < end && run.len() > 2 {
             let first = self.line(run[0].row);
-            self.order.text.against(first, from..end, |difference| {
+            let (text, before) = self.behind;
+            let words = from.saturating_sub(before)..end - before;
+            text.against(first, words, |difference| {
                 for entry in &run[2..] {
                     let found = difference(self.line(entry.row));
-                    agreed = found.map_or(agreed, |(word, _)| agreed.min(word));
+                    agreed = found.map_or(agreed, |(word, _)| agreed.min(before + word));
                     if agreed == from {
                         break;
                     }
@@ -80,19 +92,18 @@ impl Words for LineWords<'_> {
     fn compare_with(&self, pivot: u64, rows: &mut [Entry], from: u32) {
         rows.iter_mut().for_each(|entry| entry.prefix = EQUAL);
         if from < self.words {
-            let words = from..self.words;
-            self.order
-                .text
-                .against(self.line(pivot), words, |difference| {
-                    let mut some_equal = false;
-                    for entry in rows.iter_mut().filter(|entry| entry.prefix == EQUAL) {
-                        match difference(self.line(entry.row)) {
-                            Some((_, order)) => entry.prefix = prefix_of(order.reverse()),
-                            None => some_equal = true,
-                        }
+            let (text, before) = self.behind;
+            let words = from.saturating_sub(before)..self.words - before;
+            text.against(self.line(pivot), words, |difference| {
+                let mut some_equal = false;
+                for entry in rows.iter_mut().filter(|entry| entry.prefix == EQUAL) {
+                    match difference(self.line(entry.row)) {
+                        Some((_, order)) => entry.prefix = prefix_of(order.reverse()),
+                        None => some_equal = true,
                     }
-                    some_equal
-                });
+                }
+                some_equal
+            });
         }
         // Without that order chunks have no marks of positions.
         if self.order.ties() == Ties::Position {
