@@ -1,14 +1,12 @@
 //! The nodes of this process, whose tasks are threads: all nodes of a run, or one of them.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::ops::Range;
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use node::backend::{FileHandle, Network};
+use node::backend::{FileHandle, Network, Start};
 use node::{Mutex, Node, Rank};
 
 use crate::disks::{RealDisks, Streams};
@@ -99,33 +97,42 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + 'static,
         Task: Future<Output = T> + 'static,
     {
-        let answers = Arc::new(Mutex::new(BTreeMap::new()));
-        let complete = Arc::new(OnceLock::new());
-        for rank in self.shared.here.clone() {
+        let none: Vec<Option<T>> = (0..self.shared.nodes).map(|_| None).collect();
+        let answers = Arc::new(Mutex::new(none));
+        self.run_all(&|rank, complete| {
             let (program, answers) = (program.clone(), Arc::clone(&answers));
-            let begins = Arc::clone(&complete);
-            let start = move |node: Node| -> Pin<Box<dyn Future<Output = ()>>> {
+            Box::new(move |node| {
                 Box::pin(async move {
-                    if *begins.wait() {
+                    if *complete.wait() {
                         let answer = program(node).await;
-                        answers.lock().insert(rank, answer);
+                        answers.lock()[rank as usize] = Some(answer);
                     }
                 })
-            };
+            })
+        })?;
+        let answers = std::mem::take(&mut *answers.lock());
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// The same for programs of any type, so that it is compiled once for all of them: `start` makes the
+    /// task of a rank, which begins when it knows that all are there.
+    fn run_all(&self, start: &dyn Fn(u32, Arc<OnceLock<bool>>) -> Start) -> io::Result<()> {
+        let complete = Arc::new(OnceLock::new());
+        for rank in self.shared.here.clone() {
+            let start = start(rank, Arc::clone(&complete));
             let name = format!("node-{rank}");
             if rank + 1 == self.shared.here.end {
                 // The last node runs on this thread, so a single node needs no other.
                 complete.get_or_init(|| true);
-                self.shared.run_here(Rank(rank), &name, Box::new(start));
-            } else if let Err(cause) = self.shared.start(Rank(rank), name, Box::new(start)) {
+                self.shared.run_here(Rank(rank), &name, start);
+            } else if let Err(cause) = self.shared.start(Rank(rank), name, start) {
                 complete.get_or_init(|| false);
                 self.join();
                 return Err(cause);
             }
         }
         self.join();
-        let answers = std::mem::take(&mut *answers.lock());
-        Ok(answers.into_values().collect())
+        Ok(())
     }
 
     /// Waits for all threads, including those that start meanwhile.

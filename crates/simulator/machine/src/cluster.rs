@@ -7,10 +7,8 @@ mod engine;
 mod exchange;
 mod state;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use node::{Mutex, Node};
@@ -25,7 +23,7 @@ use crate::setting::{Multicast, Setting, SetupError};
 use disk::Timeline;
 use disk::{DiskModel, MemoryDisks};
 
-use block::{Block, BlockReport};
+use block::{Block, BlockReport, Running};
 use engine::Engine;
 
 /// A machine that is ready to run programs.
@@ -45,8 +43,8 @@ pub struct Outcome<T> {
     pub report: Report,
 }
 
-/// The results of a thread: answers with their ranks, and the reports of its blocks.
-type Ended<T> = (Vec<(u32, T)>, Vec<BlockReport>);
+/// Makes the task of a rank, which keeps its answer.
+type Erased = dyn Fn(u32, Node) -> Running + Sync;
 
 /// Waiting tasks that an error names.
 const NAMED_TASKS: usize = 10;
@@ -95,62 +93,54 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = T> + 'static,
     {
+        let none: Vec<Option<T>> = (0..self.layout.setting.ranks).map(|_| None).collect();
+        let answers = Arc::new(Mutex::new(none));
+        let ended = Arc::clone(&answers);
+        let report = self.run_all(&move |rank, node| {
+            let (program, ended) = (program.clone(), Arc::clone(&ended));
+            Box::pin(async move {
+                let answer = program(node).await;
+                ended.lock()[rank as usize] = Some(answer);
+            })
+        })?;
+        let answers = std::mem::take(&mut *answers.lock());
+        Ok(Outcome {
+            answers: answers.into_iter().flatten().collect(),
+            report,
+        })
+    }
+
+    /// The same for programs of any type, so that it is compiled once for all of them.
+    fn run_all(&self, program: &Erased) -> Result<Report, RunError> {
         let engine = Engine::new(&self.layout, &self.mailboxes, &self.watch);
-        let run = |thread| self.run_thread(&engine, thread, &program);
-        let ended: Vec<Ended<T>> = std::thread::scope(|scope| {
+        let run = |thread| self.run_thread(&engine, thread, program);
+        let ended: Vec<BlockReport> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..engine.threads())
                 .map(|thread| scope.spawn(move || run(thread)))
                 .collect();
-            let mut ended = vec![run(0)];
-            ended.extend(
-                others
-                    .into_iter()
-                    .map(|other| other.join().expect("panics are caught")),
-            );
+            let mut ended = run(0);
+            for other in others {
+                ended.extend(other.join().expect("panics are caught"));
+            }
             ended
         });
-        if let Some(error) = engine.failure() {
-            return Err(error);
+        match engine.failure() {
+            Some(error) => Err(error),
+            None => self.report(ended),
         }
-        self.gather(ended)
     }
 
-    fn run_thread<T, P, Task>(&self, engine: &Engine, thread: usize, program: &P) -> Ended<T>
-    where
-        T: Send + 'static,
-        P: Fn(Node) -> Task + Clone + Send + Sync + 'static,
-        Task: Future<Output = T> + 'static,
-    {
-        let answers = Rc::new(RefCell::new(Vec::new()));
+    fn run_thread(&self, engine: &Engine, thread: usize, program: &Erased) -> Vec<BlockReport> {
         let disks = self.disks.lock().clone();
         let make = |block: &mut Block| {
             block.insert_disks(&disks);
             for rank in block.ranks() {
-                let (program, answers) = (program.clone(), Rc::clone(&answers));
-                block.start(rank, move |node| async move {
-                    let answer = program(node).await;
-                    answers.borrow_mut().push((rank, answer));
-                });
+                block.start(rank, program);
             }
         };
         let report = |(number, block): (u32, Block)| block.report(number);
-        let reports = engine.run_thread(thread, make, |blocks| {
+        engine.run_thread(thread, make, |blocks| {
             blocks.into_iter().map(report).collect()
-        });
-        (answers.take(), reports)
-    }
-
-    fn gather<T>(&self, ended: Vec<Ended<T>>) -> Result<Outcome<T>, RunError> {
-        let (mut answers, mut reports) = (Vec::new(), Vec::new());
-        for (some, more) in ended {
-            answers.extend(some);
-            reports.extend(more);
-        }
-        let report = self.report(reports)?;
-        answers.sort_by_key(|(rank, _)| *rank);
-        Ok(Outcome {
-            answers: answers.into_iter().map(|(_, answer)| answer).collect(),
-            report,
         })
     }
 

@@ -37,7 +37,8 @@ use crate::report::Report;
 use crate::schedule::{Mailbox, Ticks};
 use disk::MemoryDisks;
 
-type Running = Pin<Box<dyn Future<Output = ()>>>;
+/// The future of a task.
+pub type Running = Pin<Box<dyn Future<Output = ()>>>;
 
 /// The report of a block: its number, its part of the run's report, its waiting tasks, and its notes
 /// for the critical path.
@@ -96,14 +97,11 @@ impl Block {
     }
 
     /// Starts the program of a rank.
-    pub fn start<Running>(&mut self, rank: u32, program: impl FnOnce(Node) -> Running)
-    where
-        Running: Future<Output = ()> + 'static,
-    {
+    pub fn start(&mut self, rank: u32, program: &dyn Fn(u32, Node) -> Running) {
         let local = rank - self.shared.state.borrow().first_rank;
         let task = self.add(Task::new(local, None, Ticks(0)));
-        let future = program(self.node(task, local, 0));
-        self.running[task as usize] = Some(Box::pin(future));
+        let future = program(rank, self.node(task, local, 0));
+        self.running[task as usize] = Some(future);
         self.shared.state.borrow_mut().select_nic(local);
         self.wake(task);
     }
