@@ -51,7 +51,8 @@ impl Node {
     /// # Panics
     /// When there are more than [`MESSAGE_WORDS`] words.
     pub async fn send(&self, to: Address, words: &[u64]) {
-        self.send_to(Target::One(to), &Words::from(words)).await;
+        let words = Words::from(words);
+        self.go_out(Outgoing::new(Target::One(to), &words)).await;
     }
 
     pub(crate) async fn send_to(&self, to: Target, words: &Words) {

@@ -111,6 +111,7 @@ impl Early {
     }
 
     /// A message that is wanted; another one is set aside.
+    #[inline(always)] // Every message passes here, and would be copied once more.
     fn sort_out(
         &mut self,
         node: &Node,
@@ -220,6 +221,7 @@ fn port_of(first: Port, step: u32) -> Port {
     Port(u16::try_from(port).expect("a program has fewer steps than there are ports"))
 }
 
+#[inline(always)]
 fn unframe(mut message: Message) -> (u32, Message) {
     let step = message.words.take_first();
     let step = step.expect("every message names its step");

@@ -41,9 +41,8 @@ impl Words {
     /// The words `first`, then `rest`.
     pub fn after(first: u64, rest: &[u64]) -> Words {
         if rest.len() < INLINE_WORDS {
-            let mut inline = [first; INLINE_WORDS];
-            inline[1..=rest.len()].copy_from_slice(rest);
-            return Words(Form::Inline(1 + rest.len() as u32, inline));
+            let words = [first, or_zero(rest, 0), or_zero(rest, 1)];
+            return Words(Form::Inline(1 + rest.len() as u32, words));
         }
         Words(Form::Shared(
             0,
@@ -80,6 +79,12 @@ impl Words {
     }
 }
 
+/// A word of a short message, one by one: a copy of unknown length would call a function for each message.
+#[inline]
+fn or_zero(words: &[u64], index: usize) -> u64 {
+    words.get(index).copied().unwrap_or(0)
+}
+
 impl Default for Words {
     fn default() -> Words {
         Words::new()
@@ -92,8 +97,7 @@ impl From<&[u64]> for Words {
         if words.len() > INLINE_WORDS {
             return Words(Form::Shared(0, words.into()));
         }
-        let mut inline = [0; INLINE_WORDS];
-        inline[..words.len()].copy_from_slice(words);
+        let inline = [0, 1, 2].map(|index| or_zero(words, index));
         Words(Form::Inline(words.len() as u32, inline))
     }
 }

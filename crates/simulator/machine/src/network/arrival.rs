@@ -3,6 +3,7 @@
 use crate::network::packet::{Class, Packet};
 use crate::network::store::bins::{BinIndex, FLAG_BITS};
 use crate::network::store::id::PacketId;
+use crate::setting::Transport;
 
 /// The place of a packet, and its moment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +54,21 @@ impl Arrival {
             place: self.number() | (priority as u32) << CLASS_SHIFT,
             ..self
         }
+    }
+
+    /// With the priority of its packet, if ports have priorities.
+    #[inline]
+    pub fn prioritized(self, transport: Transport, packet: &Packet) -> Arrival {
+        if transport == Transport::Ndp {
+            return self;
+        }
+        self.by_priority(transport, packet)
+    }
+
+    /// Apart from the usual way, which every packet goes on every hop.
+    #[cold]
+    fn by_priority(self, transport: Transport, packet: &Packet) -> Arrival {
+        self.with_priority(packet.priority(transport))
     }
 
     /// Its priority, in the place of a class.

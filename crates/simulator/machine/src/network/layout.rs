@@ -1,10 +1,9 @@
 //! The constants of a run: profile, setting, topology, and how the machine is cut into blocks.
 
-use crate::network::arrival::{Arrival, LONGEST_WINDOW};
+use crate::network::arrival::LONGEST_WINDOW;
 use crate::network::packet::{Packet, Sizes};
 use crate::network::topology::{Topology, Wire};
 use crate::schedule::Ticks;
-use crate::setting::Transport;
 use crate::{Profile, Setting};
 
 pub struct Layout {
@@ -92,21 +91,6 @@ impl Layout {
             let own = self.topology.own(block);
             (own.start, own.end)
         }
-    }
-
-    /// An arrival with the priority of its packet, if ports have priorities.
-    #[inline]
-    pub fn with_priority(&self, arrival: Arrival, packet: &Packet) -> Arrival {
-        if self.setting.transport == Transport::Ndp {
-            return arrival;
-        }
-        self.prioritized(arrival, packet)
-    }
-
-    /// Apart from the usual way, which every packet goes on every hop.
-    #[cold]
-    fn prioritized(&self, arrival: Arrival, packet: &Packet) -> Arrival {
-        arrival.with_priority(packet.priority(self.setting.transport))
     }
 
     /// Whether a packet is lost on the link on which it starts now.

@@ -146,7 +146,7 @@ impl Switch {
         order: &mut ArrivalOrder,
         fabric: &mut Fabric,
     ) {
-        let router = self.router();
+        let (router, transport) = (self.router(), self.layout.setting.transport);
         // The packets that are not routed now.
         let mut others = Vec::new();
         for number in 0..bins.len() {
@@ -163,7 +163,7 @@ impl Switch {
                 }
                 let tick = (packet.time - window.start).0;
                 let arrival = Arrival::new(packet, tick, index, router.link(packet));
-                Some(self.layout.with_priority(arrival, packet))
+                Some(arrival.prioritized(transport, packet))
             }));
         }
         let mut multicasts = Vec::new();
@@ -199,7 +199,7 @@ impl Switch {
             let packet = index.packet(bins);
             let tick = (packet.time - window.start).0;
             let arrival = Arrival::new(packet, tick, index, *link);
-            self.layout.with_priority(arrival, packet)
+            arrival.prioritized(self.layout.setting.transport, packet)
         }));
         links.clear();
     }

@@ -20,7 +20,8 @@ pub struct Router<'a> {
 
 impl Router<'_> {
     /// The link towards a packet's receiver: the one down to it, or a drawn one up.
-    #[inline]
+    // Every packet asks on every hop.
+    #[inline(always)]
     pub fn link(&self, packet: &Packet) -> u32 {
         let topology = &self.layout.topology;
         let nic = topology.nic_of(packet.to);
