@@ -203,6 +203,7 @@ SONAME = libgristmill.so.$(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(
 install: built
 	@$(MAKE) --no-print-directory install-command install-library
 	install -m 755 "$(BINARY)-bench" "$(INSTALLED)/bin"
+	strip "$(INSTALLED)/bin/gristmill-bench"
 	"$(BINARY)-bench" manual "$(MANUAL)"
 	"$(BINARY)-bench" completions bash > "$(BASH)/gristmill-bench"
 	"$(BINARY)-bench" completions zsh > "$(ZSH)/_gristmill-bench"
@@ -221,6 +222,7 @@ endif
 install-command:
 	install -d "$(INSTALLED)/bin" "$(MANUAL)" "$(BASH)" "$(ZSH)" "$(FISH)"
 	install -m 755 "$(BINARY)" "$(INSTALLED)/bin"
+	strip "$(INSTALLED)/bin/gristmill"
 	"$(BINARY)" manual "$(MANUAL)"
 	"$(BINARY)" completions bash > "$(BASH)/gristmill"
 	"$(BINARY)" completions zsh > "$(ZSH)/_gristmill"

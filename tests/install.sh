@@ -25,6 +25,9 @@ check() {
         lib/libgristmill.a lib/pkgconfig/gristmill.pc; do
         [ -s "$root/$file" ] || fail "$file is missing"
     done
+    for file in gristmill gristmill-bench; do
+        ! readelf -S "$root/bin/$file" | grep -q '\.symtab' || fail "$file is not stripped"
+    done
     "$sort" gensort 1000 "$place/in"
     "$sort" sort --format gensort "$place/in" -o "$place/out"
     "$sort" valsort -q "$place/out" || fail "the installed command does not sort"
