@@ -9,7 +9,7 @@ DEBUG_BINARY = $(TARGET)/debug/gristmill
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
-	pages site trials hosts hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
+	instructions pages site trials hosts hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
 	distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
@@ -70,7 +70,7 @@ python-installed:
 test-long: long beyond
 
 # Tests that cargo does not run.
-BEYOND = build pages site installed published trials attacks drawn deny sanitizer
+BEYOND = build instructions pages site installed published trials attacks drawn deny sanitizer
 
 # Both, and each test once: `unit` runs the cases of `long` here, and `pages` the commands of `readme`,
 # with the binary that others get. Only that one is built again, which takes minutes: what is installed,
@@ -100,6 +100,10 @@ long: mpi-if-possible
 
 pages: build
 	sh tests/readme.sh $(BINARY)
+
+# Instructions of fixed commands, where there is valgrind and the compiler of the table.
+instructions: build
+	sh tests/instructions.sh $(BINARY)
 
 # Every link and every place that it leads to, in the built site.
 site: docs
