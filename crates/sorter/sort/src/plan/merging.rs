@@ -328,16 +328,18 @@ impl Plan {
         // If a few records stay in memory, no runs are written.
         let untouched = if touched < chunks { written } else { 0 };
         vec![
-            Need::new("records", touched * chunk).along(0, chunk, 1, untouched),
-            Need::new("order of loads", order).along(0, records * ORDER_BYTES, 1, 0),
+            Need::new("records", touched * chunk).above(self.chunks, |chunks| {
+                (chunks - untouched as i128) * i128::from(chunk)
+            }),
+            Need::new("order of loads", order).above(self.chunks, |chunks| {
+                chunks * i128::from(Workspace::order_bytes(records))
+            }),
             self.sorting_then_writing(merging, records),
-            Need::new("runs that are merged", sources).along(
-                0,
-                SOURCE_BYTES,
-                READS_AHEAD,
-                written + 1,
-            ),
-            Need::new("chunk lists", chunks * CHUNK_LIST_BYTES).along(0, CHUNK_LIST_BYTES, 1, 0),
+            Need::new("runs that are merged", sources).above(self.chunks, |chunks| {
+                let reading = chunks - written as i128 + 1 - READS_AHEAD as i128;
+                (reading * i128::from(SOURCE_BYTES)).div_euclid(READS_AHEAD as i128)
+            }),
+            Need::new("chunk lists", chunks * CHUNK_LIST_BYTES).from(0),
             Need::new("ends of loads", self.framing.room_for(ends)),
             Need::new("lines that are moved", moved as u64),
             Need::new("loads and runs", runs + loads),
@@ -357,9 +359,15 @@ impl Plan {
         if writing >= sorting {
             return need;
         }
-        let each = sorters * records * ORDER_BYTES;
-        let under_way = self.chunks_written() + 2 * merging.read_ahead;
-        need.along(fixed + each, each, at_once, under_way + 2 * at_once - 1)
+        let each = i128::from(sorters * Workspace::order_bytes(records));
+        let (of, under_way) = (
+            at_once as i128,
+            self.chunks_written() + 2 * merging.read_ahead,
+        );
+        need.above(self.chunks, |chunks| {
+            let each = each * (chunks - under_way as i128 + 1 - of);
+            i128::from(fixed) + each.div_euclid(of)
+        })
     }
 }
 

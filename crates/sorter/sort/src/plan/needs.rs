@@ -1,19 +1,18 @@
 //! Memory by purpose, and the number of chunks that fits.
 //!
-//! A need is a named number of bytes. Most needs are lines over the number of chunks, some up to a
-//! ceiling. A few shrink as the chunks grow in number: the lists of runs, and the part of a sample
-//! that the chunks' memory does not hold.
+//! A need is a named number of bytes. With fewer chunks it is less, but not below a line:
 //!
 //! ```text
-//! bytes                 _______ now       with fewer chunks a need is its line, or
-//!                 each / of               its bytes now where those are less
-//!   fixed ______ /
-//!               from          > chunks
+//! bytes                  _______ now      a need that grows less and less is above its chord,
+//!              ___---^^^^   ___/          one that is rounded down above a lower line,
+//!          _--^       ___---  least       one that shrinks as chunks grow in number above
+//!        _^   ___---^^                    what it is now
+//!       |--^^            > chunks
 //! ```
 //!
-//! [`filled`] starts with more chunks than fit. The lines say how many fit if the other needs stay
-//! as they are. With fewer chunks those are larger, so it repeats that until the sum fits. No line
-//! is above its need, so it finds the greatest number.
+//! [`filled`] starts with more chunks than fit. The sum of the lines is a line, too, so one division
+//! says how many chunks might fit. Their needs have lines of their own, so it repeats that until the
+//! sum of the needs fits. No line is above its need, so it finds the greatest number.
 
 mod pools;
 
@@ -65,44 +64,40 @@ pub struct Need {
     pub name: &'static str,
     /// Bytes for that purpose.
     pub bytes: u64,
-    line: (u64, u64, usize, usize),
+    /// A line below it: without chunks, and with those of the plan.
+    line: (i128, i128),
 }
 
 impl Need {
     /// A need that fewer chunks do not lessen.
     pub(super) fn new(name: &'static str, bytes: u64) -> Need {
-        let line = (bytes, 0, 1, 0);
+        let line = (bytes.into(), bytes.into());
         Need { name, bytes, line }
     }
 
-    /// Says what the need is with fewer chunks, at least: `fixed` bytes, and beyond `from` chunks
-    /// `each` bytes for every `of` of them; but never more than `bytes`.
-    pub(super) fn along(self, fixed: u64, each: u64, of: usize, from: usize) -> Need {
-        let line = (fixed, each, of, from);
+    /// A need of `fixed` bytes without chunks, and of no less than its part of the rest with some.
+    pub(super) fn from(self, fixed: u64) -> Need {
+        let line = (fixed.into(), self.bytes.into());
         Need { line, ..self }
     }
 
-    fn with(&self, chunks: u64) -> u64 {
-        let (fixed, each, of, from) = self.line;
-        let more = chunks.saturating_sub(from as u64).saturating_mul(each) / of as u64;
-        self.bytes.min(fixed.saturating_add(more))
+    /// A need that is above that line over the number of chunks, but never more than it is with those of
+    /// the plan.
+    pub(super) fn above(self, chunks: usize, line: impl Fn(i128) -> i128) -> Need {
+        let line = (line(0), line(chunks as i128).min(self.bytes.into()));
+        Need { line, ..self }
     }
 }
 
-/// The largest number of chunks below `chunks` whose needs fit `limit`.
+/// The number of chunks below `chunks` of which no greater one can fit in `limit`.
 fn most_chunks(needs: &[Need], limit: u64, chunks: usize) -> Option<usize> {
-    let fits = |chunks| needs.iter().map(|need| need.with(chunks)).sum::<u64>() <= limit;
-    // Lines never fall, so halving finds it.
-    let (mut most, mut too_many) = (0, chunks);
-    while most + 1 < too_many {
-        let middle = most.midpoint(too_many);
-        if fits(middle as u64) {
-            most = middle
-        } else {
-            too_many = middle
-        }
-    }
-    fits(most as u64).then_some(most)
+    let sum = |end: fn(&Need) -> i128| needs.iter().map(end).sum::<i128>();
+    let (fixed, all) = (sum(|need| need.line.0), sum(|need| need.line.1));
+    let free = i128::from(limit) - fixed;
+    let fewer = chunks.checked_sub(1).filter(|_| free >= 0)?;
+    let solved = (free * chunks as i128).checked_div(all - fixed);
+    // A line that is below its need may say that all fit.
+    Some(solved.map_or(fewer, |solved| fewer.min(solved as usize)))
 }
 
 /// The plan of the most chunks, of those numbers, that needs at most `limit` bytes, as `divide`
@@ -123,11 +118,6 @@ pub(super) fn filled(
     }
 }
 
-/// Bytes to sort the records of one of many chunks: a few chunks lose a part to rounding.
-fn per_chunk(records: u64) -> u64 {
-    records * Workspace::bytes(8) / 8
-}
-
 impl Plan {
     /// Memory by purpose.
     pub fn needs(&self) -> Vec<Need> {
@@ -138,11 +128,7 @@ impl Plan {
         let records = self.records_bytes();
         // If the sample takes more than the chunks, the sum of both is the same with fewer chunks.
         let beyond = self.sample_bytes().saturating_sub(records);
-        // The bytes of records rise ever less with the number of chunks, so they are above their chord.
-        let (fixed, each) = match beyond {
-            0 => (0, records / self.chunks.max(1) as u64),
-            _ => (records, 0),
-        };
+        let fixed = if beyond == 0 { 0 } else { records };
         let splitters = match self.samples {
             0 => 0,
             _ => framing.room_for_sampled(2 * self.buckets as u64),
@@ -154,7 +140,7 @@ impl Plan {
         let edges = framing.room_for(self.edges() as u64);
         let lists = self.chunks as u64 * CHUNK_LIST_BYTES;
         vec![
-            Need::new("records", records).along(fixed, each, 1, 0),
+            Need::new("records", records).from(fixed),
             Need::new("units", self.units_bytes()),
             Need::new("seams", self.seam_buffers() as u64 * BLOCK_BYTES),
             self.sorting(),
@@ -162,7 +148,7 @@ impl Plan {
             Need::new("edges of buckets", edges),
             Need::new("sample", splitters + beyond),
             self.resample(),
-            Need::new("chunk lists", lists).along(0, CHUNK_LIST_BYTES, 1, 0),
+            Need::new("chunk lists", lists).from(0),
             self.positions(),
             Need::new("runs", self.run_bytes()),
             self.packing(),
@@ -219,13 +205,12 @@ impl Plan {
             // A partition that is larger than its room is partitioned again.
             (Some(spilling), _) => {
                 let records = framing.most_in(spilling.chunk_room.into());
-                let (each, of) = (sorters * per_chunk(records), self.partitions_at_once());
-                need(spilling.partition_chunks as u64 * records, sorters).along(
-                    fixed + each,
-                    each,
-                    of,
-                    2 * of - 1,
-                )
+                let each = i128::from(sorters * Workspace::bytes(records));
+                let of = self.partitions_at_once() as i128;
+                let need = need(spilling.partition_chunks as u64 * records, sorters);
+                need.above(self.chunks, |chunks| {
+                    i128::from(fixed) + (each * (chunks + 1 - of)).div_euclid(of)
+                })
             }
             (None, Some(input)) => {
                 let mean = framing.most_in(input / self.buckets.max(1) as u64);
@@ -235,7 +220,9 @@ impl Plan {
             // A pipe's splitters come from its beginning, so one bucket may get all the rest.
             (None, None) => {
                 let records = framing.most_in(self.chunk_bytes as u64);
-                need(self.chunks as u64 * records, 1).along(fixed, per_chunk(records), 1, 0)
+                let each = i128::from(Workspace::bytes(records));
+                let need = need(self.chunks as u64 * records, 1);
+                need.above(self.chunks, |chunks| i128::from(fixed) + each * chunks)
             }
         }
     }
@@ -292,7 +279,7 @@ impl Plan {
         let bytes = self.resample_bytes();
         let need = Need::new("sample of a partition", bytes);
         if bytes > self.least_resample_bytes() {
-            need.along(0, self.chunk_bytes as u64, Spilling::RESAMPLE_SHARE, 0)
+            need.from(0)
         } else {
             need
         }
@@ -328,7 +315,7 @@ impl Plan {
                 return need(runs.min(self.framing.most_in(input)));
             }
         };
-        need(chunks * each).along(0, each * MARK_BYTES, 1, 0)
+        need(chunks * each).from(0)
     }
 }
 

@@ -1,4 +1,6 @@
 use super::*;
+use std::iter::successors;
+
 use node::Filled;
 
 use crate::plan::Spilling;
@@ -243,17 +245,25 @@ fn a_chunk_of_a_pipe_costs_itself_its_lists_and_room_to_sort() {
 }
 
 #[test]
-fn the_most_chunks_that_fit_are_found_at_once() {
-    let needs = [
-        Need::new("fixed", 1000),
-        Need::new("records", 10_000).along(0, 100, 1, 0),
-        Need::new("with a ceiling", 50).along(0, 10, 1, 0),
-        Need::new("from a number on", 500).along(20, 30, 4, 30),
-    ];
-    let used = |chunks| needs.iter().map(|need| need.with(chunks)).sum::<u64>();
+fn no_number_of_chunks_that_fits_is_passed_over() {
+    let needs = |chunks: usize| {
+        let all = chunks as u64;
+        let steps = Need::new("in steps", 20 + 30 * (all.saturating_sub(30) / 4));
+        let line = |chunks: i128| 20 + (30 * (chunks - 30 - 3)).div_euclid(4);
+        [
+            Need::new("fixed", 1000),
+            Need::new("records", 100 * all).from(0),
+            Need::new("with a ceiling", (10 * all).min(50)).from(0),
+            Need::new("shrinking", 2000 / (all + 1)),
+            steps.above(chunks, line),
+        ]
+    };
+    let used = |chunks| needs(chunks).iter().map(|need| need.bytes).sum::<u64>();
     for limit in (0..used(100)).step_by(7) {
-        let expected = (0..100).take_while(|&chunks| used(chunks as u64) <= limit);
-        assert_eq!(most_chunks(&needs, limit, 100), expected.last(), "{limit}");
+        let solved = |&chunks: &usize| most_chunks(&needs(chunks), limit, chunks);
+        let found = successors(Some(100), solved).find(|&chunks| used(chunks) <= limit);
+        let expected = (0..100).rev().find(|&chunks| used(chunks) <= limit);
+        assert_eq!(found, expected, "{limit}");
     }
 }
 
