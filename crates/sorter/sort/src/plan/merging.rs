@@ -101,7 +101,7 @@ impl Merging {
 }
 
 impl Plan {
-    /// A plan for any input. Its number of merges does not count in the choice of cores.
+    /// A plan for any input, and how often it writes a record to runs.
     pub(super) fn merging(given: &Given) -> Option<(u32, Plan)> {
         let tuning = &given.tuning;
         let mut plan = Plan::derive(given).with_small_units(given);
@@ -122,7 +122,7 @@ impl Plan {
                 break;
             }
         }
-        last.map(|plan| (0, plan))
+        last.map(|plan| (plan.times_spilled(), plan))
     }
 
     /// Chunks of about that size, as many as there is memory for.
@@ -284,11 +284,12 @@ impl Plan {
         chunks + units + runs as u64 * SOURCE_BYTES + SPILLING_PROGRAM_BYTES
     }
 
-    /// Merges that a record goes through, however random the input is.
+    /// Merges that a record goes through, however random the input is; none if all loads stay in memory.
     pub(super) fn merges(&self, merging: &Merging) -> u32 {
         let fewer = |&runs: &u64| Some(runs.div_ceil(merging.fan_in as u64));
         let runs = successors(Some(self.all_loads(merging)), fewer);
-        runs.take_while(|&runs| runs > 1).count() as u32
+        let merges = runs.take_while(|&runs| runs > 1).count() as u32;
+        if merging.fits(self.units) { 0 } else { merges }
     }
 
     pub(crate) fn room(&self) -> Room {

@@ -1,7 +1,8 @@
 //! The search over what is not linear: cores, and the least memory that a refusal names.
 //!
-//! A planner makes the best plan for some cores and some memory, or none. All cores are tried, then
-//! half as many, and so on: fewer workers leave more memory to the records.
+//! A planner makes the best plan for some cores and some memory, or none. All cores are tried, and
+//! then fewer: fewer workers leave more memory to the records. Of all plans those that write a record
+//! least often are the best, and of those the one of most cores. So more cores never cost a pass.
 
 use std::iter::successors;
 
@@ -99,8 +100,9 @@ impl Planner {
     }
 
     fn try_with(&self, given: Given) -> Option<Plan> {
-        let half = |&cores: &usize| Some(cores / 2).filter(|&half| half > 0);
-        let tried = successors(Some(given.cores), half)
+        // Powers of two: so more cores try all that fewer try.
+        let fewer = |&cores: &usize| Some((cores - 1).checked_ilog2()?).map(|bits| 1 << bits);
+        let tried = successors(Some(given.cores), fewer)
             .filter_map(|cores| (self.best)(&Given { cores, ..given }));
         let may_be_tight = self.may_be_tight && given.shape.is_large();
         let tight = may_be_tight.then(|| (self.best)(&given.tight())).flatten();
@@ -126,3 +128,6 @@ fn least_above(mut low: u64, works: impl Fn(u64) -> bool) -> u64 {
     }
     high
 }
+
+#[cfg(test)]
+mod tests;

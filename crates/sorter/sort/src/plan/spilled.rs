@@ -4,21 +4,23 @@ use super::Plan;
 use super::spilling::{CRUMB_BYTES, MOST_TIMES, Spilling, UNEVEN_PERCENT};
 
 impl Plan {
-    /// How often a record is written before its partition fits in memory, of an input of `bytes`.
+    /// How often a record is written before its partition fits in memory, of an input of `bytes`; 0 if
+    /// all records stay in memory.
     pub(super) fn times(&self, bytes: u64) -> u32 {
         let Some(spilling) = self.spilling else {
             return 0;
         };
         let fits = spilling.partition_chunks as u128 * u128::from(spilling.chunk_room);
         let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
-        if self.is_one_partition() {
-            return 1;
-        }
         let (mut left, mut times) = (largest(u128::from(bytes)), 1);
-        while left > fits && times < MOST_TIMES {
+        while left > fits && times < MOST_TIMES && !self.is_one_partition() {
             (left, times) = (largest(left), times + 1);
         }
-        times
+        // Every distributor ends with a chunk of every partition that is not full.
+        let full = bytes.div_ceil(spilling.chunk_room.max(1).into());
+        let sealed = full.saturating_add((self.distributors * self.buckets) as u64);
+        let stays = times == 1 && sealed <= spilling.held as u64;
+        if stays { 0 } else { times }
     }
 
     /// Whether chains are too short to be worth a write when memory is full. The longest goes

@@ -96,8 +96,7 @@ impl Spilling {
 }
 
 impl Plan {
-    /// A plan for any input, and how often it spills what memory does not hold; short writes count
-    /// as one time more.
+    /// A plan for any input, and how often it spills a record; short writes count as one time more.
     pub(super) fn spilling(given: &Given) -> Option<(u32, Plan)> {
         let plan = Plan::before_spilling(given);
         let pool = plan.pool(given)?;
@@ -105,8 +104,12 @@ impl Plan {
             .input_bytes
             .unwrap_or(pool.saturating_mul(PIPE_TIMES_MEMORY));
         let with = |partitions| {
-            let plan = plan.with_partitions(partitions, pool, given)?;
-            Some((plan.times(bytes) + u32::from(plan.writes_crumbs()), plan))
+            let plans = plan.with_partitions(partitions, pool, given);
+            let times = |plan: Plan| match plan.times(bytes) {
+                0 => (0, plan),
+                times => (times + u32::from(plan.writes_crumbs()), plan),
+            };
+            plans.map(times).min_by_key(|(times, _)| *times)
         };
         if let Some(partitions) = given.tuning.buckets {
             return with(partitions);
@@ -158,19 +161,25 @@ impl Plan {
         Some(self.framing.about(free / (record + sorting + marks)))
     }
 
-    /// The plan with that many partitions, and as many chunks as fit. Their size suits a pool of
-    /// `pool` bytes, or is smaller if too few fit.
-    fn with_partitions(&self, partitions: usize, pool: u64, given: &Given) -> Option<Plan> {
+    /// Plans with that many partitions, and as many chunks as fit: of a size that suits a pool of `pool`
+    /// bytes, and of smaller ones, which leave less memory open.
+    fn with_partitions(
+        &self,
+        partitions: usize,
+        pool: u64,
+        given: &Given,
+    ) -> impl Iterator<Item = Plan> {
         let open = pool / OPEN_SHARE / (2 * (self.distributors * partitions) as u64);
-        if let Some(bytes) = given.tuning.chunk_bytes {
-            let chunk = (bytes as u64).next_multiple_of(BLOCK_BYTES);
-            return self.with_chunks_of(chunk, partitions, given);
-        }
-        let first = open.clamp(SMALLEST_SPILLED_CHUNK_BYTES, LARGEST_SPILLED_CHUNK_BYTES);
+        let asked = given.tuning.chunk_bytes;
+        let first = asked.map_or_else(
+            || open.clamp(SMALLEST_SPILLED_CHUNK_BYTES, LARGEST_SPILLED_CHUNK_BYTES),
+            |bytes| (bytes as u64).next_multiple_of(BLOCK_BYTES),
+        );
+        let least = SMALLEST_SPILLED_CHUNK_BYTES;
         let half =
-            |&bytes: &u64| Some(bytes / 2).filter(|&half| half >= SMALLEST_SPILLED_CHUNK_BYTES);
+            move |&bytes: &u64| Some(bytes / 2).filter(|&half| half >= least && asked.is_none());
         successors(Some(first), half)
-            .find_map(|chunk| self.with_chunks_of(chunk, partitions, given))
+            .filter_map(move |chunk| self.with_chunks_of(chunk, partitions, given))
     }
 
     fn with_chunks_of(&self, chunk: u64, partitions: usize, given: &Given) -> Option<Plan> {
