@@ -62,6 +62,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
     let shape = Shape {
         inputs: job.sources.len(),
         bytes: records.map(|records| records * order.record_bytes() as u64),
+        is_about: false,
         framing: Framing::fixed(order.record_bytes()),
         sequential_output: false,
         outputs,

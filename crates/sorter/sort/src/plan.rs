@@ -16,12 +16,12 @@ mod limits;
 mod merging;
 mod needs;
 mod one_pass;
+mod one_worker;
 mod sealed;
 mod search;
 mod spare;
 mod spilled;
 mod spilling;
-mod tight;
 
 pub(crate) use exchanging::Exchanging;
 pub use exchanging::window;
@@ -102,8 +102,8 @@ pub struct Plan {
     pub depth: usize,
     /// Numbers that a tuner begins with.
     pub start: Start,
-    /// Whether it has as few buffers as possible: a few very large records fill the memory.
-    pub tight: bool,
+    /// Whether the length of the input is an estimate.
+    pub is_about: bool,
     /// Whether it has memory to pack chunks of spill files.
     pub packs: bool,
     /// Numbers of a sort that may spill.
@@ -117,6 +117,8 @@ pub struct Plan {
 pub struct Shape {
     /// Bytes of the input; `None` for a pipe.
     pub bytes: Option<u64>,
+    /// Whether that is an estimate, as on one node of several: then records cannot be counted.
+    pub is_about: bool,
     /// Files of the input: a read unit ends where a file does.
     pub inputs: usize,
     /// Where records begin and end.
@@ -172,7 +174,8 @@ impl Plan {
     /// # Errors
     /// `TooLittleMemory` with the least that one core needs.
     pub fn new(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        Planner::new(Plan::one_pass, "one pass").plan(shape, resources, tuning)
+        let (best, passes) = (Plan::one_pass, "one pass");
+        Planner { best, passes }.plan(shape, resources, tuning)
     }
 
     /// Plans a sort that spills partitions.
@@ -184,23 +187,8 @@ impl Plan {
         resources: &Resources,
         tuning: &Tuning,
     ) -> Result<Plan, SortError> {
-        Planner::new(Plan::spilling, "several passes").plan(shape, resources, tuning)
-    }
-
-    /// Plans a sort that spills partitions of an input whose length is an estimate, as on one node
-    /// of several.
-    pub(crate) fn two_pass_of_about(
-        shape: &Shape,
-        resources: &Resources,
-        tuning: &Tuning,
-    ) -> Result<Plan, SortError> {
-        let planner = Planner::new(Plan::spilling, "several passes");
-        let may_be_tight = false;
-        Planner {
-            may_be_tight,
-            ..planner
-        }
-        .plan(shape, resources, tuning)
+        let (best, passes) = (Plan::spilling, "several passes");
+        Planner { best, passes }.plan(shape, resources, tuning)
     }
 
     /// Plans a sort by sorted runs and merges of them.
@@ -208,7 +196,8 @@ impl Plan {
     /// # Errors
     /// `TooLittleMemory` with the least that one core needs.
     pub fn merge(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        Planner::new(Plan::merging, "several passes").plan(shape, resources, tuning)
+        let (best, passes) = (Plan::merging, "several passes");
+        Planner { best, passes }.plan(shape, resources, tuning)
     }
 
     /// How chunks of spill files are packed, if that is wanted.

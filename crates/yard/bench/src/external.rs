@@ -172,6 +172,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
     let shape = Shape {
         inputs: 1,
         bytes: Some(records * RECORD_BYTES as u64),
+        is_about: false,
         framing: Framing::fixed(RECORD_BYTES),
         sequential_output: false,
         stable: false,

@@ -202,6 +202,7 @@ impl HeaperMerger {
         let shape = Shape {
             inputs: 1,
             bytes: Some(self.records * RECORD_BYTES as u64),
+            is_about: false,
             framing: Framing::fixed(RECORD_BYTES),
             sequential_output: false,
             stable: false,

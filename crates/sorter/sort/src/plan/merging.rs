@@ -11,8 +11,8 @@
 use std::iter::successors;
 
 use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES, filled};
+use crate::plan::one_worker::UNITS_OF_ONE;
 use crate::plan::search::Given;
-use crate::plan::tight::TIGHT_UNITS;
 use crate::plan::{KIB, MIB, Plan, UNIT_BYTES, WRITERS};
 use crate::records::block::{BLOCK_BYTES, FOOTER_BYTES};
 use crate::records::contents::Workspace;
@@ -305,8 +305,8 @@ impl Plan {
     /// No deadlock: the merger holds one, and waits for writers, which return units that are
     /// written before they wait for a new piece.
     pub(crate) fn write_units(&self) -> usize {
-        if self.tight {
-            TIGHT_UNITS
+        if self.has_one_worker() {
+            UNITS_OF_ONE
         } else {
             2 + self.writers * self.depth
         }

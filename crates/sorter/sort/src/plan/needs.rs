@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 use codec::packer_memory;
 
 use crate::job::Start;
-use crate::plan::{LARGEST_OF_MEAN, MIB, Plan, Spilling};
+use crate::plan::{LARGEST_OF_MEAN, MIB, Plan};
 use crate::records::block::{BLOCK_BYTES, Mark};
 use crate::records::contents::Workspace;
 use crate::records::lengths::USUAL_BYTES;
@@ -252,7 +252,7 @@ impl Plan {
     /// First and last records of buckets that wait for a neighbour: those in work, those between
     /// them, and those of whole files in each directory.
     fn edges(&self) -> usize {
-        if self.tight && self.outputs == 1 && self.sorters == 1 {
+        if self.has_one_worker() && self.outputs == 1 {
             // Buckets end in their order. If there is only one, no records wait but those that the
             // sorter keeps.
             let is_one = self.is_one_partition() || self.buckets == 1 && self.spilling.is_none();

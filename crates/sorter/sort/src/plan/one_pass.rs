@@ -129,7 +129,7 @@ impl Plan {
             spare_writers: 0,
             start: tuning.start,
             depth: tuning.depth.unwrap_or(DEPTH),
-            tight: given.is_tight,
+            is_about: shape.is_about,
             packs: false,
             spilling: None,
             merging: None,
@@ -192,7 +192,7 @@ impl Given<'_> {
         let distributors = self.distributors(shape.units(self.read_bytes())) as u64;
         let (wanted, most) = match shape.bytes {
             // One bucket needs no splitters, but a set of files is divided by buckets.
-            _ if self.is_tight && shape.outputs == 1 => (1, 1),
+            _ if self.is_of_one_worker && shape.outputs == 1 => (1, 1),
             Some(bytes) => {
                 // Open chunks take at most half as much as full ones.
                 let full = bytes.div_ceil(framing.whole_or_one(SMALLEST_CHUNK_BYTES));

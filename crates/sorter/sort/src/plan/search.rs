@@ -20,14 +20,24 @@ pub(super) struct Given<'a> {
     pub tuning: Tuning,
     pub cores: usize,
     pub memory_bytes: u64,
-    /// Whether to plan for a few large records, see `tight`.
-    pub is_tight: bool,
+    /// Whether to plan for a few large records, see `one_worker`.
+    pub is_of_one_worker: bool,
 }
 
 /// Packers that were not asked for may take this part of memory.
 const PACKER_SHARE: u64 = 32;
 
 impl Given<'_> {
+    /// One worker of each stage, unless other numbers are asked for.
+    fn of_one_worker(&self) -> Self {
+        Given {
+            tuning: self.tuning.or_one_worker(),
+            cores: 1,
+            is_of_one_worker: true,
+            ..*self
+        }
+    }
+
     /// The best of the plans like this one: with packers if they are asked for, or else if there is
     /// room for them.
     pub(super) fn with_packers(
@@ -56,20 +66,10 @@ pub(super) struct Planner {
     pub best: fn(&Given) -> Option<(u32, Plan)>,
     /// Its name in a refusal.
     pub passes: &'static str,
-    /// Whether the length of the input is no estimate: a tight plan counts records.
-    pub may_be_tight: bool,
 }
 
 impl Planner {
-    pub(super) fn new(best: fn(&Given) -> Option<(u32, Plan)>, passes: &'static str) -> Planner {
-        Planner {
-            best,
-            passes,
-            may_be_tight: true,
-        }
-    }
-
-    /// A plan on all cores if memory allows, else on fewer, or a tight one for large records.
+    /// A plan on all cores if memory allows, else on fewer, or of one worker for large records.
     ///
     /// # Errors
     /// `TooLittleMemory` with the least that one core needs.
@@ -85,7 +85,7 @@ impl Planner {
                 tuning: *tuning,
                 cores,
                 memory_bytes,
-                is_tight: false,
+                is_of_one_worker: false,
             })
         };
         let limit = resources.memory_bytes;
@@ -104,10 +104,13 @@ impl Planner {
         let fewer = |&cores: &usize| Some((cores - 1).checked_ilog2()?).map(|bits| 1 << bits);
         let tried = successors(Some(given.cores), fewer)
             .filter_map(|cores| (self.best)(&Given { cores, ..given }));
-        let may_be_tight = self.may_be_tight && given.shape.is_large();
-        let tight = may_be_tight.then(|| (self.best)(&given.tight())).flatten();
+        let one_worker = given
+            .shape
+            .may_have_one_worker()
+            .then(|| given.of_one_worker());
+        let one_worker = one_worker.and_then(|given| (self.best)(&given));
         // Another time on disk costs more than workers help; ties go to the first.
-        let best = tried.chain(tight).min_by_key(|(times, _)| *times);
+        let best = tried.chain(one_worker).min_by_key(|(times, _)| *times);
         best.map(|(_, plan)| plan)
     }
 }

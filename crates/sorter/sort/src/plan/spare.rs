@@ -18,7 +18,7 @@ impl Plan {
     pub(super) fn with_spare(&self, given: &Given) -> Plan {
         let (shape, tuning) = (given.shape, &given.tuning);
         let is_long = self.units >= UNITS_FOR_SPARE && shape.bytes.is_some();
-        let is_tuned = is_long && tuning.tune == Tune::Auto && !self.tight;
+        let is_tuned = is_long && tuning.tune == Tune::Auto;
         let spare = |asked: Option<usize>| usize::from(is_tuned && asked.is_none());
         Plan {
             spare_readers: spare(tuning.readers),

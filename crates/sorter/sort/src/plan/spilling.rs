@@ -155,7 +155,7 @@ impl Plan {
         let marks = if self.stable { record / MARKS_SHARE } else { 0 };
         let free = match given.memory_bytes.checked_sub(self.needed()) {
             // Whether there is one partition, which needs less, is not known yet.
-            None if self.tight => 0,
+            None if self.has_one_worker() => 0,
             free => free?,
         };
         Some(self.framing.about(free / (record + sorting + marks)))
@@ -267,7 +267,7 @@ impl Plan {
 
     /// Partitions that are sorted or read back at a time; each may take an equal part of chunks.
     pub(super) fn partitions_at_once(&self) -> usize {
-        if self.tight && self.buckets == 1 {
+        if self.has_one_worker() && self.buckets == 1 {
             1
         } else {
             self.sorters + 2

@@ -17,6 +17,7 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
         framing: Framing::fixed(record_bytes),
         sequential_output: false,
         outputs: 1,
+        is_about: false,
         stable: true,
         temporary: 1,
         sources: Default::default(),
@@ -235,12 +236,13 @@ fn more_memory_never_refuses_a_part_of_a_rank() {
             let shape = Shape {
                 framing: framing.with_lengths(Lengths::about(mean, longest)),
                 bytes: Some(bytes),
+                is_about: true,
                 stable: false,
                 ..shape(None, 1)
             };
             let mut given = resources(limit / 4 * 3);
             given.cores = cores;
-            let plan = |tuning: &Tuning| Plan::two_pass_of_about(&shape, &given, tuning);
+            let plan = |tuning: &Tuning| Plan::two_pass(&shape, &given, tuning);
             let exchanged = plan(&Tuning::default()).and_then(|plan| {
                 let exchanging = Exchanging::new(&plan, 4, limit);
                 exchanging.fits(limit)?;
@@ -271,8 +273,8 @@ fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, So
     let SortError::TooLittleMemory { needed, .. } = refused else {
         panic!("{refused}")
     };
-    let tight = with(needed).unwrap();
-    assert!(tight.tight && tight.needed() <= needed, "{tight:#?}");
+    let one = with(needed).unwrap();
+    assert!(one.has_one_worker() && one.needed() <= needed, "{one:#?}");
     assert!(with(needed - 1).is_err());
     needed
 }
@@ -308,7 +310,7 @@ fn a_few_large_records_need_little_more_than_is_touched() {
 }
 
 #[test]
-fn ordinary_records_are_never_planned_tightly() {
+fn ordinary_records_have_several_workers() {
     for record_bytes in [1, 100, 5000, 200_000] {
         for bytes in [None, Some(0), Some(10 * MIB), Some(10_000 * MIB)] {
             for megabytes in [4, 7, 12, 40, 200, 2000] {
@@ -319,7 +321,7 @@ fn ordinary_records_are_never_planned_tightly() {
                     .iter()
                     .filter_map(|plan| plan(&shape, &given, &tuning).ok());
                 assert!(
-                    made.into_iter().all(|plan| !plan.tight),
+                    made.into_iter().all(|plan| !plan.has_one_worker()),
                     "{shape:?} {megabytes}M"
                 );
             }

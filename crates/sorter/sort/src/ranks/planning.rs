@@ -61,6 +61,7 @@ impl Planning<'_> {
             inputs: self.parts.iter().map(|part| part.files.len()).sum(),
             sources,
             bytes,
+            is_about: false,
             framing: self.job.contents.framing(),
             sequential_output: self.output.is_some_and(Output::is_sequential),
             outputs: self
@@ -212,8 +213,11 @@ impl Planning<'_> {
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });
-        let shape = self.shape(Some(bytes), CodingMemory::default());
-        let plan = Plan::two_pass_of_about(&shape, &given, &tuning);
+        let shape = Shape {
+            is_about: true,
+            ..self.shape(Some(bytes), CodingMemory::default())
+        };
+        let plan = Plan::two_pass(&shape, &given, &tuning);
         plan.map_err(|refused| {
             let SortError::TooLittleMemory { needed, .. } = refused else {
                 return refused;

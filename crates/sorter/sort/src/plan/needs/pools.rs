@@ -3,7 +3,7 @@
 use node::Filled;
 
 use crate::plan::Plan;
-use crate::plan::tight::TIGHT_UNITS;
+use crate::plan::one_worker::UNITS_OF_ONE;
 use crate::records::block::BLOCK_BYTES;
 
 impl Plan {
@@ -43,8 +43,8 @@ impl Plan {
     ///
     /// Parked workers hold none, and fewer requests in flight need fewer.
     pub fn buffers(&self) -> usize {
-        if self.tight {
-            return TIGHT_UNITS;
+        if self.has_one_worker() {
+            return UNITS_OF_ONE;
         }
         let reading = (self.readers + self.spare_readers) * self.depth + 2 * self.distributors;
         let writing = 2 * self.sorters + (self.writers + self.spare_writers) * self.depth;

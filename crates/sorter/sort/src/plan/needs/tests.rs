@@ -26,7 +26,7 @@ const PLAN: Plan = Plan {
     spare_readers: 1,
     spare_writers: 2,
     depth: 3,
-    tight: false,
+    is_about: false,
     packs: false,
     start: Start::Derived,
     spilling: None,

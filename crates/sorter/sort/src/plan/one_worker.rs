@@ -1,9 +1,9 @@
-//! Plans for a few very large records, where memory is too little for an ordinary plan.
+//! Plans of one worker, for a few very large records that fill the memory.
 //!
-//! An ordinary plan keeps several requests of each disk in flight, and has a buffer for each of
-//! them. With records of many MiB, each such buffer costs more than all else. So a tight plan has
-//! one worker of each stage, with one request in flight, and two buffers of units: one is filled
-//! and one is on its way.
+//! Most plans keep several requests of each disk in flight, and have a buffer for each of them. With
+//! records of many MiB, each such buffer costs more than all else. One worker of each stage, with one
+//! request in flight, does with two buffers of units: one is filled and one is on its way. And the
+//! records that it moves can be counted, so that pools may be larger than what they touch.
 //!
 //! ```text
 //! one pass, n records of b bytes     n b records | 4 b units | 3 b ends of sorted buckets
@@ -14,14 +14,13 @@
 //! pool is.
 
 use crate::job::Tuning;
-use crate::plan::search::Given;
 use crate::plan::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
 
 /// Buffers of units: one is read or filled, the other is distributed or written.
 ///
 /// No deadlock: the holder of one buffer waits for nothing that the holder of the other must do
 /// first.
-pub(super) const TIGHT_UNITS: usize = 2;
+pub(super) const UNITS_OF_ONE: usize = 2;
 
 /// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and
 /// of the loads before and after; and the records that the merge carries.
@@ -32,41 +31,46 @@ const ENDS: u64 = 4;
 const ENDS_OF_OUTPUT: u64 = 4;
 
 impl Shape {
-    /// Whether records are so large that the smallest unit is one of them. Below that a plan needs
-    /// little more than fixed sizes.
-    pub(super) fn is_large(&self) -> bool {
-        self.framing.longest() as u64 > SMALLEST_UNIT_BYTES
+    /// Whether records are so large that the smallest unit is one of them, and may be counted. Below that
+    /// a plan needs little more than fixed sizes.
+    pub(super) fn may_have_one_worker(&self) -> bool {
+        self.framing.longest() as u64 > SMALLEST_UNIT_BYTES && !self.is_about
     }
 }
 
-impl Given<'_> {
-    /// One worker of each stage, and one request of each in flight, unless the tuning gives a
-    /// number.
-    pub(super) fn tight(&self) -> Self {
+impl Tuning {
+    /// One worker of each stage, and one request of each in flight, unless other numbers are asked for.
+    pub(super) fn or_one_worker(self) -> Tuning {
         let one = |asked: Option<usize>| asked.or(Some(1));
-        let asked = &self.tuning;
-        let tuning = Tuning {
-            readers: one(asked.readers),
-            distributors: one(asked.distributors),
-            sorters: one(asked.sorters),
-            writers: one(asked.writers),
-            depth: one(asked.depth),
-            ..*asked
-        };
-        Given {
-            tuning,
-            cores: 1,
-            is_tight: true,
-            ..*self
+        Tuning {
+            readers: one(self.readers),
+            distributors: one(self.distributors),
+            sorters: one(self.sorters),
+            writers: one(self.writers),
+            depth: one(self.depth),
+            ..self
         }
     }
 }
 
 impl Plan {
-    /// Records of the input, where a tight plan counts on their number.
+    /// Whether each stage has one worker, with one request in flight.
+    pub(super) fn has_one_worker(&self) -> bool {
+        let reading = self.readers + self.spare_readers;
+        let writing = self.writers + self.spare_writers;
+        [
+            reading,
+            self.distributors,
+            self.sorters,
+            writing,
+            self.depth,
+        ] == [1; 5]
+    }
+
+    /// Records of the input, where one worker counts on their number.
     pub(super) fn counted(&self) -> Option<u64> {
         // Lines are not counted in advance.
-        let is_counted = self.tight && self.framing.is_fixed();
+        let is_counted = !self.is_about && self.has_one_worker() && self.framing.is_fixed();
         let bytes = self.input_bytes.filter(|_| is_counted)?;
         Some(self.framing.most_in(bytes))
     }
