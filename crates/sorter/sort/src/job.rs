@@ -230,6 +230,10 @@ pub struct Tuning {
     pub writers: Option<usize>,
     /// Requests in flight of each reader and writer.
     pub depth: Option<usize>,
+    /// Workers of each temporary directory that spill; as many as write, if that alone is given.
+    pub spillers: Option<usize>,
+    /// Writes in flight of each of them; as many as `depth`, if that alone is given.
+    pub spiller_depth: Option<usize>,
     /// Records in a read unit, if all have the greatest length.
     pub unit_records: Option<usize>,
     /// Bytes of a read unit.
@@ -238,6 +242,8 @@ pub struct Tuning {
     pub buckets: Option<usize>,
     /// Bytes of a chunk, rounded up to whole disk blocks.
     pub chunk_bytes: Option<usize>,
+    /// Marks of a chunk that may be spilled, if records have positions.
+    pub chunk_marks: Option<u32>,
     /// Chunks of memory in a sort that may spill.
     pub chunks: Option<usize>,
     /// Chunks in a load of a merge sort.

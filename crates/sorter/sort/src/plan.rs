@@ -4,6 +4,7 @@
 //! without sorting.
 //!
 //! ```text
+//! numbers     plans as data
 //! search      cores, and the least memory of a refusal
 //! one_pass    workers, units, buckets
 //! spilling    partitions                  merging    loads and runs
@@ -15,6 +16,7 @@ mod exchanging;
 mod limits;
 mod merging;
 mod needs;
+mod numbers;
 mod one_pass;
 mod one_worker;
 mod sealed;
@@ -39,7 +41,7 @@ use crate::error::SortError;
 use crate::job::{Pack, Resources, Start, Tuning};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
 use crate::records::framing::Framing;
-use search::Planner;
+use search::search;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -174,8 +176,7 @@ impl Plan {
     /// # Errors
     /// `TooLittleMemory` with the least that one core needs.
     pub fn new(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        let (best, passes) = (Plan::one_pass, "one pass");
-        Planner { best, passes }.plan(shape, resources, tuning)
+        search(Plan::one_pass, "one pass", shape, resources, tuning)
     }
 
     /// Plans a sort that spills partitions.
@@ -187,8 +188,7 @@ impl Plan {
         resources: &Resources,
         tuning: &Tuning,
     ) -> Result<Plan, SortError> {
-        let (best, passes) = (Plan::spilling, "several passes");
-        Planner { best, passes }.plan(shape, resources, tuning)
+        search(Plan::spilling, "several passes", shape, resources, tuning)
     }
 
     /// Plans a sort by sorted runs and merges of them.
@@ -196,8 +196,7 @@ impl Plan {
     /// # Errors
     /// `TooLittleMemory` with the least that one core needs.
     pub fn merge(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        let (best, passes) = (Plan::merging, "several passes");
-        Planner { best, passes }.plan(shape, resources, tuning)
+        search(Plan::merging, "several passes", shape, resources, tuning)
     }
 
     /// How chunks of spill files are packed, if that is wanted.

@@ -321,7 +321,9 @@ impl Plan {
         let moved = merging
             .most_lines(self.framing)
             .map_or(0, |_| merging.block_room);
-        let order = Workspace::order_bytes(chunks * records);
+        let (order, each_order) = [chunks, 1]
+            .map(|of| Workspace::order_bytes(of * records))
+            .into();
         let sources = merging.fan_in as u64 * SOURCE_BYTES;
         let runs = self.writes_of_runs(merging) * STRETCH_BYTES;
         let loads = self.all_loads(merging) * LOAD_BYTES;
@@ -329,17 +331,15 @@ impl Plan {
         // If a few records stay in memory, no runs are written.
         let untouched = if touched < chunks { written } else { 0 };
         vec![
-            Need::new("records", touched * chunk).above(self.chunks, |chunks| {
-                (chunks - untouched as i128) * i128::from(chunk)
-            }),
-            Need::new("order of loads", order).above(self.chunks, |chunks| {
-                chunks * i128::from(Workspace::order_bytes(records))
-            }),
+            Need::new("records", touched * chunk).in_steps(0, chunk, 1, untouched..self.chunks),
+            Need::new("order of loads", order).in_steps(0, each_order, 1, 0..self.chunks),
             self.sorting_then_writing(merging, records),
-            Need::new("runs that are merged", sources).above(self.chunks, |chunks| {
-                let reading = chunks - written as i128 + 1 - READS_AHEAD as i128;
-                (reading * i128::from(SOURCE_BYTES)).div_euclid(READS_AHEAD as i128)
-            }),
+            Need::new("runs that are merged", sources).in_steps(
+                0,
+                SOURCE_BYTES,
+                READS_AHEAD,
+                written..self.chunks,
+            ),
             Need::new("chunk lists", chunks * CHUNK_LIST_BYTES).from(0),
             Need::new("ends of loads", self.framing.room_for(ends)),
             Need::new("lines that are moved", moved as u64),
@@ -360,15 +360,9 @@ impl Plan {
         if writing >= sorting {
             return need;
         }
-        let each = i128::from(sorters * Workspace::order_bytes(records));
-        let (of, under_way) = (
-            at_once as i128,
-            self.chunks_written() + 2 * merging.read_ahead,
-        );
-        need.above(self.chunks, |chunks| {
-            let each = each * (chunks - under_way as i128 + 1 - of);
-            i128::from(fixed) + each.div_euclid(of)
-        })
+        let each = sorters * Workspace::order_bytes(records);
+        let under_way = self.chunks_written() + 2 * merging.read_ahead;
+        need.in_steps(fixed, each, at_once, under_way..self.chunks)
     }
 }
 

@@ -16,7 +16,7 @@
 
 mod pools;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use codec::packer_memory;
 
@@ -81,10 +81,15 @@ impl Need {
         Need { line, ..self }
     }
 
-    /// A need that is above that line over the number of chunks, but never more than it is with those of
-    /// the plan.
-    pub(super) fn above(self, chunks: usize, line: impl Fn(i128) -> i128) -> Need {
-        let line = (line(0), line(chunks as i128).min(self.bytes.into()));
+    /// A need of `fixed` bytes, and of `each` for every `of` of the chunks behind the first, rounded down;
+    /// but never of more than it is with those of the plan, the last.
+    pub(super) fn in_steps(self, fixed: u64, each: u64, of: usize, chunks: Range<usize>) -> Need {
+        let of = of as i128;
+        let line = |at: usize| {
+            let steps = at as i128 - chunks.start as i128 + 1 - of;
+            i128::from(fixed) + (i128::from(each) * steps).div_euclid(of)
+        };
+        let line = (line(0), line(chunks.end).min(self.bytes.into()));
         Need { line, ..self }
     }
 }
@@ -205,12 +210,9 @@ impl Plan {
             // A partition that is larger than its room is partitioned again.
             (Some(spilling), _) => {
                 let records = framing.most_in(spilling.chunk_room.into());
-                let each = i128::from(sorters * Workspace::bytes(records));
-                let of = self.partitions_at_once() as i128;
+                let (each, of) = (Workspace::bytes(records), self.partitions_at_once());
                 let need = need(spilling.partition_chunks as u64 * records, sorters);
-                need.above(self.chunks, |chunks| {
-                    i128::from(fixed) + (each * (chunks + 1 - of)).div_euclid(of)
-                })
+                need.in_steps(fixed, sorters * each, of, 0..self.chunks)
             }
             (None, Some(input)) => {
                 let mean = framing.most_in(input / self.buckets.max(1) as u64);
@@ -220,9 +222,8 @@ impl Plan {
             // A pipe's splitters come from its beginning, so one bucket may get all the rest.
             (None, None) => {
                 let records = framing.most_in(self.chunk_bytes as u64);
-                let each = i128::from(Workspace::bytes(records));
                 let need = need(self.chunks as u64 * records, 1);
-                need.above(self.chunks, |chunks| i128::from(fixed) + each * chunks)
+                need.in_steps(fixed, Workspace::bytes(records), 1, 0..self.chunks)
             }
         }
     }

@@ -14,6 +14,7 @@
 //! pool is.
 
 use crate::job::Tuning;
+use crate::plan::search::Given;
 use crate::plan::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
 
 /// Buffers of units: one is read or filled, the other is distributed or written.
@@ -38,18 +39,22 @@ impl Shape {
     }
 }
 
-impl Tuning {
+impl Given<'_> {
     /// One worker of each stage, and one request of each in flight, unless other numbers are asked for.
-    pub(super) fn or_one_worker(self) -> Tuning {
-        let one = |asked: Option<usize>| asked.or(Some(1));
-        Tuning {
-            readers: one(self.readers),
-            distributors: one(self.distributors),
-            sorters: one(self.sorters),
-            writers: one(self.writers),
-            depth: one(self.depth),
-            ..self
+    pub(super) fn of_one_worker(mut self) -> Self {
+        let Tuning {
+            readers,
+            distributors,
+            sorters,
+            writers,
+            depth,
+            ..
+        } = &mut self.tuning;
+        for number in [readers, distributors, sorters, writers, depth] {
+            number.get_or_insert(1);
         }
+        (self.cores, self.is_of_one_worker) = (1, true);
+        self
     }
 }
 

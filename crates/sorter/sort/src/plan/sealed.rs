@@ -9,21 +9,19 @@ pub(super) const MARKS_SHARE: u64 = 32;
 impl Plan {
     /// A chunk of about that size which takes any record: its bytes, and its capacity.
     pub(super) fn sealed(&self, wanted: u64) -> (u64, ChunkShape) {
-        let marks = if self.stable {
-            (wanted / MARKS_SHARE).max(MARK_BYTES as u64)
-        } else {
-            0
-        };
-        let beyond_records = FOOTER_BYTES as u64 + marks;
+        let share = wanted / MARKS_SHARE / MARK_BYTES as u64;
+        self.sealed_with(wanted, share.clamp(1, u32::MAX.into()) as u32)
+    }
+
+    /// The same with so many marks, if records have positions.
+    pub(super) fn sealed_with(&self, wanted: u64, marks: u32) -> (u64, ChunkShape) {
+        let marks = if self.stable { marks } else { 0 };
+        let beyond_records = FOOTER_BYTES as u64 + u64::from(marks) * MARK_BYTES as u64;
         let least = self.framing.longest() as u64 + beyond_records;
         let bytes = (wanted - wanted % BLOCK_BYTES).max(least.next_multiple_of(BLOCK_BYTES));
         let shape = ChunkShape {
             room: self.framing.whole(bytes - beyond_records) as u32,
-            marks: if self.stable {
-                marks as u32 / MARK_BYTES as u32
-            } else {
-                u32::MAX
-            },
+            marks: if self.stable { marks } else { u32::MAX },
         };
         (bytes, shape)
     }

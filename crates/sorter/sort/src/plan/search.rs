@@ -28,16 +28,6 @@ pub(super) struct Given<'a> {
 const PACKER_SHARE: u64 = 32;
 
 impl Given<'_> {
-    /// One worker of each stage, unless other numbers are asked for.
-    fn of_one_worker(&self) -> Self {
-        Given {
-            tuning: self.tuning.or_one_worker(),
-            cores: 1,
-            is_of_one_worker: true,
-            ..*self
-        }
-    }
-
     /// The best of the plans like this one: with packers if they are asked for, or else if there is
     /// room for them.
     pub(super) fn with_packers(
@@ -59,60 +49,44 @@ impl Given<'_> {
     }
 }
 
-/// How one of the three sorts is planned.
-#[derive(Clone, Copy)]
-pub(super) struct Planner {
-    /// The best plan, and the number of times it writes a record to disk.
-    pub best: fn(&Given) -> Option<(u32, Plan)>,
-    /// Its name in a refusal.
-    pub passes: &'static str,
-}
+/// The best plan of one of the three sorts, and the number of times it writes a record to disk.
+pub(super) type Best = fn(&Given) -> Option<(u32, Plan)>;
 
-impl Planner {
-    /// A plan on all cores if memory allows, else on fewer, or of one worker for large records.
-    ///
-    /// # Errors
-    /// `TooLittleMemory` with the least that one core needs.
-    pub(super) fn plan(
-        &self,
-        shape: &Shape,
-        resources: &Resources,
-        tuning: &Tuning,
-    ) -> Result<Plan, SortError> {
-        let with = |cores, memory_bytes| {
-            self.try_with(Given {
-                shape,
-                tuning: *tuning,
-                cores,
-                memory_bytes,
-                is_of_one_worker: false,
-            })
+/// A plan on all cores if memory allows, else on fewer, or of one worker for large records.
+///
+/// # Errors
+/// `TooLittleMemory` with the least that one core needs, and with the name of the sort's `passes`.
+pub(super) fn search(
+    best: Best,
+    passes: &'static str,
+    shape: &Shape,
+    resources: &Resources,
+    tuning: &Tuning,
+) -> Result<Plan, SortError> {
+    let limit = resources.memory_bytes;
+    let with = |cores, limit: u64| {
+        let given = Given {
+            shape,
+            tuning: *tuning,
+            cores,
+            // No number of a plan changes what compression takes, so plans are made for the rest.
+            memory_bytes: shape.rest(limit.min(MOST_BYTES)),
+            is_of_one_worker: false,
         };
-        let limit = resources.memory_bytes;
-        // No number of a plan changes what compression takes, so plans are made for the rest.
-        let rest = |limit: u64| shape.rest(limit.min(MOST_BYTES));
-        with(resources.cores.max(1), rest(limit)).ok_or_else(|| SortError::TooLittleMemory {
-            bytes: shape.bytes,
-            needed: least_above(limit, |memory| with(1, rest(memory)).is_some()),
-            limit,
-            passes: self.passes,
-        })
-    }
-
-    fn try_with(&self, given: Given) -> Option<Plan> {
         // Powers of two: so more cores try all that fewer try.
         let fewer = |&cores: &usize| Some((cores - 1).checked_ilog2()?).map(|bits| 1 << bits);
-        let tried = successors(Some(given.cores), fewer)
-            .filter_map(|cores| (self.best)(&Given { cores, ..given }));
-        let one_worker = given
-            .shape
-            .may_have_one_worker()
-            .then(|| given.of_one_worker());
-        let one_worker = one_worker.and_then(|given| (self.best)(&given));
+        let tried = successors(Some(cores), fewer).map(|cores| Given { cores, ..given });
+        let one_worker = shape.may_have_one_worker().then(|| given.of_one_worker());
         // Another time on disk costs more than workers help; ties go to the first.
-        let best = tried.chain(one_worker).min_by_key(|(times, _)| *times);
-        best.map(|(_, plan)| plan)
-    }
+        let plans = tried.chain(one_worker).filter_map(|given| best(&given));
+        plans.min_by_key(|(times, _)| *times).map(|(_, plan)| plan)
+    };
+    with(resources.cores.max(1), limit).ok_or_else(|| SortError::TooLittleMemory {
+        bytes: shape.bytes,
+        needed: least_above(limit, |limit| with(1, limit).is_some()),
+        limit,
+        passes,
+    })
 }
 
 /// The least number of bytes above `low` that works.

@@ -141,8 +141,8 @@ impl Plan {
             chunk_marks: 0,
             partition_chunks: 0,
             directories: shape.temporary.max(1),
-            spillers: tuning.writers.unwrap_or(spillers),
-            depth: plan.depth,
+            spillers: tuning.spillers.or(tuning.writers).unwrap_or(spillers),
+            depth: tuning.spiller_depth.unwrap_or(plan.depth),
         });
         plan
     }
@@ -186,17 +186,21 @@ impl Plan {
         let (tuning, limit) = (&given.tuning, given.memory_bytes);
         let mut plan = self.clone();
         plan.buckets = partitions;
-        let (chunk, capacity) = plan.sealed(chunk);
+        let with_marks = |marks| plan.sealed_with(chunk, marks);
+        let (chunk, capacity) = tuning
+            .chunk_marks
+            .map_or_else(|| plan.sealed(chunk), with_marks);
         plan.chunk_bytes = chunk as usize;
         let input = plan.input_bytes.unwrap_or(0);
         plan.samples = samples(input, partitions as u64, plan.framing) as usize;
         let spilling = plan.spilling.as_mut()?;
         (spilling.chunk_room, spilling.chunk_marks) = (capacity.room, capacity.marks);
         let asked = tuning.chunks.map(|chunks| chunks..=chunks);
+        let may_be_deeper = tuning.spiller_depth.or(tuning.depth).is_none();
         let numbers = asked.unwrap_or(1..=plan.useful_chunks(limit));
         given.with_packers(&plan, |plan| {
             filled(limit, numbers.clone(), |chunks| {
-                plan.clone().divided(chunks, tuning.depth.is_none())
+                plan.clone().divided(chunks, may_be_deeper)
             })
         })
     }

@@ -249,13 +249,12 @@ fn no_number_of_chunks_that_fits_is_passed_over() {
     let needs = |chunks: usize| {
         let all = chunks as u64;
         let steps = Need::new("in steps", 20 + 30 * (all.saturating_sub(30) / 4));
-        let line = |chunks: i128| 20 + (30 * (chunks - 30 - 3)).div_euclid(4);
         [
             Need::new("fixed", 1000),
             Need::new("records", 100 * all).from(0),
             Need::new("with a ceiling", (10 * all).min(50)).from(0),
             Need::new("shrinking", 2000 / (all + 1)),
-            steps.above(chunks, line),
+            steps.in_steps(20, 30, 4, 30..chunks),
         ]
     };
     let used = |chunks| needs(chunks).iter().map(|need| need.bytes).sum::<u64>();
