@@ -1,6 +1,6 @@
 //! The memory limit of a command.
 
-use node_real::facts_of_memory;
+use node_real::{Memory as Facts, facts_of_memory};
 use terminal::launcher::ranks_here;
 use units::size;
 
@@ -46,12 +46,16 @@ const DEFAULT_PERCENT: u64 = 75;
 
 /// The memory limit in bytes: the one asked for, within the limit of the control group.
 pub fn memory_limit(asked: Option<Memory>) -> u64 {
-    let facts = facts_of_memory();
+    limit_within(&facts_of_memory(), ranks_here(), asked)
+}
+
+/// The limit of one of so many ranks on a computer with that memory.
+fn limit_within(facts: &Facts, ranks: u64, asked: Option<Memory>) -> u64 {
     let cap = facts.cgroup_limit_bytes.map_or(u64::MAX, without_reserve);
     let bytes = match asked {
         Some(Memory::Bytes(bytes)) => bytes,
-        Some(Memory::Percent(percent)) => facts.total_bytes.min(cap) / 100 * percent / ranks_here(),
-        None => facts.available_bytes.min(cap) / 100 * DEFAULT_PERCENT / ranks_here(),
+        Some(Memory::Percent(percent)) => facts.total_bytes.min(cap) / 100 * percent / ranks,
+        None => facts.available_bytes.min(cap) / 100 * DEFAULT_PERCENT / ranks,
     };
     bytes.min(cap)
 }
@@ -59,6 +63,27 @@ pub fn memory_limit(asked: Option<Memory>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_is_three_quarters_of_what_is_free() {
+        let large = Facts {
+            total_bytes: 512 << 30,
+            available_bytes: 500 << 30,
+            cgroup_limit_bytes: None,
+        };
+        let default = limit_within(&large, 1, None);
+        assert_eq!(default, (500 << 30) / 100 * 75);
+        assert_eq!(limit_within(&large, 4, None), default / 4);
+        // A container counts as a computer with its limit.
+        let small = Facts {
+            cgroup_limit_bytes: Some(2 << 30),
+            ..large
+        };
+        let cap = (2 << 30) - CGROUP_RESERVE_BYTES;
+        assert_eq!(limit_within(&small, 1, None), cap / 100 * 75);
+        let more = Some(Memory::Bytes(64 << 30));
+        assert_eq!(limit_within(&small, 1, more), cap);
+    }
 
     #[test]
     fn a_limit_is_a_size_or_a_part() {

@@ -7,10 +7,15 @@ use super::ranks_here;
 pub fn cores() -> usize {
     let may_use = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    if may_use < count(&online) {
+    share(may_use, count(&online), ranks_here() as usize)
+}
+
+/// The cores of one of so many ranks. A control group's quota leaves fewer than are online, too.
+fn share(may_use: usize, online: usize, ranks: usize) -> usize {
+    if may_use < online {
         may_use
     } else {
-        (may_use / ranks_here() as usize).max(1)
+        (may_use / ranks).max(1)
     }
 }
 
@@ -29,6 +34,16 @@ fn count(list: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn ranks_share_the_cores_that_none_is_bound_to() {
+        let large = [super::share(64, 64, 1), super::share(64, 64, 4)];
+        assert_eq!(large, [64, 16]);
+        let with_a_quota = super::share(4, 64, 1);
+        assert_eq!(with_a_quota, 4);
+        let (bound, many) = (super::share(2, 64, 32), super::share(8, 8, 20));
+        assert_eq!((bound, many), (2, 1));
+    }
+
     #[test]
     fn lists_of_cores_are_counted() {
         for (list, cores) in [("0", 1), ("0-3\n", 4), ("0-3,8,10-11\n", 7), ("", 0)] {
