@@ -4,8 +4,9 @@ use crate::plan::tests::shape;
 use crate::records::framing::Framing;
 use crate::records::lengths::Lengths;
 
-const PLANNERS: [fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>; 3] =
-    [Plan::new, Plan::two_pass, Plan::merge];
+type Planned = fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>;
+
+const PLANNERS: [Planned; 3] = [Plan::new, Plan::two_pass, Plan::merge];
 
 const CORES: [usize; 7] = [1, 2, 4, 6, 8, 16, 32];
 
