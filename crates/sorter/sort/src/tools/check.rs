@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use node::{Decompress, Mutex, Node, Pool, Queue};
-use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
+use node::{Buffer, Decompress, Mutex, Node};
+use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, RowSpec};
 
 use crate::files::input::Inputs;
@@ -21,9 +21,9 @@ use crate::records::block::Block;
 use crate::records::contents::{Contents, Sifting};
 use crate::records::lengths::Lengths;
 use crate::run::resolve;
+use crate::stages::Sifter;
 use crate::stages::line_numbers::{lines_of, newlines};
-use crate::stages::{Cursor, Reader, Sifter, read};
-use crate::tools::read_buffers::read_buffers;
+use crate::tools::block_readers::{BlockReaders, DEPTH, READERS, ReadBlocks, read_buffers};
 
 /// Options of a check.
 #[derive(Clone)]
@@ -69,9 +69,6 @@ pub enum CheckResult {
     },
 }
 
-const READERS: usize = 2;
-const DEPTH: usize = 2;
-
 /// Bytes of a read, if records are not longer.
 const UNIT_BYTES: u64 = 1 << 20;
 
@@ -82,65 +79,18 @@ const UNIT_BYTES: u64 = 1 << 20;
 /// records that its manifest lists. Disorder is a result, not an error.
 pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
     let job = &with_rows(node, job).await?;
-    // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
-    let count = READERS * DEPTH + 2 * job.cores;
     let framing = job.contents.framing();
-    let share = (job.memory_bytes / (2 * count as u64)).max(framing.longest() as u64);
-    let longest = job.longest_line.map_or(share, |bytes| bytes as u64);
     let sources = std::slice::from_ref(&job.source);
     let mut inputs = Inputs::open(node, sources, framing, job.reading()).await?;
     let listed = inputs.listed.take();
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
-    let mut pipeline = Pipeline::new(&job.control);
-    let readers = if inputs.is_seekable() { READERS } else { 1 };
-    let unit = framing.unit(UNIT_BYTES.min(inputs.bytes.unwrap_or(u64::MAX)));
-    let (framing, buffers) = read_buffers(node, (count, unit), framing, longest)?;
-    let longer = (job.contents).with_lengths(Lengths::about(framing.mean(), framing.longest()));
-    let contents = longer.unwrap_or_else(|| Arc::clone(&job.contents));
-    let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
-    let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
-    let reader = Reader {
-        most_lines: None,
-        inputs: Arc::new(inputs),
-        framing,
-        unit_bytes: Dial::fixed(unit),
-        depth: Dial::fixed(DEPTH),
-        cursor: Cursor::new(node),
-        pool: pool.clone(),
-        out: blocks.clone(),
-        sampler: None,
-        sifter: contents
-            .is_checked()
-            .then(|| Sifter::new(Arc::clone(&contents), None, None)),
-    };
-    pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
-    let joined = Arc::new(Mutex::new(Joined {
-        lines: newlines(contents.header()),
-        ..Joined::default()
-    }));
-    let checker = Checker {
-        contents,
-        blocks,
-        pool,
-        joined: joined.clone(),
-    };
-    let body = sharing(checker, check_blocks);
-    pipeline.stage(node, StageName::Validator, job.cores, body);
-    match pipeline.join(node).await {
-        Ok(_) => Ok(()),
-        Err(Failure::Program(error)) if error.is::<Found>() => Ok(()),
-        Err(failure) if job.rows.is_some() => Err(failure),
-        Err(failure) => Err(naming_source(failure, std::slice::from_ref(&job.source))),
-    }?;
+    let joined = job.joined(node, inputs).await?;
     let joined = joined.lock();
-    assert!(
-        joined.broken.is_some() || joined.ahead.is_empty(),
-        "records were left out"
-    );
     if let Some(broken) = &joined.broken {
         return Ok(broken.clone());
     }
+    assert!(joined.ahead.is_empty(), "records were left out");
     if let Some(listed) = listed {
         listed.check(Checksum(joined.checksum))?;
     }
@@ -158,6 +108,55 @@ impl Checked {
             memory_bytes: self.memory_bytes,
             ..Reading::default()
         }
+    }
+
+    /// Checks all blocks, or those up to a record out of order.
+    async fn joined(&self, node: &Node, inputs: Inputs) -> Result<Arc<Mutex<Joined>>, Failure> {
+        let mut pipeline = Pipeline::new(&self.control);
+        let (contents, readers, buffers) = self.readers(node, inputs)?;
+        let joined = Arc::new(Mutex::new(Joined {
+            lines: newlines(contents.header()),
+            ..Joined::default()
+        }));
+        let checker = Checker {
+            contents,
+            read: readers.start(node, &mut pipeline, buffers, self.cores),
+            joined: joined.clone(),
+        };
+        let body = sharing(checker, check_blocks);
+        pipeline.stage(node, StageName::Validator, self.cores, body);
+        match pipeline.join(node).await {
+            Ok(_) => Ok(joined),
+            Err(Failure::Program(error)) if error.is::<Disorder>() => Ok(joined),
+            Err(failure) if self.rows.is_some() => Err(failure),
+            Err(failure) => Err(naming_source(failure, std::slice::from_ref(&self.source))),
+        }
+    }
+
+    /// The records with the lengths that buffers have room for, and their readers.
+    fn readers(
+        &self,
+        node: &Node,
+        inputs: Inputs,
+    ) -> Result<(Arc<dyn Contents>, BlockReaders, Vec<Buffer>), Failure> {
+        let framing = self.contents.framing();
+        // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
+        let count = READERS * DEPTH + 2 * self.cores;
+        let share = (self.memory_bytes / (2 * count as u64)).max(framing.longest() as u64);
+        let longest = self.longest_line.map_or(share, |bytes| bytes as u64);
+        let unit = framing.unit(UNIT_BYTES.min(inputs.bytes.unwrap_or(u64::MAX)));
+        let (framing, buffers) = read_buffers(node, (count, unit), framing, longest)?;
+        let lengths = Lengths::about(framing.mean(), framing.longest());
+        let longer = self.contents.with_lengths(lengths);
+        let contents = longer.unwrap_or_else(|| Arc::clone(&self.contents));
+        let sifter = || Sifter::new(Arc::clone(&contents), None, None);
+        let readers = BlockReaders {
+            inputs,
+            framing,
+            unit,
+            sifter: contents.is_checked().then(sifter),
+        };
+        Ok((contents, readers, buffers))
     }
 }
 
@@ -178,14 +177,13 @@ async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
 #[derive(Clone)]
 struct Checker {
     contents: Arc<dyn Contents>,
-    blocks: Queue<Block>,
-    pool: Pool,
+    read: ReadBlocks,
     joined: Arc<Mutex<Joined>>,
 }
 
-/// What a block says about the order.
+/// The order of a block.
 #[derive(Default)]
-struct Verdict {
+struct BlockOrder {
     bytes: u64,
     records: u64,
     checksum: u64,
@@ -216,18 +214,18 @@ struct Joined {
     last: Option<Vec<u8>>,
     broken: Option<CheckResult>,
     /// Blocks behind a gap, by position.
-    ahead: BTreeMap<u64, Verdict>,
+    ahead: BTreeMap<u64, BlockOrder>,
 }
 
 async fn check_blocks(worker: &Worker, checker: &Checker) -> Result<(), Failure> {
-    while let Some(mut block) = worker.pop(&checker.blocks).await? {
+    while let Some(mut block) = worker.pop(&checker.read.blocks).await? {
         let (position, bytes) = (block.first, block.range().len());
-        let verdict = checker.verdict(&mut block)?;
-        checker.pool.give(&worker.node, block.buffer).await;
+        let order = checker.order_of(&mut block)?;
+        checker.read.pool.give(&worker.node, block.buffer).await;
         let mut joined = checker.joined.lock();
-        joined.ahead.insert(position, verdict);
+        joined.ahead.insert(position, order);
         if checker.join(&mut joined) {
-            return Err(Failure::Program(Box::new(Found)));
+            return Err(Failure::Program(Box::new(Disorder)));
         }
         worker.did(bytes);
     }
@@ -235,26 +233,26 @@ async fn check_blocks(worker: &Worker, checker: &Checker) -> Result<(), Failure>
 }
 
 impl Checker {
-    fn verdict(&self, block: &mut Block) -> Result<Verdict, Failure> {
+    fn order_of(&self, block: &mut Block) -> Result<BlockOrder, Failure> {
         let framing = self.contents.framing().records();
-        let mut verdict = Verdict {
+        let mut order = BlockOrder {
             bytes: block.size.bytes,
-            ..Verdict::default()
+            ..BlockOrder::default()
         };
         let all = &block.buffer.bytes()[block.range()];
         let is_checked = self.contents.is_checked();
         let (mut before, mut blank) = (0, 0);
         let mut ends: Option<(&[u8], &[u8])> = None;
         for record in framing.split(all) {
-            let line = verdict.lines;
-            verdict.lines += lines_of(record, framing);
+            let line = order.lines;
+            order.lines += lines_of(record, framing);
             if is_checked && self.contents.is_blank(record) {
                 blank += 1;
                 continue;
             }
             let (first, last) = ends.unwrap_or((record, record));
             if before > 0 && !self.contents.in_order(last, record) {
-                verdict.broken = Some(Broken {
+                order.broken = Some(Broken {
                     records: before,
                     lines: line,
                     record: record.to_vec(),
@@ -262,18 +260,18 @@ impl Checker {
                 break;
             }
             if before == 0 {
-                verdict.blank_before = line;
+                order.blank_before = line;
             }
             (ends, before) = (Some((first, record)), before + 1);
         }
-        verdict.ends = ends.map(|(first, last)| (first.to_vec(), last.to_vec()));
+        order.ends = ends.map(|(first, last)| (first.to_vec(), last.to_vec()));
         if blank > 0 {
             let removed = self.contents.sift(block, Sifting::Skip);
             removed.expect("rows that were checked");
         }
-        verdict.checksum = self.contents.measure(block)?;
-        verdict.records = block.size.records;
-        Ok(verdict)
+        order.checksum = self.contents.measure(block)?;
+        order.records = block.size.records;
+        Ok(order)
     }
 
     /// Joins the blocks without a gap before them. Returns whether one is out of order.
@@ -313,12 +311,12 @@ impl Checker {
 
 /// Ends the pipeline: a record is out of order.
 #[derive(Debug)]
-struct Found;
+struct Disorder;
 
-impl fmt::Display for Found {
+impl fmt::Display for Disorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a record is out of order")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for Disorder {}

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::{Decompress, Mutex, Node, Pool, Queue};
-use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
+use node::{Decompress, Mutex, Node};
+use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
 use crate::files::input::Inputs;
 use crate::job::{IoChoice, Reading, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
-use crate::records::block::Block;
 use crate::records::framing::Framing;
-use crate::stages::{Cursor, Reader, read};
-use crate::tools::read_buffers::read_buffers;
+use crate::tools::block_readers::{BlockReaders, DEPTH, ReadBlocks, read_buffers};
 
 /// Options of valsort.
 #[derive(Clone)]
@@ -36,9 +34,6 @@ pub struct Validated {
 /// Memory of which a decompressor may take a part. The other buffers are few and small.
 const MEMORY_BYTES: u64 = 128 << 20;
 
-const READERS: usize = 2;
-const DEPTH: usize = 2;
-
 /// Validates records.
 ///
 /// # Errors
@@ -55,40 +50,20 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     job.control
         .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);
-    let readers = if inputs.is_seekable() { READERS } else { 1 };
     let unit = unit(inputs.bytes, framing);
-    let bytes = inputs.files.iter().map(|input| {
-        if input.is_sequential() {
-            u64::MAX
-        } else {
-            // A missing delimiter is added.
-            input.bytes + 1
-        }
-    });
-    let longest = bytes.max().unwrap_or(0);
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
-    let count = readers * DEPTH + 2 * job.cores;
-    let (framing, buffers) = read_buffers(node, (count, unit), framing, longest)?;
-    let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
-    let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
-    let reader = Reader {
-        inputs: Arc::new(inputs),
+    let count = BlockReaders::count(&inputs) * DEPTH + 2 * job.cores;
+    let (framing, buffers) = read_buffers(node, (count, unit), framing, longest(&inputs))?;
+    let readers = BlockReaders {
+        inputs,
         framing,
-        unit_bytes: Dial::fixed(unit),
-        depth: Dial::fixed(DEPTH),
-        cursor: Cursor::new(node),
-        pool: pool.clone(),
-        out: blocks.clone(),
-        most_lines: None,
-        sampler: None,
+        unit,
         sifter: None,
     };
-    pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
     let found = Found::default();
     let checker = Checker {
         comparison: job.comparison.clone(),
-        blocks,
-        pool,
+        read: readers.start(node, &mut pipeline, buffers, job.cores),
         found: found.clone(),
     };
     pipeline.stage(
@@ -100,6 +75,19 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let joined = pipeline.join(node).await;
     joined.map_err(|failure| naming_source(failure, &job.sources))?;
     Ok(found.joined(&job.comparison))
+}
+
+/// The most bytes that a record of these inputs may have.
+fn longest(inputs: &Inputs) -> u64 {
+    let bytes = inputs.files.iter().map(|input| {
+        if input.is_sequential() {
+            u64::MAX
+        } else {
+            // A missing delimiter is added.
+            input.bytes + 1
+        }
+    });
+    bytes.max().unwrap_or(0)
 }
 
 /// Summaries of blocks by the position of their first record; clones share them.
@@ -125,18 +113,17 @@ impl Found {
 #[derive(Clone)]
 struct Checker {
     comparison: Comparison,
-    blocks: Queue<Block>,
-    pool: Pool,
+    read: ReadBlocks,
     found: Found,
 }
 
 async fn check(worker: &Worker, checker: &Checker) -> Result<(), Failure> {
-    while let Some(block) = worker.pop(&checker.blocks).await? {
+    while let Some(block) = worker.pop(&checker.read.blocks).await? {
         let range = block.range();
         let mut validator = Validator::new(checker.comparison.clone());
         validator.push(&block.buffer.bytes()[range.clone()]);
         checker.found.add(block.first, validator.finish());
-        checker.pool.give(&worker.node, block.buffer).await;
+        checker.read.pool.give(&worker.node, block.buffer).await;
         worker.did(range.len());
     }
     Ok(())
