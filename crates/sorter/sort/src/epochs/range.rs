@@ -197,6 +197,36 @@ impl<'a> RankSort<'a> {
         }
     }
 
+    /// Refuses less memory than an earlier run began a range with.
+    fn check_memory(&self, checkpoint: &Checkpoint) -> Result<(), SortError> {
+        let limit = checkpoint.begun.memory_bytes;
+        let given = self.job.resources.memory_bytes;
+        if given >= limit {
+            return Ok(());
+        }
+        let (begun_with, now) = (amount(limit), amount(given));
+        let least = limit.div_ceil(1 << 20);
+        let what = format!(
+            "was started with {begun_with} of memory, and {now} may be too little: give at least -S {least}M"
+        );
+        let file = checkpoint.draft();
+        Err(SortError::Checkpoint { file, what })
+    }
+
+    /// The draft that an earlier run began, unless it has its name already.
+    async fn reopened_output(
+        &self,
+        checkpoint: &Checkpoint,
+    ) -> Result<Option<Arc<Output>>, Failure> {
+        if checkpoint.is_named(self.node).await {
+            return Ok(None);
+        }
+        let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
+        let known = (draft.as_path(), Some(checkpoint.begun.draft));
+        let output = Output::keep(self.node, target, known, self.job.resources.io);
+        Ok(Some(Arc::new(output.await?)))
+    }
+
     /// Opens the files of a range that an earlier run began.
     pub(crate) async fn reopen(
         &self,
@@ -204,28 +234,10 @@ impl<'a> RankSort<'a> {
         exchanging: Option<&Exchanging>,
     ) -> Result<KeyRange<'a>, Failure> {
         let (node, io) = (self.node, self.job.resources.io);
+        self.check_memory(&checkpoint)?;
         let begun = &checkpoint.begun;
         let begun_range = begun.range;
-        let (given, limit) = (self.job.resources.memory_bytes, begun.memory_bytes);
-        if given < limit {
-            let (begun_with, now) = (amount(limit), amount(given));
-            let least = limit.div_ceil(1 << 20);
-            let what = format!(
-                "was started with {begun_with} of memory, and {now} may be too little: give at least -S {least}M"
-            );
-            return Err(SortError::Checkpoint {
-                file: checkpoint.draft(),
-                what,
-            }
-            .into());
-        }
-        let output = if checkpoint.is_named(node).await {
-            None
-        } else {
-            let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
-            let known = (draft.as_path(), Some(begun.draft));
-            Some(Arc::new(Output::keep(node, target, known, io).await?))
-        };
+        let output = self.reopened_output(&checkpoint).await?;
         let places = checkpoint.site.directories.clone();
         let planning = self.planning(output.as_deref(), places.clone());
         // Saved chunks have this length, and saved partitions these splitters.

@@ -25,7 +25,6 @@ use crate::stages::{Settled, all_there};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Account {
     did: RankReport,
-    /// Records that it has read.
     read: Sum,
     /// Blank lines that it has skipped.
     skipped: Size,
@@ -109,22 +108,7 @@ impl RankSort<'_> {
         {
             listed.check(Checksum(self.read.crc))?;
         }
-        let outcomes = || sorted.iter().map(|sorted| &sorted.outcome);
-        let first = outcomes().next();
-        let mut outcome = Outcome {
-            plan: first.map_or("two-pass", |outcome| outcome.plan),
-            reason: first.map_or(String::new(), |outcome| outcome.reason.clone()),
-            passes: outcomes().map(|outcome| outcome.passes).max().unwrap_or(2),
-            temp_peak_bytes: outcomes().map(|outcome| outcome.temp_peak_bytes).sum(),
-            runs: first.and_then(|outcome| outcome.runs),
-        };
-        if self.resume().is_some() {
-            outcome.reason = match self.percent_resumed {
-                Some(percent) => format!("resumed: {percent}% of the work was already done"),
-                None => "no saved progress found: started from the beginning".to_owned(),
-            };
-        }
-        let mut report = run.report(self.stages.clone(), (settled, outcome));
+        let mut report = run.report(self.stages.clone(), (settled, self.outcome(sorted)));
         let each = sorted.iter().map(|sorted| sorted.unevenness);
         report.unevenness = each.fold(1.0, f64::max);
         for (range, sorted) in ranges.iter().zip(sorted) {
@@ -138,6 +122,24 @@ impl RankSort<'_> {
             }
         }
         Ok(report)
+    }
+
+    /// The outcome of all ranges of this rank together.
+    fn outcome(&self, sorted: &[Sorted]) -> Outcome {
+        let outcomes = || sorted.iter().map(|sorted| &sorted.outcome);
+        let first = outcomes().next();
+        let reason = match (self.resume(), self.percent_resumed) {
+            (None, _) => first.map_or(String::new(), |outcome| outcome.reason.clone()),
+            (_, Some(percent)) => format!("resumed: {percent}% of the work was already done"),
+            (_, None) => "no saved progress found: started from the beginning".to_owned(),
+        };
+        Outcome {
+            plan: first.map_or("two-pass", |outcome| outcome.plan),
+            reason,
+            passes: outcomes().map(|outcome| outcome.passes).max().unwrap_or(2),
+            temp_peak_bytes: outcomes().map(|outcome| outcome.temp_peak_bytes).sum(),
+            runs: first.and_then(|outcome| outcome.runs),
+        }
     }
 
     /// Checks that every range was sorted once, and that all ranges together are the input. Returns the

@@ -10,16 +10,16 @@
 //! checksum, and with `--stable` their positions in the input. Sending and receiving have separate
 //! memory: a rank that waits for others can always take what they send.
 
-use crate::names::StageName;
-use crate::protocol::{CHUNKS, ROUNDS};
 use std::sync::Arc;
 
 use node::{BulkPort, MessagePort, Node, Pool, Posted, Queue, Tokens};
 use pipeline::{Failure, Pipeline, sharing};
 
 use crate::job::ExchangeKind;
+use crate::names::StageName;
 use crate::passes::wiring::{Dividing, Pools, RunContext};
 use crate::plan::{Exchanging, window};
+use crate::protocol::{CHUNKS, ROUNDS};
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::Contents;
 use crate::records::splitters::Splitters;
@@ -95,51 +95,15 @@ impl Exchange {
     ) -> Result<(Posted<Splitters>, Queue<Vec<Chunk>>), Failure> {
         let (node, plan, contents) = (run.node, &self.plan, &run.job.contents);
         let sent = run.pool(pipeline, "chunks to send", (plan.sent, plan.chunk_bytes))?;
-        let received = run.pool(
-            pipeline,
-            "chunks to receive",
-            (plan.received, plan.chunk_bytes),
-        )?;
-        // A rank that owns several ranges needs open chunks for each: then only the pool bounds its
-        // chunks.
-        let shares = self.owners.is_none().then(|| plan.shares(pipeline, node));
-        let blocks = run.blocks(pipeline);
-        run.start_readers(pipeline, memory, (blocks.clone(), None));
-        let distributors = run.plan.distributors;
-        let full = pipeline.owns(Queue::new(
-            node,
-            "chunks of ranks",
-            distributors,
-            distributors,
-        ));
-        let distributor = Distributor {
-            part_bytes: plan.read_bytes,
-            contents: Arc::clone(contents),
-            splitters: pipeline.owns(self.ranks.clone()),
-            blocks,
-            pool: memory.units.clone(),
-            chunks: sent.clone(),
-            shape: plan.shape,
-            limit: None,
-            shares: shares.clone(),
-            out: full.clone(),
-            tally: self.read.clone(),
-            drops_repeats: false,
-            owners: self.owners.clone(),
-        };
-        let stage = run.dials.stage(StageName::NodeDistributor, distributors, 0);
-        pipeline.start(node, stage, sharing(distributor, distribute));
+        let room = (plan.received, plan.chunk_bytes);
+        let received = run.pool(pipeline, "chunks to receive", room)?;
+        let outgoing = self.start_node_distributor(run, pipeline, memory, sent);
         let link = Link {
             node,
             kind: run.job.exchange,
             contents,
             plan,
             ports: &self.ports,
-        };
-        let outgoing = Outgoing {
-            chunks: full,
-            pool: sent,
-            shares,
         };
         let came = link.start(pipeline, outgoing, &received, run.plan.read_queue());
         let partitions = pipeline.owns(self.partitions.clone());
@@ -154,6 +118,45 @@ impl Exchange {
         let chunks = run.start_distributors(pipeline, dividing);
         Ok((partitions, chunks))
     }
+
+    /// Starts the readers, and the stage that fills chunks of `sent` for each rank.
+    fn start_node_distributor(
+        &self,
+        run: &RunContext<'_>,
+        pipeline: &mut Pipeline,
+        memory: &Pools,
+        sent: Pool,
+    ) -> Outgoing {
+        let (node, plan, workers) = (run.node, &self.plan, run.plan.distributors);
+        // A rank that owns several ranges needs open chunks for each: then only the pool bounds its
+        // chunks.
+        let shares = self.owners.is_none().then(|| plan.shares(pipeline, node));
+        let blocks = run.blocks(pipeline);
+        run.start_readers(pipeline, memory, (blocks.clone(), None));
+        let full = pipeline.owns(Queue::new(node, "chunks of ranks", workers, workers));
+        let distributor = Distributor {
+            part_bytes: plan.read_bytes,
+            contents: Arc::clone(&run.job.contents),
+            splitters: pipeline.owns(self.ranks.clone()),
+            blocks,
+            pool: memory.units.clone(),
+            chunks: sent.clone(),
+            shape: plan.shape,
+            limit: None,
+            shares: shares.clone(),
+            out: full.clone(),
+            tally: self.read.clone(),
+            drops_repeats: false,
+            owners: self.owners.clone(),
+        };
+        let stage = run.dials.stage(StageName::NodeDistributor, workers, 0);
+        pipeline.start(node, stage, sharing(distributor, distribute));
+        Outgoing {
+            chunks: full,
+            pool: sent,
+            shares,
+        }
+    }
 }
 
 /// The sending side.
@@ -161,7 +164,6 @@ impl Exchange {
 pub(crate) struct Outgoing {
     /// Full chunks; the bucket of each is its rank.
     pub chunks: Queue<Vec<Chunk>>,
-    /// Their pool.
     pub pool: Pool,
     /// A token for each chunk that a rank may take from the pool, if that is bounded.
     pub shares: Option<Tokens>,

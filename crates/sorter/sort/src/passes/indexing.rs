@@ -31,7 +31,6 @@ pub(crate) fn divides_inputs(node: &Node, job: &Job) -> bool {
     !(job.is_alone(node) && merges)
 }
 
-/// The inputs, each with its index.
 pub(crate) async fn with_indexes(
     node: &Node,
     job: &Job,

@@ -42,7 +42,6 @@ pub(crate) fn inputs_at_once(job: &Job, plan: &Plan) -> usize {
     plan.inputs_at_once().min(asked.max(2))
 }
 
-/// Each input as a run.
 pub(super) fn runs_of(run: &RunContext<'_>) -> Vec<SortedRun> {
     let framing = run.plan.framing;
     let run_of = |(number, input): (usize, &Input)| {

@@ -49,14 +49,7 @@ pub(super) async fn sort_any_lines(
     let is_csv = job.rows.as_ref().is_some_and(is_csv);
     let mut agreement = Agreement::new(node, &job.control);
     loop {
-        let ended = match with_rows(node, &job, goes_on, (unfinished, &mut agreement)).await {
-            Ok(job) => {
-                let ended = sort_in_one_copy(node, &job, (unfinished, &mut agreement)).await;
-                ended.map(|report| with_unseen_keys(report, node, &job))
-            }
-            Err(failure) => Err(failure),
-        };
-        let failure = match ended {
+        let failure = match attempt(node, &job, goes_on, (unfinished, &mut agreement)).await {
             Ok(report) => return Ok(with_bad_rows(report, unfinished)),
             Err(Failure::Closed) => job.control.take_failure().unwrap_or(Failure::Closed),
             Err(failure) => failure,
@@ -64,9 +57,8 @@ pub(super) async fn sort_any_lines(
         if let Some(bad_rows) = unfinished.bad_rows.take() {
             bad_rows.discard(node).await;
         }
-        let has_lengths = !job.contents.framing().is_fixed() || job.rows.is_some();
         let found = cause_of(&failure).filter(|cause| match cause {
-            Cause::Lengths => has_lengths && job.longest_line != LongestLine::Measured,
+            Cause::Lengths => may_have_long_lines(&job),
             Cause::OpenQuote => !goes_on && is_csv,
         });
         let is_untouched = (unfinished.output.as_ref()).is_none_or(Output::may_be_given_up);
@@ -78,17 +70,40 @@ pub(super) async fn sort_any_lines(
             });
         };
         job.control.begin_again()?;
-        if let Some(spill) = unfinished.spill.take() {
-            spill.remove(node).await;
-        }
-        if let Some(draft) = unfinished.output.take_if(|output| !output.is_pipe()) {
-            draft.discard(node).await;
-        }
+        discard(node, unfinished).await;
         match cause {
             Cause::Lengths => job.longest_line = LongestLine::Measured,
             Cause::OpenQuote => goes_on = true,
         }
     }
+}
+
+/// Sorts with what is known of the lines so far.
+async fn attempt(
+    node: &Node,
+    job: &Job,
+    goes_on: bool,
+    (unfinished, agreement): (&mut Unfinished, &mut Agreement),
+) -> Result<Report, Failure> {
+    let job = with_rows(node, job, goes_on, (unfinished, agreement)).await?;
+    let report = sort_in_one_copy(node, &job, (unfinished, agreement)).await?;
+    Ok(with_unseen_keys(report, node, &job))
+}
+
+/// Removes what a failed attempt has written. A pipe stays open.
+async fn discard(node: &Node, unfinished: &mut Unfinished) {
+    if let Some(spill) = unfinished.spill.take() {
+        spill.remove(node).await;
+    }
+    if let Some(draft) = unfinished.output.take_if(|output| !output.is_pipe()) {
+        draft.discard(node).await;
+    }
+}
+
+/// Whether lines may be longer than the plan supposed.
+fn may_have_long_lines(job: &Job) -> bool {
+    let has_lengths = !job.contents.framing().is_fixed() || job.rows.is_some();
+    has_lengths && job.longest_line != LongestLine::Measured
 }
 
 /// The reason to begin again.

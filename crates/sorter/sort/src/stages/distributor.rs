@@ -3,17 +3,15 @@
 //! Each distributor keeps its own open chunk of every bucket, so none waits for another. Full chunks
 //! go to the partition buffers.
 
-use crate::records::block::ChunkShape;
-use crate::records::open_bucket::ChunkKind;
-use crate::records::open_bucket::OpenBucket;
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue, Tokens, Work};
 use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
-use crate::records::block::{Block, Chunk};
+use crate::records::block::{Block, Chunk, ChunkShape};
 use crate::records::contents::{Assignment, Contents};
+use crate::records::open_bucket::{ChunkKind, OpenBucket};
 use crate::records::repeats::Repeats;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
@@ -46,7 +44,44 @@ pub(crate) struct Distributor {
     pub owners: Option<Arc<Vec<Option<u32>>>>,
 }
 
+/// The chunks that one worker fills.
+struct OpenChunks<'a> {
+    worker: &'a Worker,
+    distributor: &'a Distributor,
+    /// By bucket.
+    buckets: Vec<OpenBucket>,
+    /// The buckets of the records in hand.
+    found: Assignment,
+    /// Full chunks, not handed on yet.
+    full: Vec<Chunk>,
+}
+
 impl Distributor {
+    /// Measures a block and drops its repeats. Returns all of its records, repeats included.
+    #[inline]
+    fn measure(&self, block: &mut Block, seen: &mut Repeats) -> Result<Sum, Failure> {
+        let sum = |block: &mut Block| {
+            let crc = u128::from(self.contents.measure(block)?);
+            let size = block.size;
+            Ok::<_, Failure>(Sum { size, crc })
+        };
+        let all = sum(block)?;
+        if self.drops_repeats && self.contents.drop_repeats(block, seen) {
+            self.tally.add_repeated(all - sum(block)?);
+        }
+        Ok(all)
+    }
+
+    /// The kind of a bucket's chunks.
+    fn kind(&self) -> impl Fn(u32) -> ChunkKind + use<> {
+        let (shape, framing) = (self.shape, self.contents.framing());
+        move |bucket| ChunkKind {
+            bucket,
+            shape,
+            framing,
+        }
+    }
+
     async fn hand_on(&self, worker: &Worker, mut full: Vec<Chunk>) -> Result<(), Failure> {
         if let Some(owners) = &self.owners {
             let mut wanted = Vec::with_capacity(full.len());
@@ -63,100 +98,100 @@ impl Distributor {
 }
 
 pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Result<(), Failure> {
-    let contents = &*distributor.contents;
-    let framing = contents.framing();
-    let place = |bucket| ChunkKind {
-        bucket: bucket as u32,
-        shape: distributor.shape,
-        framing,
+    let mut open = OpenChunks {
+        worker,
+        distributor,
+        buckets: Vec::new(),
+        found: Assignment::default(),
+        full: Vec::new(),
     };
-    let mut open: Vec<OpenBucket> = Vec::new();
-    let mut found = Assignment::default();
     let mut read = Sum::default();
     let mut seen = Repeats::default();
     while let Some(mut block) = worker.pop(&distributor.blocks).await? {
-        let crc = u128::from(contents.measure(&mut block)?);
-        let size = block.size;
-        let all = Sum { size, crc };
+        let all = distributor.measure(&mut block, &mut seen)?;
         read += all;
-        if distributor.drops_repeats && contents.drop_repeats(&mut block, &mut seen) {
-            let crc = u128::from(contents.measure(&mut block)?);
-            let kept = Sum {
-                size: block.size,
-                crc,
-            };
-            distributor.tally.add_repeated(all - kept);
-        }
-        charge(worker, size);
+        charge(worker, all.size);
         // The checksum of the first block needs no splitters, which may not be there yet.
         let splitters = worker.read(&distributor.splitters).await?;
-        open.resize_with(splitters.buckets, || OpenBucket::new(distributor.shape));
-        let mut full = Vec::new();
-        for part in contents.parts(&block, distributor.part_bytes) {
+        let parts = distributor.contents.parts(&block, distributor.part_bytes);
+        for part in parts {
             block.focus(part);
-            contents.classify(&block, &splitters, &mut found);
-            // Full chunks go on before this worker waits for room: spilling them makes the room.
-            if !full.is_empty() {
-                distributor
-                    .hand_on(worker, std::mem::take(&mut full))
-                    .await?;
-            }
-            contents.plan_room(&mut found, &open, distributor.shape);
-            make_room(worker, distributor, &found, &mut open, block.first).await?;
-            contents.scatter(&block, &found, &mut open);
-            for (bucket, (open, &size)) in open.iter_mut().zip(&found.sizes).enumerate() {
-                let position = contents.is_stable().then_some(block.first);
-                open.advance(size, position, &place(bucket), &mut full);
-            }
+            open.copy(&block, &splitters).await?;
         }
         distributor.pool.give(&worker.node, block.buffer).await;
-        distributor.hand_on(worker, full).await?;
-        worker.did(size.bytes as usize);
+        open.hand_on().await?;
+        worker.did(all.size.bytes as usize);
     }
-    let mut rest = Vec::new();
-    for (bucket, open) in open.iter_mut().enumerate() {
-        rest.extend(open.close(&place(bucket)));
-    }
-    distributor.hand_on(worker, rest).await?;
+    open.close();
+    open.hand_on().await?;
     distributor.tally.add_in(read);
     distributor.out.finish(&worker.node).await;
     Ok(())
 }
 
-/// Opens as many chunks as the block's records need. A pool that was planned for the whole input is
-/// empty only when a pipe gave more than memory holds.
-async fn make_room(
-    worker: &Worker,
-    distributor: &Distributor,
-    found: &Assignment,
-    open: &mut [OpenBucket],
-    first: u64,
-) -> Result<(), Failure> {
-    for (bucket, (open, &fresh)) in (0..).zip(open.iter_mut().zip(&found.fresh)) {
-        for _ in 0..fresh {
-            if let Some(shares) = &distributor.shares {
-                worker
-                    .hold(shares.take_any(&worker.node, &[bucket], None))
-                    .await?;
-            }
-            let buffer = match (
-                worker.try_take(&distributor.chunks).await,
-                distributor.limit,
-            ) {
-                (Some(buffer), _) => buffer?,
-                (None, None) => worker.take(&distributor.chunks).await?,
-                (None, Some(limit)) => {
-                    return Err(SortError::PipeTooLong {
-                        bytes: first,
-                        limit,
-                    }
-                    .into());
+impl OpenChunks<'_> {
+    /// Copies the records in focus to the chunks of their buckets.
+    #[inline]
+    async fn copy(&mut self, block: &Block, splitters: &Splitters) -> Result<(), Failure> {
+        let (contents, shape) = (&*self.distributor.contents, self.distributor.shape);
+        self.buckets
+            .resize_with(splitters.buckets, || OpenBucket::new(shape));
+        contents.classify(block, splitters, &mut self.found);
+        // Full chunks go on before this worker waits for room: spilling them makes the room.
+        if !self.full.is_empty() {
+            self.hand_on().await?;
+        }
+        contents.plan_room(&mut self.found, &self.buckets, shape);
+        self.make_room(block.first).await?;
+        contents.scatter(block, &self.found, &mut self.buckets);
+        let position = contents.is_stable().then_some(block.first);
+        let (kind, full) = (self.distributor.kind(), &mut self.full);
+        let filled = self.buckets.iter_mut().zip(&self.found.sizes);
+        for (bucket, (open, &size)) in (0..).zip(filled) {
+            open.advance(size, position, &kind(bucket), full);
+        }
+        Ok(())
+    }
+
+    /// Opens as many chunks as the block's records need. A pool that was planned for the whole input
+    /// is empty only when a pipe gave more than memory holds.
+    async fn make_room(&mut self, first: u64) -> Result<(), Failure> {
+        let (worker, distributor) = (self.worker, self.distributor);
+        let fresh = self.buckets.iter_mut().zip(&self.found.fresh);
+        for (bucket, (open, &fresh)) in (0..).zip(fresh) {
+            for _ in 0..fresh {
+                if let Some(shares) = &distributor.shares {
+                    let own = [bucket];
+                    let share = shares.take_any(&worker.node, &own, None);
+                    worker.hold(share).await?;
                 }
-            };
-            open.add(buffer);
+                let idle = worker.try_take(&distributor.chunks).await;
+                let buffer = match (idle, distributor.limit) {
+                    (Some(buffer), _) => buffer?,
+                    (None, None) => worker.take(&distributor.chunks).await?,
+                    (None, Some(limit)) => {
+                        let bytes = first;
+                        return Err(SortError::PipeTooLong { bytes, limit }.into());
+                    }
+                };
+                open.add(buffer);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts all chunks as full, as no record will follow.
+    fn close(&mut self) {
+        let kind = self.distributor.kind();
+        for (bucket, open) in (0..).zip(&mut self.buckets) {
+            self.full.extend(open.close(&kind(bucket)));
         }
     }
-    Ok(())
+
+    async fn hand_on(&mut self) -> Result<(), Failure> {
+        let full = std::mem::take(&mut self.full);
+        self.distributor.hand_on(self.worker, full).await
+    }
 }
 
 fn charge(worker: &Worker, Size { records, bytes }: Size) {

@@ -53,7 +53,6 @@ pub(crate) struct SortedInputs {
 
 /// An input, as far as it has been read.
 struct InputRun {
-    /// Its number.
     input: usize,
     /// Offset in the file of the next bytes to ask for; of a pipe as well.
     asked: u64,
@@ -67,12 +66,10 @@ struct InputRun {
     last: Vec<u8>,
     /// The line behind it; records without lines count as one.
     line: u64,
-    /// Bytes of all records.
     bytes: u64,
     ended: bool,
 }
 
-/// A read on its way.
 pub(crate) struct InputRead {
     bytes_read: BytesRead,
     file: File,
@@ -86,6 +83,19 @@ enum BytesRead {
     Here(Buffer),
 }
 
+impl BytesRead {
+    async fn wait(self, node: &Node) -> Result<Buffer, Failure> {
+        match self {
+            BytesRead::Here(buffer) => Ok(buffer),
+            BytesRead::OnItsWay(ticket) => {
+                let (buffer, result) = ticket.wait(node).await;
+                result?;
+                Ok(buffer)
+            }
+        }
+    }
+}
+
 /// The result of a read.
 pub(crate) enum Taken {
     Records(Chunk),
@@ -97,7 +107,6 @@ pub(crate) enum Taken {
 pub(crate) struct InputReads<'a> {
     shared: &'a SortedInputs,
     files: Files,
-    /// By run.
     runs: Vec<Option<InputRun>>,
 }
 
@@ -242,14 +251,7 @@ impl SortedInputs {
         run: &mut InputRun,
         read: InputRead,
     ) -> Result<Taken, Failure> {
-        let mut buffer = match read.bytes_read {
-            BytesRead::Here(buffer) => buffer,
-            BytesRead::OnItsWay(ticket) => {
-                let (buffer, result) = ticket.wait(&worker.node).await;
-                result?;
-                buffer
-            }
-        };
+        let mut buffer = read.bytes_read.wait(&worker.node).await?;
         let file = &read.file;
         let bytes = self.check_end(run, file, (read.offset, buffer.len(), read.bytes))?;
         worker.did(bytes);
@@ -282,20 +284,31 @@ impl SortedInputs {
             marks: Vec::new(),
         };
         run.bytes += end as u64;
-        let place = FilePlace {
-            file,
-            position: 0,
-            offset: skipped,
-        };
-        let ordered = self.check_order(run, file, &block);
-        if let Some(sifter) = &self.sifter {
-            sifter.sift(worker, &mut block, place).await?;
-        }
-        ordered?;
+        self.check_records(worker, run, file, &mut block).await?;
         if block.size.bytes == 0 {
             return Ok(Taken::Nothing(block.buffer));
         }
         Ok(Taken::Records(self.chunk(worker, block)?))
+    }
+
+    /// Checks the order of records, and drops those that are no rows.
+    async fn check_records(
+        &self,
+        worker: &Worker,
+        run: &mut InputRun,
+        file: &File,
+        block: &mut Block,
+    ) -> Result<(), Failure> {
+        let ordered = self.check_order(run, file, block);
+        if let Some(sifter) = &self.sifter {
+            let place = FilePlace {
+                file,
+                position: 0,
+                offset: self.file_of(run).front().0,
+            };
+            sifter.sift(worker, block, place).await?;
+        }
+        Ok(ordered?)
     }
 
     /// Notes whether the input ends with a read of `wanted` bytes at an offset, of which `came` came.

@@ -22,8 +22,36 @@ pub(super) enum MergedInto {
     Output,
 }
 
+struct ReadMemory {
+    /// Chunks of a read of a run on disk.
+    read: usize,
+    /// Idle bytes, for records that are longer than a chunk.
+    idle: u64,
+}
+
 impl MergeSort<'_> {
-    /// Starts the readers of runs. Each run on disk gets an equal share of memory for its reads.
+    /// Each run on disk gets an equal share of the idle chunks for its reads.
+    fn divide(&self, idle: usize, runs: &[SortedRun], into: MergedInto) -> ReadMemory {
+        let on_disk = runs.iter().filter(|run| run.is_on_disk()).count();
+        let inputs = runs.iter().filter(|run| run.input().is_some()).count();
+        let beside =
+            READS_AHEAD * (runs.len() - on_disk) + inputs * self.run.plan.chunks_beside_input();
+        let free = idle.saturating_sub(beside);
+        let read = (free / (READS_AHEAD * on_disk.max(1))).clamp(1, self.merging.chain);
+        let needed = READS_AHEAD * (on_disk * read + runs.len() - on_disk);
+        assert!(
+            needed <= idle,
+            "every run has its share: {needed} of {idle}"
+        );
+        // Longer runs have chunks like all others. Memory that was used before is not idle.
+        let idle = match into {
+            MergedInto::Output if on_disk == 0 => self.run.idle_beside(runs.len(), beside),
+            _ => 0,
+        };
+        ReadMemory { read, idle }
+    }
+
+    /// Starts the readers of runs.
     pub(super) fn start_reading(
         &self,
         pipeline: &mut Pipeline,
@@ -33,23 +61,7 @@ impl MergeSort<'_> {
     ) -> Sources {
         let (node, merging) = (self.run.node, self.merging);
         let pool = pipeline.owns(memory.loaded.clone());
-        let on_disk = runs.iter().filter(|run| run.is_on_disk()).count();
-        let inputs = runs.iter().filter(|run| run.input().is_some()).count();
-        let beside =
-            READS_AHEAD * (runs.len() - on_disk) + inputs * self.run.plan.chunks_beside_input();
-        let free = pool.idle().saturating_sub(beside);
-        let read = (free / (READS_AHEAD * on_disk.max(1))).clamp(1, merging.chain);
-        let needed = READS_AHEAD * (on_disk * read + runs.len() - on_disk);
-        assert!(
-            needed <= pool.idle(),
-            "every run has its share: {needed} of {}",
-            pool.idle()
-        );
-        // Longer runs have chunks like all others. Memory that was used before is not idle.
-        let idle = match into {
-            MergedInto::Output if on_disk == 0 => self.run.idle_beside(runs.len(), beside),
-            _ => 0,
-        };
+        let ReadMemory { read, idle } = self.divide(pool.idle(), &runs, into);
         let chunk_bytes = self.run.plan.chunk_bytes;
         let readers = merging.run_workers;
         let wants = Wants::new(node, readers, READS_AHEAD * runs.len().div_ceil(readers));
