@@ -14,6 +14,7 @@ pub(crate) use facts::{asked, no_memory, row_place};
 
 /// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "fields with plain names need no sentence")]
 pub enum SortError {
     /// The input does not end at the end of a record.
     #[error(
@@ -22,13 +23,11 @@ pub enum SortError {
         file = file.display()
     )]
     TruncatedRecord {
-        /// The input.
         file: PathBuf,
         /// Byte offset of the short record.
         offset: u64,
         /// Bytes of it that exist.
         left: u64,
-        /// Length of a record in bytes.
         record_bytes: usize,
     },
     /// The input became shorter while it was read.
@@ -38,7 +37,6 @@ pub enum SortError {
         file = file.display()
     )]
     Shrunk {
-        /// The input.
         file: PathBuf,
         /// Byte offset of the unexpected end.
         offset: u64,
@@ -48,22 +46,15 @@ pub enum SortError {
         "{file} was changed, or replaced by another file, while sorting; sort again when no other program writes there",
         file = file.display()
     )]
-    Replaced {
-        /// The input.
-        file: PathBuf,
-    },
+    Replaced { file: PathBuf },
     /// A directory was given instead of a file.
     #[error("{file} is a directory; name a file", file = file.display())]
-    Directory {
-        /// The path.
-        file: PathBuf,
-    },
+    Directory { file: PathBuf },
     /// A set of files that cannot be read.
     #[error("{file} {what}", file = file.display())]
     Manifest {
         /// Its manifest, or its directory.
         file: PathBuf,
-        /// The reason.
         what: String,
     },
     /// The data, and the buffers to sort them, do not fit into the memory limit.
@@ -79,7 +70,6 @@ pub enum SortError {
         bytes: Option<u64>,
         /// The least memory that would do, in bytes.
         needed: u64,
-        /// The memory limit in bytes.
         limit: u64,
         /// Number of passes, in words.
         passes: &'static str,
@@ -93,37 +83,27 @@ pub enum SortError {
     PipeTooLong {
         /// Bytes read when memory ran out.
         bytes: u64,
-        /// The memory limit in bytes.
         limit: u64,
     },
     /// A record that the format does not allow, so that the records behind it cannot be found.
     #[error("{file}: the record at byte {offset}: {what}", file = file.display())]
     BadRecord {
-        /// The input.
         file: PathBuf,
         /// Bytes of the file before the record.
         offset: u64,
-        /// The mistake.
         what: String,
     },
     /// The header of rows does not fit the job.
     #[error("{file}: {what}", file = file.display())]
-    Header {
-        /// The input.
-        file: PathBuf,
-        /// The reason.
-        what: String,
-    },
+    Header { file: PathBuf, what: String },
     /// A row with a mistake.
     #[error("{file}, {place}: {bad}{cure}", file = file.display(), place = row_place(*line, *offset))]
     BadRow {
-        /// The input.
         file: PathBuf,
         /// The number of the line where the row begins, from 1; `None` if lines cannot be counted.
         line: Option<u64>,
         /// Bytes of the file before the row.
         offset: u64,
-        /// The mistake.
         bad: Box<BadRow>,
         /// A remedy that the caller of the sort offers, behind a semicolon; may be empty.
         cure: &'static str,
@@ -158,7 +138,6 @@ pub enum SortError {
         free = amount(*free)
     )]
     NoRoom {
-        /// The output.
         file: PathBuf,
         /// Bytes of the output.
         needed: u64,
@@ -174,7 +153,6 @@ pub enum SortError {
         places = directories.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     NoTemporaryRoom {
-        /// The temporary directories.
         directories: Vec<PathBuf>,
         /// Bytes needed on their disks.
         needed: u64,
@@ -194,7 +172,6 @@ pub enum SortError {
     TemporaryLimit {
         /// Bytes needed, estimated before the sort; `None` if the limit was met while sorting.
         needed: Option<u64>,
-        /// The limit in bytes.
         limit: u64,
     },
     /// The output would not hold the records of the input.
@@ -204,13 +181,9 @@ pub enum SortError {
          machine's memory"
     )]
     Lost {
-        /// Records read.
         records_in: u64,
-        /// Records written.
         records_out: u64,
-        /// Checksum of the records read.
         sum_in: u128,
-        /// Checksum of the records to be written.
         sum_out: u128,
     },
     /// The output is not in order.
@@ -230,7 +203,6 @@ pub enum SortError {
         what = noun
     )]
     Unsorted {
-        /// The input.
         file: PathBuf,
         /// The line where it begins, or the number of a record without lines, from 1.
         record: u64,
@@ -243,12 +215,7 @@ pub enum SortError {
          this one",
         file = file.display()
     )]
-    ReadBack {
-        /// The output.
-        file: PathBuf,
-        /// The reason.
-        what: String,
-    },
+    ReadBack { file: PathBuf, what: String },
     /// A spill file returned other bytes than were written.
     #[error(
         "{file} does not read back as it was written, at byte {offset}; no file was overwritten; sort \
@@ -256,7 +223,6 @@ pub enum SortError {
         file = file.display()
     )]
     Spoilt {
-        /// The spill file.
         file: PathBuf,
         /// Byte offset of the damaged chunk.
         offset: u64,
@@ -266,53 +232,33 @@ pub enum SortError {
         "data from rank {rank} arrived damaged; no file was overwritten; sort again, and test that \
          machine's memory and network"
     )]
-    Garbled {
-        /// The sender.
-        rank: u32,
-    },
+    Garbled { rank: u32 },
     /// A message that no rank of this version sends.
     #[error("cannot understand rank {rank} ({what}); run the same version on all ranks")]
-    Foreign {
-        /// The sender.
-        rank: u32,
-        /// The difference.
-        what: String,
-    },
+    Foreign { rank: u32, what: String },
     /// Two ranks would write one output.
     #[error(
         "{file}: rank {rank} writes the same file; give each rank its own with {{rank}} in -o, or let all write one file without it"
     )]
-    SameOutput {
-        /// The output.
-        file: PathBuf,
-        /// The other rank.
-        rank: u32,
-    },
+    SameOutput { file: PathBuf, rank: u32 },
     /// A file that all ranks would write cannot be shared.
     #[error(
         "{file}: all ranks would write this file, {what}; or put {{rank}} in -o to give each rank its own file"
     )]
     NotTogether {
-        /// The output.
         file: PathBuf,
         /// Why it cannot be shared, and what to do.
         what: String,
     },
     /// Another rank failed.
     #[error("rank {rank}: {what}")]
-    Elsewhere {
-        /// The rank that failed.
-        rank: u32,
-        /// Its error message.
-        what: String,
-    },
+    Elsewhere { rank: u32, what: String },
     /// Another rank has fallen silent.
     #[error(
         "rank {rank} has not been heard for {seconds} s: its process or host has died, or its link is cut; \
          no partial output is visible; run it again (with --resume it continues)"
     )]
     Silent {
-        /// The silent rank.
         rank: u32,
         /// Seconds since its last message.
         seconds: u64,
@@ -325,7 +271,6 @@ pub enum SortError {
     Checkpoint {
         /// A file of the checkpoint, or the output.
         file: PathBuf,
-        /// The reason.
         what: String,
     },
     /// A lost range cannot be sorted again, since a part of the input has changed.
@@ -346,7 +291,6 @@ pub enum SortError {
     Different {
         /// The rank whose job differs from rank 0's.
         rank: u32,
-        /// The difference.
         what: String,
     },
     /// Several ranks cannot divide this input.
@@ -364,7 +308,6 @@ pub enum SortError {
         file = file.display()
     )]
     NotCompressed {
-        /// The output.
         file: PathBuf,
         /// Why not, and what to do.
         why: &'static str,
@@ -375,17 +318,13 @@ pub enum SortError {
          or sort it on one node without --resume (--decompress none sorts its bytes as they are)",
         file = file.display()
     )]
-    Compressed {
-        /// The input.
-        file: PathBuf,
-    },
+    Compressed { file: PathBuf },
     /// The system refused memory.
     #[error(
         "cannot allocate {bytes} of memory: {cause}; free some, or raise its limit (ulimit -v)",
         bytes = amount(*bytes)
     )]
     NoMemory {
-        /// Bytes requested.
         bytes: u64,
         /// The system's message.
         cause: String,

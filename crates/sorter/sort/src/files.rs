@@ -22,7 +22,6 @@ pub(crate) fn spare(node: &node::Node) -> usize {
     node.spare_files().saturating_sub(BESIDE)
 }
 
-/// Runs a program on a node of this machine.
 #[cfg(test)]
 pub(crate) fn run_here<T, Task>(program: impl Fn(node::Node) -> Task + Clone + Send + 'static) -> T
 where

@@ -38,10 +38,10 @@ impl SampleCost {
 
 /// A problem that did not stop the sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields with plain names need no sentence")]
 pub enum Warning {
     /// An input grew while it was sorted; only its length at opening was sorted.
     Grew {
-        /// The input.
         file: PathBuf,
         /// Its length at opening, in bytes.
         was: u64,
@@ -52,37 +52,21 @@ pub enum Warning {
     Stale {
         /// The first of these files.
         file: PathBuf,
-        /// Number of these files.
         count: usize,
     },
     /// Files of the replaced set still exist.
-    OldSet {
-        /// The manifest that listed them.
-        manifest: PathBuf,
-        /// Number of these files.
-        count: usize,
-    },
+    OldSet { manifest: PathBuf, count: usize },
     /// The output was written over the old file, which could not be replaced.
-    InPlace {
-        /// The output.
-        file: PathBuf,
-        /// The reason.
-        why: String,
-    },
+    InPlace { file: PathBuf, why: String },
     /// Rows with mistakes were set aside.
     BadRows {
-        /// The file where they are.
         file: PathBuf,
-        /// Number of these rows.
         count: u64,
         /// The input, the line and the mistake of the first.
         first: String,
     },
     /// No row had a value for a key, which may be misspelt.
-    NoSuchKey {
-        /// The path of the value.
-        key: String,
-    },
+    NoSuchKey { key: String },
 }
 
 impl Warning {

@@ -189,7 +189,6 @@ fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(),
 
 /// The partitions that the output holds before a group.
 struct WrittenBefore<'a> {
-    /// Sizes of all partitions.
     sizes: &'a [Size],
     /// Number of partitions that it holds.
     done: usize,

@@ -71,7 +71,6 @@ pub(crate) struct Begun {
     pub target: String,
 }
 
-/// The records of an epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Epoch {
     /// Records read from all parts.

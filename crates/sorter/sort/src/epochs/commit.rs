@@ -98,7 +98,6 @@ impl RankSort<'_> {
     }
 }
 
-/// Gives the outputs of a rank their names.
 async fn name_outputs(node: &Node, ranges: &[KeyRange<'_>]) -> Result<Vec<Warning>, Failure> {
     let mut warnings = Vec::new();
     for range in ranges {

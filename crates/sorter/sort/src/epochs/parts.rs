@@ -94,7 +94,6 @@ impl Opened {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Seen {
     part: Part,
-    /// The name of its host.
     host: String,
     fingerprint: Option<Fingerprint>,
 }

@@ -197,7 +197,6 @@ impl<'a> RankSort<'a> {
         exchange
     }
 
-    /// All epochs of a round.
     async fn run_epochs(
         &mut self,
         agreement: &mut Agreement,

@@ -37,7 +37,6 @@ pub(crate) struct BadRows {
 struct Written {
     /// The rows as they were in the input.
     rows: Size,
-    /// Bytes of the file.
     bytes: u64,
     /// The position of the first of them in the input, and its mistake.
     first: Option<(u64, String)>,

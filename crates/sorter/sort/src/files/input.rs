@@ -55,7 +55,6 @@ pub struct Input {
     skipped: u64,
     /// How it is opened.
     reading: Reading,
-    /// Whether it is compressed.
     is_compressed: bool,
     /// Whether its last line has no delimiter.
     is_open: bool,

@@ -85,7 +85,6 @@ impl Manifest {
     /// End of the name of a list of all ranks' outputs.
     pub const SUFFIX: &str = ".manifest.json";
 
-    /// Adds a file and its totals.
     pub(crate) fn add(&mut self, file: ListedFile) {
         self.records += file.records;
         let sum = [&self.checksum, &file.checksum]

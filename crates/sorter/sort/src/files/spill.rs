@@ -337,12 +337,10 @@ impl Spill {
         }
     }
 
-    /// Bytes in use.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.shared.look(|state| state.logs.live_bytes())
     }
 
-    /// Peak of the bytes on disk.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.shared.look(|state| state.logs.peak_bytes())
     }

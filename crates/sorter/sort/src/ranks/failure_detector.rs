@@ -132,7 +132,6 @@ fn peers(node: &Node) -> impl Iterator<Item = Rank> {
     (0..node.nodes()).map(Rank).filter(move |&rank| rank != own)
 }
 
-/// A message with a text.
 fn encode_text(what: u64, text: &str) -> Vec<u64> {
     let bytes = &text.as_bytes()[..text.len().min(TOLD_BYTES)];
     let each = bytes.chunks(8).map(|part| {
@@ -143,7 +142,6 @@ fn encode_text(what: u64, text: &str) -> Vec<u64> {
     [what, bytes.len() as u64].into_iter().chain(each).collect()
 }
 
-/// The text of a message.
 fn decode_text(words: &[u64]) -> String {
     let length = words.get(1).map_or(0, |&length| length as usize);
     let bytes: Vec<u8> = words

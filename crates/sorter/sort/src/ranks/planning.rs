@@ -305,7 +305,6 @@ fn with_memory(refused: SortError, more: u64, limit: u64) -> SortError {
     }
 }
 
-/// The same of a failure.
 fn refused_with(failure: Failure, more: u64, limit: u64) -> Failure {
     match failure {
         Failure::Program(error) => match error.downcast::<SortError>() {

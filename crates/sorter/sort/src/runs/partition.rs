@@ -83,7 +83,6 @@ impl SpilledRun {
     }
 }
 
-/// A run and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spilled {
     pub run: SpilledRun,

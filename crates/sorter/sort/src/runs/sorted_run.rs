@@ -51,7 +51,6 @@ pub(crate) struct SortedRun {
 }
 
 impl SortedRun {
-    /// The input of that number.
     pub(crate) fn of_input(number: usize, size: Size) -> SortedRun {
         let stretches = vec![Stretch::Input(number, size)];
         SortedRun {
@@ -60,7 +59,6 @@ impl SortedRun {
         }
     }
 
-    /// The number of the input that it is.
     pub(crate) fn input(&self) -> Option<usize> {
         match self.stretches[..] {
             [Stretch::Input(number, _)] => Some(number),

@@ -213,7 +213,6 @@ impl PartitionBuffers {
     }
 }
 
-/// The chains of all partitions.
 struct Chains {
     each: Vec<Vec<Chunk>>,
     /// Chunks of each partition that went to disk.

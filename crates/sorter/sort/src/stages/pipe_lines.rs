@@ -55,7 +55,6 @@ impl Open {
         self.buffer.capacity() - self.end
     }
 
-    /// Position of the last line.
     fn line_position(&self) -> u64 {
         self.first + self.line as u64
     }

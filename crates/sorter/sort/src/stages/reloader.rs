@@ -55,7 +55,6 @@ pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), F
     Ok(())
 }
 
-/// A chunk to sample.
 #[derive(Clone, Copy)]
 struct Sampled {
     run: SpilledRun,

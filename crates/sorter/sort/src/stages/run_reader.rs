@@ -162,7 +162,6 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// The inputs, if the run is one.
     fn inputs_of(&mut self, run: usize) -> Option<&mut InputReads<'a>> {
         let is_input = self.runs[run].input().is_some();
         self.inputs.as_mut().filter(|_| is_input)

@@ -102,7 +102,6 @@ impl<'a> Chaining<'a> {
         }
     }
 
-    /// Adds a buffer with the records of `size`.
     pub(crate) async fn add(&mut self, mut buffer: Buffer, size: Size) -> Result<(), Failure> {
         buffer.set_len(size.bytes as usize);
         let mut chunk = Chunk {

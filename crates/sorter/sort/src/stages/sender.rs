@@ -118,7 +118,6 @@ impl Waiting {
         Ok(())
     }
 
-    /// Chunks that wait for a rank.
     pub(super) fn of(&self, rank: u32) -> usize {
         self.chunks.get(&rank).map_or(0, VecDeque::len)
     }

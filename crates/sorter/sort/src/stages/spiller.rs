@@ -15,7 +15,6 @@ use crate::runs::partition::Ledger;
 use crate::stages::Chain;
 use crate::stages::spill_write::SpillWrite;
 
-/// The spillers of one directory.
 #[derive(Clone)]
 pub(crate) struct Spiller {
     pub contents: Arc<dyn Contents>,

@@ -231,7 +231,6 @@ fn complete(block: &mut Block, read: std::ops::Range<usize>, delimiter: u8) -> u
 }
 
 impl Rest {
-    /// Position of the line.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }

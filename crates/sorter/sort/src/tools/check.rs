@@ -181,7 +181,6 @@ struct Checker {
     joined: Arc<Mutex<Joined>>,
 }
 
-/// The order of a block.
 #[derive(Default)]
 struct BlockOrder {
     bytes: u64,

@@ -53,7 +53,6 @@ impl Inputs {
         Some(&inputs.find(|input| input.is_sequential())?.source)
     }
 
-    /// An input that is compressed.
     pub(crate) fn compressed(&self) -> Option<PathBuf> {
         let input = self.files.iter().find(|input| input.is_compressed)?;
         Some(input.name().to_owned())

@@ -40,7 +40,6 @@ impl Files {
 const INPUT_BYTES: u64 = 1 << 10;
 
 impl Inputs {
-    /// Memory of the inputs and of their indexes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         let indexes = self.indexes().map(Index::memory_bytes);
         self.files.len() as u64 * INPUT_BYTES + indexes.sum::<u64>()

@@ -22,10 +22,8 @@ const FIRST_READ_BYTES: usize = 64 << 10;
 /// No header is longer.
 const LONGEST_HEADER_BYTES: usize = 16 << 20;
 
-/// Bytes of a byte order mark.
 const MARK_BYTES: u64 = 3;
 
-/// The front of an input.
 #[derive(Clone, Debug)]
 pub(crate) struct Front {
     /// The input, or a file of a set.

@@ -30,7 +30,6 @@ pub(crate) struct Index {
     first: u64,
     /// Where later ones begin, ascending.
     cuts: Vec<u64>,
-    /// The end of the file.
     end: u64,
     /// Lines with a quote that is never closed. Each is a unit of its own, and rows begin behind it.
     open: Vec<Range<u64>>,
@@ -67,7 +66,6 @@ impl Index {
         open.filter(|&begin| begin > from).fold(end, u64::min)
     }
 
-    /// Bytes of all records.
     pub(crate) fn bytes(&self) -> u64 {
         self.end - self.first
     }
@@ -80,7 +78,6 @@ impl Index {
         each.max().unwrap_or(0)
     }
 
-    /// Bytes of memory.
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.cuts.capacity() * size_of::<u64>()) as u64
     }

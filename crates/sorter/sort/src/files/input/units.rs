@@ -63,7 +63,6 @@ impl Inputs {
         }
     }
 
-    /// The number of the input that has a position.
     fn number_at(&self, position: u64) -> usize {
         self.files
             .partition_point(|input| input.first + input.bytes <= position)

@@ -53,7 +53,6 @@ impl Draft {
         }
     }
 
-    /// A file that becomes `target`.
     pub(super) fn of(file: File, target: PathBuf, access: Option<Access>) -> Draft {
         Draft {
             shown: target.clone(),

@@ -12,7 +12,6 @@ use crate::files::output::draft::draft_mode;
 use crate::files::text_file::{OTHERS_WRITE, PRIVATE};
 use crate::report::Warning;
 
-/// The access of a set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SetAccess {
     pub manifest: Option<Access>,

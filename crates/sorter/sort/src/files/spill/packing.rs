@@ -199,7 +199,6 @@ fn unpack(packer: &mut Packer, bytes: &mut [u8], place: Stamp) -> Option<()> {
     Some(())
 }
 
-/// A number of the header.
 fn field(bytes: &[u8], number: usize) -> u32 {
     let at = 4 * number;
     u32::from_le_bytes(*bytes[at..].first_chunk().expect("a header"))

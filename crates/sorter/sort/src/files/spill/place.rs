@@ -8,7 +8,6 @@ pub(crate) const BLOCK_BITS: u32 = 34;
 /// A file is full at 64 TiB.
 pub(crate) const MOST_FILE_BYTES: u64 = BLOCK_BYTES << BLOCK_BITS;
 
-/// Bits of the number of a file.
 pub(crate) const FILE_BITS: u32 = 11;
 
 /// The length of a packed chunk is counted in units, of which it has at most this many.
