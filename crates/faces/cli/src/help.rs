@@ -72,69 +72,87 @@ pub(crate) fn short(command: Command) -> Command {
     shortened(command, false)
 }
 
-/// The command with its short help. Of a simulation that has one heading.
-fn shortened(command: Command, simulates: bool) -> Command {
-    let name = command.get_name().to_owned();
-    let shown = SHOWN.iter().find(|(command, _)| *command == name);
-    // The options of a program are before those of all.
-    let first = command.get_arguments().take(MOST_OF_PROGRAM);
-    let first: Vec<Id> = first.map(|arg| arg.get_id().clone()).collect();
-    let searches = command.get_arguments().any(|arg| arg.get_id() == "dials");
-    let is_rare = |arg: &Arg| {
+/// The options that a short help shows.
+enum Shown {
+    All,
+    These(&'static [&'static str]),
+    /// The first of the program, and those of every simulation.
+    Simulation {
+        first: Vec<Id>,
+        has_reading: bool,
+    },
+}
+
+impl Shown {
+    fn of(command: &Command, simulates: bool) -> Shown {
+        if simulates {
+            // The options of a program are before those of all.
+            let first = command.get_arguments().take(MOST_OF_PROGRAM);
+            let mut ids = command.get_arguments().map(Arg::get_id);
+            return Shown::Simulation {
+                first: first.map(|arg| arg.get_id().clone()).collect(),
+                has_reading: ids.all(|id| id != "dials"),
+            };
+        }
+        let listed = SHOWN.iter().find(|(name, _)| *name == command.get_name());
+        listed.map_or(Shown::All, |(_, options)| Shown::These(options))
+    }
+
+    fn has(&self, arg: &Arg) -> bool {
         let id = arg.get_id().as_str();
-        !match shown {
-            _ if simulates => {
-                let is_reading = id == READING && !searches;
+        match self {
+            Shown::All => true,
+            Shown::These(options) => arg.is_positional() || options.contains(&id),
+            Shown::Simulation { first, has_reading } => {
+                let is_reading = id == READING && *has_reading;
                 first.contains(arg.get_id()) || OF_SIM.contains(&id) || is_reading
             }
-            Some((_, all)) => arg.is_positional() || all.contains(&id),
-            None => true,
         }
-    };
+    }
+}
+
+/// The command with its short help. Of a simulation that has one heading.
+fn shortened(command: Command, simulates: bool) -> Command {
+    let shown = Shown::of(&command, simulates);
     let mut place = 0;
-    let mut command = command.mut_args(|arg| match arg.get_id() == HELP {
-        true => arg.action(ArgAction::HelpShort),
-        false if is_rare(&arg) => arg.hide(true),
-        false if simulates => {
+    let mut command = command.mut_args(|arg| {
+        if arg.get_id() == HELP {
+            arg.action(ArgAction::HelpShort)
+        } else if !shown.has(&arg) {
+            arg.hide(true)
+        } else if simulates {
             // Their help names the values.
             let is_named = ["machine", READING].contains(&arg.get_id().as_str());
             place += 1;
-            arg.help_heading(None)
-                .display_order(place)
-                .hide_possible_values(is_named)
+            let arg = arg.help_heading(None).display_order(place);
+            arg.hide_possible_values(is_named)
+        } else {
+            arg
         }
-        false => arg,
     });
     if let Some(examples) = command.get_before_long_help().map(ToString::to_string) {
         let first: Vec<&str> = examples.lines().take(MOST_EXAMPLES + 1).collect();
         command = command.before_help(first.join("\n"));
     }
     if command.get_arguments().all(|arg| arg.get_id() != HELP) {
-        let help = Arg::new(HELP)
-            .short('h')
-            .long("help")
-            .help("Print help")
-            .help_heading(None);
-        command = command
-            .disable_help_flag(true)
-            .arg(help.action(ArgAction::HelpShort));
+        let help = Arg::new(HELP).short('h').long("help").help("Print help");
+        let help = help.help_heading(None).action(ArgAction::HelpShort);
+        command = command.disable_help_flag(true).arg(help);
     }
-    let has_others = command.get_subcommands().next().is_some();
-    let more = if has_others {
-        "`--help` behind a command shows its options."
-    } else {
+    let is_sim = command.get_name() == "sim";
+    let names = command.get_subcommands().map(Command::get_name);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let more = if names.is_empty() {
         "`--help=all` shows all options, and more about each."
+    } else {
+        "`--help` behind a command shows its options."
     };
-    let names: Vec<String> = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
-    let command = if name == "sim" && !simulates {
+    let command = if is_sim && !simulates {
         command.after_help(format!("{}\n\n{more}", verdict()))
     } else {
         command.after_help(more)
     };
-    let below = |sub| shortened(sub, simulates || name == "sim");
+    let below = |sub| shortened(sub, simulates || is_sim);
     names
         .into_iter()
         .fold(command, |command, name| command.mut_subcommand(name, below))

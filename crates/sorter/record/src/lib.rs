@@ -56,7 +56,7 @@ pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
 pub use line_order::{LineKeys, LineOrder};
 pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
-pub use spec::{Given, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError};
+pub use spec::{FormatKind, FormatOption, Given, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError};
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
 pub use validate::Validator;
 pub use value::KeyValue;

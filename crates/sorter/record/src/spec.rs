@@ -12,10 +12,10 @@
 //! ```
 //!
 //! Command and libraries turn the words of their users into an order here alone, so that one format, key or
-//! option means the same in all of them. The command refuses options that do not go together before, by their
-//! names on the command line; the refusals here are those of the libraries.
+//! option means the same in all of them. [`FormatKind::has`] is the rule of which format has which option. The
+//! command asks it before, to refuse options by their names; the refusals here are those of the libraries.
 
-use std::str::FromStr;
+mod kind;
 
 use thiserror::Error;
 
@@ -26,6 +26,7 @@ use crate::framing::Framing;
 use crate::line_order::LineOrder;
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, Header, RowKey, RowKeyError, RowOrder, RowOrderError};
+pub use crate::spec::kind::{FormatKind, FormatOption};
 use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
 
 /// The mark of a key in the old form among keys of the new one.
@@ -179,7 +180,7 @@ impl RecordSpec {
         if let Some(dialect) = given.dialect() {
             return RecordSpec::of_rows(given, dialect);
         }
-        let order = if given.format == "lines" {
+        let order = if FormatKind::of(&given.format) == FormatKind::Lines {
             Comparison::Lines(lines(given)?)
         } else if let Some(fields) = FieldOrder::parse(&given.format, &given.keys, ties) {
             Comparison::Lines(LineOrder::fields(fields?))
@@ -195,10 +196,11 @@ impl RecordSpec {
 
     fn of_rows(given: &Given, dialect: Dialect) -> Result<RecordSpec, SpecError> {
         dialect.check().map_err(RowOrderError::from)?;
+        let keys = given.keys.iter().map(|key| key.parse());
         let rows = RowSpec {
             dialect,
             has_header: dialect.has_columns() && !given.has_no_header,
-            keys: parsed(&given.keys)?,
+            keys: keys.collect::<Result<_, _>>()?,
             keep: given.keep,
             locale: given.locale,
         };
@@ -250,43 +252,37 @@ impl Given {
     /// How rows divide into values; `None` of other records.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
-        Some(match self.format.as_str() {
-            "csv" => Dialect::Csv {
+        Some(match FormatKind::of(&self.format) {
+            FormatKind::Csv => Dialect::Csv {
                 separator: self.separator.unwrap_or(b','),
                 quote: self.quote.unwrap_or(b'"'),
             },
-            "tsv" => Dialect::Tsv,
-            "jsonl" => Dialect::JsonLines,
-            _ => return None,
+            FormatKind::Tsv => Dialect::Tsv,
+            FormatKind::JsonLines => Dialect::JsonLines,
+            FormatKind::Lines | FormatKind::Binary => return None,
         })
     }
 }
 
 /// Refuses options that the format does not have.
 fn check(given: &Given) -> Result<(), SpecError> {
-    let (is_lines, dialect) = (given.format == "lines", given.dialect());
-    let is_csv = matches!(dialect, Some(Dialect::Csv { .. }));
-    let is_text = is_lines || dialect.is_some();
-    let has_header = dialect.is_some_and(Dialect::has_columns);
-    let what = if given.separator.is_some() && !is_lines && !is_csv {
-        "has no separator to choose; leave it out"
-    } else if given.delimiter.is_some() && !is_lines {
-        "has no delimiter to choose; leave it out"
-    } else if given.quote.is_some() && !is_csv {
-        "has no quote to choose; leave it out"
-    } else if given.has_no_header && !has_header {
-        "has no header; leave without_header out"
-    } else if given.locale.is_some() && !is_text {
-        "has no text of a language; leave the locale out"
-    } else if given.options != KeyOptions::default() && !is_lines {
-        "has no options of all keys; give each key its own"
-    } else if given.keep == Keep::Counted && !is_lines {
-        "has no place for a number; leave the counts out"
-    } else {
-        return Ok(());
-    };
-    let format = given.format.clone();
-    Err(SpecError::Unfit { format, what })
+    let has_options = given.options != KeyOptions::default();
+    let options = [
+        (given.separator.is_some(), FormatOption::Separator),
+        (given.delimiter.is_some(), FormatOption::Delimiter),
+        (given.quote.is_some(), FormatOption::Quote),
+        (given.has_no_header, FormatOption::Header),
+        (given.locale.is_some(), FormatOption::Locale),
+        (has_options, FormatOption::KeyOptions),
+        (given.keep == Keep::Counted, FormatOption::Counts),
+    ];
+    for (is_given, option) in options {
+        if is_given && !FormatKind::of(&given.format).has(option) {
+            let (format, what) = (given.format.clone(), option.rule().1);
+            return Err(SpecError::Unfit { format, what });
+        }
+    }
+    Ok(())
 }
 
 fn lines(given: &Given) -> Result<LineOrder, SpecError> {
@@ -308,10 +304,6 @@ fn text_key(key: &str) -> Result<TextKey, TextKeyError> {
         None => TextKey::obsolete(old, None),
         Some((plus, minus)) => TextKey::obsolete(plus, Some(minus)),
     }
-}
-
-fn parsed<T: FromStr>(keys: &[String]) -> Result<Vec<T>, T::Err> {
-    keys.iter().map(|key| key.parse()).collect()
 }
 
 #[cfg(test)]

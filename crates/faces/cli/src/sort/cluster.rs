@@ -1,7 +1,7 @@
 //! A sort by the ranks of a job: the part of each rank, and one report of all.
 
 use ::sort::protocol::{BEGIN, END};
-use node::Rank;
+use node::{Node, Rank};
 use pipeline::{Control, Failure};
 
 use super::options::Arguments;
@@ -23,21 +23,10 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
     let ended = machine::run_in(job, &control, arguments.progress, move |node| {
         let (given, control) = (given.clone(), watched.clone());
         async move {
-            // If one rank refuses, it tells the others first, so that all refuse. Ranks watch each
-            // other meanwhile: one that stops while it looks at its files is missed.
-            let mut prepared = None;
-            let refused = async {
-                let found = Request::of_rank(&given, node.rank(), node.nodes(), &control);
-                let said = found.as_ref().err().map(|failure| failure.message.clone());
-                prepared = Some(found);
-                said
+            let request = match prepare(&node, &given, &control).await? {
+                Ok(request) => request,
+                Err(refused) => return Ok(Err(refused)),
             };
-            let called = ::sort::roll_call(&node, &control, BEGIN, refused).await;
-            let work = match prepared {
-                Some(Err(refused)) => return Ok(Err(refused)),
-                found => found.and_then(Result::ok),
-            };
-            called?;
             let is_first = node.rank() == Rank::ROOT;
             let launch = is_first.then(Launch::until_now).flatten();
             let Request {
@@ -47,7 +36,7 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
                 verifies,
                 telling,
                 ..
-            } = work.ok_or(Failure::Closed)?;
+            } = request;
             let (report, together) = ::sort::run_and(&node, &job, async |report| {
                 let verified = if verifies {
                     check_output(&node, &job, spec.order().clone(), &report).await
@@ -73,6 +62,28 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
     }
     signals::come_too_late();
     Ok(Exit::Done)
+}
+
+/// Reads the command line on each rank. If one rank refuses, it tells the others first, so that all
+/// refuse. Ranks watch each other meanwhile: one that stops while it looks at its files is missed.
+async fn prepare(
+    node: &Node,
+    given: &Arguments,
+    control: &Control,
+) -> Result<Result<Request, CliFailure>, Failure> {
+    let mut prepared = None;
+    let refused = async {
+        let found = Request::of_rank(given, node.rank(), node.nodes(), control);
+        let said = found.as_ref().err().map(|failure| failure.message.clone());
+        prepared = Some(found);
+        said
+    };
+    let called = ::sort::roll_call(node, control, BEGIN, refused).await;
+    match prepared {
+        Some(Err(refused)) => Ok(Err(refused)),
+        Some(Ok(request)) => called.map(|_| Ok(request)),
+        None => called.and(Err(Failure::Closed)),
+    }
 }
 
 /// Parses the parts of all ranks; the part of another build counts as empty.

@@ -31,7 +31,7 @@ use ::sort::{
 use host::glance::{BLOCKED, Glance};
 use node::{Compression, Decompress, Rank};
 use pipeline::Control;
-use record::{Framing, RecordSpec};
+use record::{FormatKind, Framing, RecordSpec};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 use terminal::files::STANDARD_INPUT;
@@ -184,7 +184,7 @@ pub(super) fn spec_of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
 
 /// Warns of records that are not those of the file: they cut the lines of a text, or are blocks.
 fn warn_of_other_records(arguments: &Arguments, spec: &RecordSpec) {
-    if arguments.order.is_of_text() || arguments.quiet {
+    if arguments.order.kind().is_text() || arguments.quiet {
         return;
     }
     let input = first_input(arguments);
@@ -235,11 +235,11 @@ fn compression_of(arguments: &Arguments, target: &Target) -> Option<Compression>
 
 /// The resources that the options leave to the run.
 fn resources(arguments: &Arguments) -> Result<Resources, CliFailure> {
+    let is_of_lines = arguments.order.kind() == FormatKind::Lines;
+    let cores = arguments.parallel.map(usize::from);
     Ok(Resources {
-        cores: arguments
-            .parallel
-            .map_or_else(terminal::launcher::cores, usize::from),
-        memory_bytes: memory::limit(&arguments.memory, arguments.order.is_of_lines())?,
+        cores: cores.unwrap_or_else(terminal::launcher::cores),
+        memory_bytes: memory::limit(&arguments.memory, is_of_lines)?,
         io: arguments.io,
     })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use record::FormatKind;
 use units::positive;
 
 #[derive(Args, Clone, Debug)]
@@ -132,30 +133,19 @@ fn letter(word: &str) -> Result<char, String> {
 }
 
 impl Order {
-    /// Whether records are lines.
-    pub fn is_of_lines(&self) -> bool {
-        self.format == "lines"
-    }
-
-    /// Whether records are rows of values.
-    pub fn is_of_rows(&self) -> bool {
-        matches!(self.format.as_str(), "csv" | "tsv" | "jsonl")
-    }
-
-    /// Whether people can read the records.
-    pub fn is_of_text(&self) -> bool {
-        self.is_of_lines() || self.is_of_rows()
+    pub fn kind(&self) -> FormatKind {
+        FormatKind::of(&self.format)
     }
 
     /// The noun for that number of records.
     pub fn noun(&self, number: u64) -> &'static str {
-        match (self.is_of_lines(), self.is_of_rows(), number) {
-            (true, _, 1) => "line",
-            (true, ..) => "lines",
-            (_, true, 1) => "row",
-            (_, true, _) => "rows",
-            (.., 1) => "record",
-            _ => "records",
+        match (self.kind(), number) {
+            (FormatKind::Lines, 1) => "line",
+            (FormatKind::Lines, _) => "lines",
+            (FormatKind::Binary, 1) => "record",
+            (FormatKind::Binary, _) => "records",
+            (_, 1) => "row",
+            _ => "rows",
         }
     }
 
@@ -163,7 +153,7 @@ impl Order {
     pub fn draws_salt(&self) -> bool {
         let is_random = |key: &String| key.contains('R');
         let shuffles = self.letters().contains('R') || self.keys.iter().any(is_random);
-        self.is_of_lines() && shuffles && self.random_source.is_empty()
+        self.kind() == FormatKind::Lines && shuffles && self.random_source.is_empty()
     }
 
     /// The letters of the options that keys without options have.

@@ -55,24 +55,40 @@ fn keep_others(arguments: &Arguments) -> Result<(), CliFailure> {
 /// Checks the files of these command lines together: of one process, or of all ranks. `list` is the
 /// list of the outputs of all ranks.
 pub(super) fn check(all: &[Arguments], list: Option<&Path>) -> Result<(), CliFailure> {
+    let named = named_files(all, list);
     let homes = all.iter().filter_map(|arguments| arguments.outputs.first());
     let homes = homes.filter(|home| is_directory(home));
     let manifests: Vec<PathBuf> = homes.map(|home| home.join(Manifest::NAME)).collect();
     let manifests = manifests.iter().map(PathBuf::as_path);
-    let mut written: Vec<(&str, &Path)> = manifests
-        .map(|path| ("the manifest of the output", path))
-        .collect();
-    let first = written.len();
-    written.extend(list.map(|path| ("the list of all outputs", path)));
+    let written = manifests.map(|path| ("the manifest of the output", path));
+    let written: Vec<(&str, &Path)> = written.chain(named.iter().copied()).collect();
+    keep_apart(&written, &others(all))?;
+    // A set may be sorted in place: then its manifest is replaced, as all its files are.
+    let inputs = all.iter().flat_map(|arguments| &arguments.inputs);
+    let sets = inputs.filter(|_| !named.is_empty());
+    let sets = sets.flat_map(|path| files_listed(&path.join(Manifest::NAME)));
+    keep_apart(&named, &sets.collect::<Vec<PathBuf>>())?;
+    all.iter().try_for_each(keep_others)
+}
+
+/// The files beside the output that these command lines name.
+fn named_files<'a>(all: &'a [Arguments], list: Option<&'a Path>) -> Vec<(&'static str, &'a Path)> {
+    let list = list.map(|path| ("the list of all outputs", path));
+    let mut named = Vec::from_iter(list);
     for arguments in all {
         let bad_rows = arguments.bad_records.as_deref();
-        written.extend(bad_rows.map(|path| ("--bad-records", path)));
+        named.extend(bad_rows.map(|path| ("--bad-records", path)));
         // Ranks that name one report do not write it each.
         let report = arguments.report_file().map(|path| ("--report", path));
-        written.extend(report.filter(|report| !written.contains(report)));
+        named.extend(report.filter(|report| !named.contains(report)));
     }
-    let inputs = || all.iter().flat_map(|arguments| &arguments.inputs);
-    let mut others: Vec<&Path> = inputs().map(PathBuf::as_path).collect();
+    named
+}
+
+/// All other files that these command lines read or write.
+fn others(all: &[Arguments]) -> Vec<&Path> {
+    let inputs = all.iter().flat_map(|arguments| &arguments.inputs);
+    let mut others: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     for arguments in all {
         others.extend(arguments.order.random_source.iter().map(PathBuf::as_path));
         others.extend(arguments.files0_from.as_deref());
@@ -88,11 +104,5 @@ pub(super) fn check(all: &[Arguments], list: Option<&Path>) -> Result<(), CliFai
         let used = streams.iter().filter(|(is_used, _)| *is_used);
         others.extend(used.map(|(_, name)| Path::new(*name)));
     }
-    keep_apart(&written, &others)?;
-    // A set may be sorted in place: then its manifest is replaced, as all its files are.
-    let named = &written[first..];
-    let sets = inputs().filter(|_| !named.is_empty());
-    let sets = sets.flat_map(|path| files_listed(&path.join(Manifest::NAME)));
-    keep_apart(named, &sets.collect::<Vec<PathBuf>>())?;
-    all.iter().try_for_each(keep_others)
+    others
 }

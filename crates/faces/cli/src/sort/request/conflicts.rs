@@ -1,6 +1,8 @@
 //! Options that do not go together, and options of lines with other records.
 
 use ::sort::{Choice, names_rank};
+use record::FormatKind;
+use record::FormatOption::{Counts, Delimiter, Header, KeyOptions, Locale, Quote, Separator};
 
 use super::advice::{for_records, for_rows};
 use super::target::is_directory;
@@ -10,11 +12,7 @@ use terminal::ending::failure::CliFailure;
 use terminal::progress::Mode;
 
 /// Formats of text, as people may call them.
-const TEXT: [(&str, &str); 9] = [
-    ("csv", "csv"),
-    ("tsv", "tsv"),
-    ("jsonl", "jsonl"),
-    ("lines", "lines"),
+const ALIASES: [(&str, &str); 5] = [
     ("json", "jsonl"),
     ("ndjson", "jsonl"),
     ("text", "lines"),
@@ -22,31 +20,44 @@ const TEXT: [(&str, &str); 9] = [
     ("string", "lines"),
 ];
 
+fn refuse(is_refused: bool, why: &str) -> Result<(), CliFailure> {
+    if is_refused {
+        Err(CliFailure::usage(why))
+    } else {
+        Ok(())
+    }
+}
+
 /// Refuses options that do not go together.
 pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     check_format(arguments)?;
     check_check(arguments)?;
-    check_debug(arguments)?;
-    check_compression(arguments)?;
+    refuse(
+        arguments.debug && !arguments.outputs.is_empty(),
+        "--debug shows the lines with their keys on standard output; leave -o or --debug out",
+    )?;
+    refuse(
+        arguments.compress.is_some() && arguments.compress_program.is_some(),
+        "--compress and --compress-program both say how temporary data is compressed; give only one",
+    )?;
     check_top(arguments)?;
-    if arguments.quiet && arguments.progress == Mode::Json {
-        return Err(CliFailure::usage(
-            "-q shows no progress; leave -q or --progress json out",
-        ));
-    }
+    refuse(
+        arguments.quiet && arguments.progress == Mode::Json,
+        "-q shows no progress; leave -q or --progress json out",
+    )?;
     check_count(arguments)?;
-    check_merge(arguments)?;
-    if arguments.resume && arguments.max_line.is_some() {
-        return Err(CliFailure::usage(
-            "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
-        ));
-    }
-    if arguments.resume && arguments.order.draws_salt() {
-        return Err(CliFailure::usage(
-            "--resume with -R needs --random-source, so that the sort continues in the same order",
-        ));
-    }
-    Ok(())
+    refuse(
+        arguments.merge && matches!(arguments.plan, Choice::OnePass | Choice::TwoPass),
+        "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",
+    )?;
+    refuse(
+        arguments.resume && arguments.max_line.is_some(),
+        "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
+    )?;
+    refuse(
+        arguments.resume && arguments.order.draws_salt(),
+        "--resume with -R needs --random-source, so that the sort continues in the same order",
+    )
 }
 
 impl Arguments {
@@ -57,13 +68,13 @@ impl Arguments {
     }
 }
 
-/// Refuses formats that are not supported, and options of lines with other formats.
-fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
-    let order = &arguments.order;
-    let format = order.format.as_str();
-    let is_meant =
-        |(name, instead): &&(&str, &str)| name.eq_ignore_ascii_case(format) && format != *instead;
-    if let Some((_, instead)) = TEXT.iter().find(is_meant) {
+/// Refuses names of formats that have another one.
+fn check_name(format: &str) -> Result<(), CliFailure> {
+    let names = FormatKind::TEXT.map(|(name, _)| (name, name));
+    let mut names = names.into_iter().chain(ALIASES);
+    let meant =
+        names.find(|(name, instead)| name.eq_ignore_ascii_case(format) && format != *instead);
+    if let Some((_, instead)) = meant {
         return Err(CliFailure::usage(format!(
             "--format {format}: use --format {instead}"
         )));
@@ -73,77 +84,73 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
             "--format {format}: use --format csv, and -t for the byte between fields, as in -t ';'"
         )));
     }
+    Ok(())
+}
+
+/// Refuses options that the format does not have.
+fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
+    let order = &arguments.order;
+    let (format, kind) = (order.format.as_str(), order.kind());
+    check_name(format)?;
     check_rows(arguments)?;
-    if order.is_of_lines() {
-        return Ok(());
-    }
-    let others = [
-        (
-            !order.separators.is_empty() && format != "csv",
-            "-t".to_owned(),
-        ),
-        (
-            !order.random_source.is_empty(),
-            "--random-source".to_owned(),
-        ),
-        (!order.sort.is_empty(), "--sort".to_owned()),
-        (arguments.zero_terminated, "-z".to_owned()),
-        (order.count, "--count".to_owned()),
-        (
-            order.locale.is_some() && !order.is_of_rows(),
-            "--locale".to_owned(),
-        ),
-    ];
     let letters = order.letters();
     // -rn is about the direction first: a type is of little help with that.
     let letter = letters.chars().max_by_key(|&letter| letter == 'r');
     let letter = letter.filter(|_| order.sort.is_empty());
-    let letter = letter.map(|letter| (true, format!("-{letter}")));
-    let given = letter.into_iter().chain(others).find(|(given, _)| *given);
-    given.map_or(Ok(()), |(_, option)| {
-        let instead = if order.is_of_rows() {
-            for_rows(&option)
-        } else {
-            for_records(&option)
-        };
-        let others = if option == "--locale" {
-            " and rows"
-        } else {
-            ""
-        };
-        Err(CliFailure::usage(format!(
-            "{option} is for lines{others}, not for --format {format}; {instead}"
-        )))
-    })
+    let letter = letter.map(|letter| format!("-{letter}"));
+    let given = [
+        (
+            letter.is_some(),
+            KeyOptions,
+            letter.as_deref().unwrap_or_default(),
+        ),
+        (!order.separators.is_empty(), Separator, "-t"),
+        (
+            !order.random_source.is_empty(),
+            KeyOptions,
+            "--random-source",
+        ),
+        (!order.sort.is_empty(), KeyOptions, "--sort"),
+        (arguments.zero_terminated, Delimiter, "-z"),
+        (order.count, Counts, "--count"),
+        (order.locale.is_some(), Locale, "--locale"),
+    ];
+    let mut unfit = given
+        .into_iter()
+        .filter(|(_, option, _)| !kind.has(*option));
+    let Some((_, option, name)) = unfit.find(|(is_given, ..)| *is_given) else {
+        return Ok(());
+    };
+    let instead = if kind.is_rows() {
+        for_rows(name)
+    } else {
+        for_records(name)
+    };
+    let others = if option == Locale { " and rows" } else { "" };
+    Err(CliFailure::usage(format!(
+        "{name} is for lines{others}, not for --format {format}; {instead}"
+    )))
 }
 
 /// Refuses options of rows with other records, and files of bad rows that are not their own.
 fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
-    let (format, is_csv) = (&order.format, order.format == "csv");
+    let (format, kind) = (&order.format, order.kind());
+    let sets_aside = arguments.bad_records.is_some();
     let given = [
-        (order.no_header && !is_csv && format != "tsv", "--no-header"),
-        (order.quote.is_some() && !is_csv, "--quote"),
-        (
-            arguments.bad_records.is_some() && !order.is_of_rows(),
-            "--bad-records",
-        ),
+        (order.no_header && !kind.has(Header), "--no-header"),
+        (order.quote.is_some() && !kind.has(Quote), "--quote"),
+        (sets_aside && !kind.is_rows(), "--bad-records"),
     ];
     if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
         return Err(CliFailure::usage(format!(
             "{option} is for rows, not for --format {format}; use --format csv"
         )));
     }
-    if !order.is_of_rows() {
-        return Ok(());
-    }
-    if arguments.resume && arguments.bad_records.is_some() {
-        Err(CliFailure::usage(
-            "--resume stops at the first bad row, so it cannot be combined with --bad-records; leave one of them out",
-        ))
-    } else {
-        Ok(())
-    }
+    refuse(
+        arguments.resume && sets_aside,
+        "--resume stops at the first bad row, so it cannot be combined with --bad-records; leave one of them out",
+    )
 }
 
 /// Refuses what a check of one input cannot do.
@@ -186,18 +193,6 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
     Ok(())
 }
 
-/// Refuses two choices of one thing.
-fn check_compression(arguments: &Arguments) -> Result<(), CliFailure> {
-    if arguments.compress.is_some() && arguments.compress_program.is_some() {
-        Err(CliFailure::usage(
-            "--compress and --compress-program both say how temporary data is compressed; give only \
-         one",
-        ))
-    } else {
-        Ok(())
-    }
-}
-
 /// Refuses --top with plans that do not drop records early.
 fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
     let is_merge = matches!(arguments.plan, Choice::Auto | Choice::Merge);
@@ -235,27 +230,4 @@ fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
         () => return Ok(()),
     };
     Err(CliFailure::usage(refused))
-}
-
-/// Refuses plans that sort with `-m`.
-fn check_merge(arguments: &Arguments) -> Result<(), CliFailure> {
-    let sorts = matches!(arguments.plan, Choice::OnePass | Choice::TwoPass);
-    if arguments.merge && sorts {
-        Err(CliFailure::usage(
-            "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",
-        ))
-    } else {
-        Ok(())
-    }
-}
-
-/// Refuses `--debug` where the output is for programs.
-fn check_debug(arguments: &Arguments) -> Result<(), CliFailure> {
-    if arguments.debug && !arguments.outputs.is_empty() {
-        Err(CliFailure::usage(
-            "--debug shows the lines with their keys on standard output; leave -o or --debug out",
-        ))
-    } else {
-        Ok(())
-    }
 }

@@ -26,7 +26,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         return Ok(());
     }
     let order = &arguments.order;
-    let binary = match order.is_of_text() {
+    let binary = match order.kind().is_text() {
         _ if matches!(arguments.compress_output, Decompress::From(_)) => {
             Some("compressed data is binary".to_owned())
         }
