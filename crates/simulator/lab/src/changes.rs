@@ -111,7 +111,6 @@ impl Changes {
         Ok(true)
     }
 
-    /// Names of all changes.
     pub(crate) fn names() -> Vec<String> {
         Changes::default().all().keys().cloned().collect()
     }

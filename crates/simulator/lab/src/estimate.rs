@@ -39,7 +39,6 @@ const OF_A_MESSAGE: f64 = 1e-6;
 const OF_TWICE_THE_CORES: f64 = 0.12;
 const FEW_CORES: f64 = 256.0;
 
-/// Seconds of a step.
 const OF_A_STEP: f64 = 1e-9;
 
 /// Memory of the process without a run.
@@ -48,7 +47,6 @@ const OF_THE_PROCESS: u64 = 9 << 20;
 /// Runs that are shorter are not worth a trial of the same program.
 const WORTH_A_TRIAL: f64 = 2.0;
 
-/// The most cores of a trial.
 const CORES_OF_A_TRIAL: u64 = 64;
 
 /// The most messages of a trial.
@@ -185,7 +183,6 @@ fn at_once(rough: &[(&Job, Estimate)], workers: usize) -> u64 {
     OF_THE_PROCESS.saturating_add(held.min(memory::bytes().unwrap_or(u64::MAX)))
 }
 
-/// Seconds of a load on one thread.
 fn seconds(load: Load, cores: u32) -> f64 {
     let doublings = (f64::from(cores) / FEW_CORES).log2().max(0.0);
     let of_a_message = OF_A_MESSAGE * (1.0 + OF_TWICE_THE_CORES * doublings);

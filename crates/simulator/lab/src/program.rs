@@ -110,7 +110,6 @@ impl<P: Program + Described> Erased for OnCores<P> {
     }
 }
 
-/// The options of a program with their values.
 pub(crate) fn values(program: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(program) {
         Ok(Value::Object(values)) => values,
@@ -157,7 +156,6 @@ impl Listing {
         command.arg(keys)
     }
 
-    /// Names of the options.
     pub(crate) fn options(&self) -> Vec<String> {
         let command = self.command();
         let named = command.get_arguments().filter_map(Arg::get_long);

@@ -30,7 +30,6 @@ pub(crate) struct Ground<'a> {
     pub observer: &'a Observer,
 }
 
-/// Runs a program once.
 pub(crate) fn run<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport, LabError> {
     match ground.place {
         Place::Machine(profile, setting, _) => simulate(program, profile, setting, ground),

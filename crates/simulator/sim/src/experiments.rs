@@ -8,7 +8,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use lab::experiment::{Cost, Experiment};
+use lab::experiment::{Cost, Experiment, Results};
 use lab::{LabError, Observer, versioned};
 use output::OutputFile;
 use plot::{Figure, Size, page};
@@ -171,12 +171,7 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
     let observer = Observer::default();
     let caught = command::stop_on_signal(&observer, &experiment.place()?)?;
     // Opened before the run, so that a bad name fails early; a signal removes them from now on.
-    let open = |what, path: &Option<PathBuf>| {
-        let path = path.as_deref();
-        path.map(|path| OutputFile::open(what, path)).transpose()
-    };
-    let page_file = open("the page", &run.output)?;
-    let csv_file = open("the table", &run.csv)?;
+    let files = Files::open(run)?;
     if run.full && !experiment.is_built_in() && experiment.size(Size::Smoke) == Size::Full {
         say::err("gristmill: --full changes nothing: the file has one size");
     }
@@ -191,36 +186,55 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
     } else if !run.fills_standard_output() {
         show::figure(figure)?;
     }
-    if let Some(file) = page_file {
-        let about = report::about(figure.command.clone(), std::slice::from_ref(figure), true)?;
-        file.write(&page(std::slice::from_ref(figure), &about))?;
+    files.write(&results)?;
+    Ok(checked(std::slice::from_ref(figure)))
+}
+
+struct Files {
+    page: Option<OutputFile>,
+    table: Option<OutputFile>,
+}
+
+impl Files {
+    fn open(run: &Run) -> Result<Files, CliFailure> {
+        let open =
+            |what, path: Option<&Path>| path.map(|path| OutputFile::open(what, path)).transpose();
+        Ok(Files {
+            page: open("the page", run.output.as_deref())?,
+            table: open("the table", run.csv.as_deref())?,
+        })
     }
-    if let Some(file) = csv_file {
-        let table = match &figure.grid {
+
+    fn write(self, results: &Results) -> Result<(), CliFailure> {
+        let figure = &results.figure;
+        if let Some(file) = self.page {
+            let figures = std::slice::from_ref(figure);
+            let about = report::about(figure.command.clone(), figures, true)?;
+            file.write(&page(figures, &about))?;
+        }
+        let table = || match &figure.grid {
             Some(grid) => table::readings(grid),
             None => table::csv(&results.samples),
         };
-        file.write(&table)?;
+        self.table.map_or(Ok(()), |file| file.write(&table()))
     }
-    Ok(if complain(figure) {
-        Exit::CheckFailed
-    } else {
-        Exit::Done
-    })
 }
 
-/// Reports failed checks; returns whether there was one.
-fn complain(figure: &Figure) -> bool {
-    let claims = figure.claims.iter();
-    let claims = claims.filter_map(|claim| Some((claim.id.as_str(), claim.fault()?)));
-    let failed: Vec<_> = claims.collect();
-    for (id, fault) in &failed {
-        say::err(format!("gristmill: the check of '{id}' failed: {fault}"));
+/// Reports failed checks. The status tells whether there was one.
+fn checked(figures: &[Figure]) -> Exit {
+    let mut status = Exit::Done;
+    let mut complain = |fault: String| {
+        say::err(format!("gristmill: {fault}"));
+        status = Exit::CheckFailed;
+    };
+    for figure in figures {
+        for claim in &figure.claims {
+            if let Some(fault) = claim.fault() {
+                complain(format!("the check of '{}' failed: {fault}", claim.id));
+            }
+        }
+        let faults = figure.faults.iter();
+        faults.for_each(|fault| complain(format!("a program found its result wrong: {fault}")));
     }
-    for fault in &figure.faults {
-        say::err(format!(
-            "gristmill: a program found its result wrong: {fault}"
-        ));
-    }
-    !failed.is_empty() || !figure.faults.is_empty()
+    status
 }

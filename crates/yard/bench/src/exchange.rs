@@ -20,7 +20,7 @@ mod ranks;
 mod streams;
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use sort::ExchangeKind;
 
 use crate::Common;
@@ -189,11 +189,7 @@ fn load(arguments: &Arguments) -> Result<Load, CliFailure> {
 fn measured(arguments: &Arguments, job: &RankJob) -> Result<Report, CliFailure> {
     let mut ranks = Ranks::new(job);
     let load = ranks.agree(load(arguments))?;
-    let all = Contender::value_variants().iter().copied();
-    let asked = &arguments.contenders;
-    let takes_part =
-        |who: &Contender| *who == Contender::Alltoallv || asked.is_empty() || asked.contains(who);
-    let contenders: Vec<Contender> = all.filter(takes_part).collect();
+    let contenders = arguments.contenders();
     let sockets = if contenders.iter().any(|who| who.uses_sockets()) {
         Some(Sockets::open(&mut ranks, arguments.interface, load)?)
     } else {
@@ -216,36 +212,36 @@ fn measured(arguments: &Arguments, job: &RankJob) -> Result<Report, CliFailure> 
     }
     let runs = arguments.common.runs;
     let mut rows = race.run(runs, &mut field)?;
-    let resent = field.ranks.sum(field.resent)?;
-    let count = u64::from(field.ranks.count());
-    let bytes = (count - 1) * load.bytes() as u64;
+    let count = field.ranks.count();
+    let bytes = (u64::from(count) - 1) * load.bytes() as u64;
     for row in &mut rows {
         let per_rank = bytes as f64 / row.median() / 1e6;
         row.add(json!({
             "mb_per_s_per_rank": per_rank,
-            "mb_per_s": per_rank * count as f64,
+            "mb_per_s": per_rank * f64::from(count),
         }));
     }
     let title = format!(
         "from each of {count} ranks to each other one, {}",
         amount(load.bytes() as u64)
     );
-    let mut facts = json!({
-        "ranks": count,
-        "bytes_per_pair": load.bytes(),
-        "chunk_bytes": load.chunk_bytes,
-        "window_bytes": load.window_bytes,
-        "library": job.library().split(',').next().unwrap_or_default(),
-    });
-    if let Some(sockets) = field.sockets {
-        facts["addresses"] = sockets.addresses().join(" ").into();
-        facts["datagrams_sent_again_a_run"] = (resent / u64::from(runs)).into();
-    }
     Ok(Report {
         bench: "exchange",
-        facts,
+        facts: field.facts(job, runs)?,
         sections: vec![Section::new(title, (bytes, "byte"), rows).with_columns(&COLUMNS)],
     })
+}
+
+impl Arguments {
+    /// The floor, and the contenders that are asked for.
+    fn contenders(&self) -> Vec<Contender> {
+        let asked = &self.contenders;
+        let takes_part = |who: &Contender| {
+            *who == Contender::Alltoallv || asked.is_empty() || asked.contains(who)
+        };
+        let all = Contender::value_variants().iter().copied();
+        all.filter(takes_part).collect()
+    }
 }
 
 /// All ways to exchange, ready on this rank.
@@ -261,6 +257,23 @@ struct Field {
 }
 
 impl Field {
+    /// The facts of all rows, after that many runs on all ranks.
+    fn facts(&mut self, job: &RankJob, runs: u16) -> Result<Value, CliFailure> {
+        let resent = self.ranks.sum(self.resent)?;
+        let mut facts = json!({
+            "ranks": self.ranks.count(),
+            "bytes_per_pair": self.load.bytes(),
+            "chunk_bytes": self.load.chunk_bytes,
+            "window_bytes": self.load.window_bytes,
+            "library": job.library().split(',').next().unwrap_or_default(),
+        });
+        if let Some(sockets) = &self.sockets {
+            facts["addresses"] = sockets.addresses().join(" ").into();
+            facts["datagrams_sent_again_a_run"] = (resent / u64::from(runs)).into();
+        }
+        Ok(facts)
+    }
+
     /// The seconds of an exchange on this rank.
     fn time(&mut self, who: Contender) -> Result<f64, CliFailure> {
         let (load, ranks) = (self.load, &mut self.ranks);

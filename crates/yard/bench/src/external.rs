@@ -85,13 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let records = records(common.size(arguments.size, SIZE, SMOKE_SIZE))?;
     let groups = groups(arguments.cgroup_limit);
-    let limit = match (&groups, arguments.cgroup_limit) {
-        (Some(Ok(_)), Some(limit)) => limit.saturating_sub(CGROUP_RESERVE_BYTES),
-        _ => u64::MAX,
-    };
-    let memory_bytes = common
-        .size(arguments.memory, MEMORY, SMOKE_MEMORY)
-        .min(limit);
+    let memory_bytes = arguments.memory_bytes(groups.as_ref());
     let peers = peers(arguments.peers.as_deref())?;
     let why = groups.as_ref().and_then(|found| found.as_ref().err());
     let why = why.cloned();
@@ -104,9 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         memory_bytes,
         temporary: &place.temporary,
     };
-    let mut programs = vec![Program::ours_told(gristmill()?, &told)];
-    programs.extend(Program::peers(&told));
-    programs.extend(peers.iter().flat_map(|peers| Program::built(peers, &told)));
+    let programs = programs(&told, peers.as_deref())?;
     check_disks(&place, records * RECORD_BYTES as u64, &programs)?;
     check_plan(records, &told)?;
     let inputs = Inputs::new(records, &programs, |input| {
@@ -133,6 +125,30 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         facts,
         sections: vec![Section::new(title, (records, "record"), rows).with_columns(&COLUMNS)],
     })
+}
+
+impl Arguments {
+    /// The memory for each sort, within its control group.
+    fn memory_bytes(&self, groups: Option<&Result<Groups, String>>) -> u64 {
+        let limit = match (groups, self.cgroup_limit) {
+            (Some(Ok(_)), Some(limit)) => limit.saturating_sub(CGROUP_RESERVE_BYTES),
+            _ => u64::MAX,
+        };
+        let asked = self.common.size(self.memory, MEMORY, SMOKE_MEMORY);
+        asked.min(limit)
+    }
+}
+
+/// Ours, the peers on PATH, and those that were built in a directory.
+fn programs(told: &Told<'_>, built: Option<&Path>) -> Result<Vec<Program>, CliFailure> {
+    let mut programs = vec![Program::ours_told(gristmill()?, told)];
+    programs.extend(Program::peers(told));
+    programs.extend(
+        built
+            .into_iter()
+            .flat_map(|peers| Program::built(peers, told)),
+    );
+    Ok(programs)
 }
 
 /// The facts that hold for all rows.

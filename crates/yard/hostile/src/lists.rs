@@ -95,48 +95,31 @@ fn end_of_string(json: &[u8], begin: usize) -> usize {
 
 /// The text with one of its lists altered, if it has any, and the kind of alteration.
 pub(crate) fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
-    let all = lists(json);
-    // Most lists of some texts are lists in lists.
-    let outer: Vec<&List> = all.iter().filter(|list| list.depth == 0).collect();
-    // In the first entry these divide the keys; its reader must check them.
-    let is_numbers = |list: &&&List| {
-        list.elements
-            .iter()
-            .all(|at| json[at.start].is_ascii_digit())
-    };
-    let plain: Vec<&List> = outer.iter().filter(is_numbers).copied().collect();
-    let pick = |draw: &mut Rng| match draw.u32(0..5) {
-        0 => all.get(draw.usize(0..all.len().max(1))),
-        1..=3 if !plain.is_empty() => Some(plain[draw.usize(0..plain.len())]),
-        _ => outer.get(draw.usize(0..outer.len().max(1))).copied(),
-    };
-    let (list, other) = (pick(draw)?, pick(draw)?);
-    let told = |how: &str| format!("{}: {how}", name_of(json, list));
-    let piece = piece(list, draw);
+    let (list, other) = pair(json, draw)?;
+    let told = |how: &str| format!("{}: {how}", name_of(json, &list));
+    let piece = piece(&list, draw);
     Some(match draw.u32(0..10) {
         0 => (with(json, list.at.clone(), b"[]"), told("emptied")),
-        1 => (
-            dropped(json, list, piece.clone()),
-            told(&format!("{piece:?} dropped")),
-        ),
-        2 => (
-            repeated(json, list, piece.clone()),
-            told(&format!("{piece:?} repeated")),
-        ),
+        1 => {
+            let how = format!("{piece:?} dropped");
+            (dropped(json, &list, piece), told(&how))
+        }
+        2 => {
+            let how = format!("{piece:?} repeated");
+            (repeated(json, &list, piece), told(&how))
+        }
         3 => {
-            let (a, b) = (element(list, draw), element(list, draw));
+            let (a, b) = (element(&list, draw), element(&list, draw));
             (exchanged(json, a, b), told("two elements exchanged"))
         }
         4 => {
-            let how = format!("exchanged with {}", name_of(json, other));
-            (
-                exchanged(json, list.at.clone(), other.at.clone()),
-                told(&how),
-            )
+            let how = format!("exchanged with {}", name_of(json, &other));
+            let (a, b) = (list.at.clone(), other.at.clone());
+            (exchanged(json, a, b), told(&how))
         }
         5 => {
+            let how = format!("as {}", name_of(json, &other));
             let copy = json[other.at.clone()].to_vec();
-            let how = format!("as {}", name_of(json, other));
             (with(json, list.at.clone(), &copy), told(&how))
         }
         // Only the begin: a list of splitters becomes its first splitter.
@@ -146,11 +129,30 @@ pub(crate) fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> 
                 1 => PIECES[draw.usize(0..PIECES.len())],
                 _ => SPLITTER,
             };
-            let copy = beginning(json, other, count);
-            let how = format!("as the first {count} of {}", name_of(json, other));
+            let copy = beginning(json, &other, count);
+            let how = format!("as the first {count} of {}", name_of(json, &other));
             (with(json, list.at.clone(), &copy), told(&how))
         }
     })
+}
+
+/// Draws a list to alter, and one that it may become.
+fn pair(json: &[u8], draw: &mut Rng) -> Option<(List, List)> {
+    let all = lists(json);
+    // Most lists of some texts are lists in lists.
+    let outer: Vec<&List> = all.iter().filter(|list| list.depth == 0).collect();
+    // In the first entry these divide the keys; its reader must check them.
+    let is_numbers = |list: &&&List| {
+        let mut elements = list.elements.iter();
+        elements.all(|at| json[at.start].is_ascii_digit())
+    };
+    let plain: Vec<&List> = outer.iter().filter(is_numbers).copied().collect();
+    let mut pick = || match draw.u32(0..5) {
+        0 => all.get(draw.usize(0..all.len().max(1))),
+        1..=3 if !plain.is_empty() => Some(plain[draw.usize(0..plain.len())]),
+        _ => outer.get(draw.usize(0..outer.len().max(1))).copied(),
+    };
+    Some((pick()?.clone(), pick()?.clone()))
 }
 
 /// Draws some consecutive elements.

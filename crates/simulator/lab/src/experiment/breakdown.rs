@@ -21,10 +21,8 @@ const ROWS: usize = 128;
 /// Columns of a picture: a page has room for them at two pixels each.
 const COLUMNS: usize = 480;
 
-/// Digits of a cell.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// The breakdown of a run with all cores traced.
 pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown, String> {
     let traced = run.simulated.as_ref().map(|it| it.slices.as_slice());
     let slices = traced.ok_or("machine: threads are not traced")?;

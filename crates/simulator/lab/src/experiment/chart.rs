@@ -19,7 +19,6 @@ use serde::Deserialize;
 
 use super::series::Series;
 
-/// The table of a chart.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChartTable {
@@ -75,7 +74,6 @@ impl ChartTable {
         }
     }
 
-    /// Checks the chart with its series.
     pub(super) fn check(&self, drawn: &[&Series]) -> Result<(), String> {
         if drawn.is_empty() {
             return Err("no series is drawn in it".to_owned());

@@ -156,7 +156,7 @@ impl ClaimTable {
     /// The paper's figure; of a shape, the one for that series.
     pub(super) fn paper(&self, series: Option<&Series>) -> f64 {
         let at = self.at.as_ref().zip(series);
-        let x = at.and_then(|(at, series)| Some(series.x(series.find(at)?)));
+        let x = at.and_then(|(at, series)| Some(series.x(series.place_of(at).ok()?)));
         self.paper.or(x).unwrap_or(1.0)
     }
 

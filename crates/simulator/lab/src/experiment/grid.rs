@@ -24,7 +24,6 @@ use crate::changes::Changes;
 use crate::program::Listing;
 use crate::sweep::{self, Choice, Dial, Values, at_size, check_option, check_values, unknown};
 
-/// The table of a dial.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GridTable {

@@ -71,31 +71,67 @@ impl fmt::Display for Measure {
     }
 }
 
+/// The part of a run's report that has a measure.
+enum Part {
+    Run(fn(&RunReport) -> Result<f64, String>),
+    Stage(fn(&StageReport) -> f64),
+    /// A stage beside all stages.
+    Share,
+    Machine(fn(&Simulated) -> f64),
+    Requests(fn(&RequestReport) -> f64),
+}
+
 impl Measure {
+    fn part(self) -> Part {
+        match self {
+            Measure::Time | Measure::Wire => Part::Run(|run| Ok(run.time_us)),
+            Measure::Stage => Part::Stage(in_stage),
+            Measure::Busy => Part::Stage(|stage| stage.busy_us),
+            Measure::Idle => Part::Stage(|stage| stage.idle_us),
+            Measure::StageSd => Part::Stage(|stage| stage.sd_us),
+            Measure::IdleSd => Part::Stage(|stage| stage.idle_sd_us),
+            Measure::BusySd => Part::Stage(|stage| stage.busy_sd_us),
+            Measure::BusyShare => Part::Stage(|stage| stage.busy_us / in_stage(stage)),
+            Measure::TimeShare => Part::Share,
+            Measure::Messages => Part::Machine(|machine| machine.counts.messages as f64),
+            Measure::MessagesPerCore => Part::Machine(|machine| machine.messages_per_core.mean),
+            Measure::MessageSkew => Part::Run(message_skew),
+            Measure::Packets => Part::Machine(|machine| machine.counts.packets as f64),
+            Measure::WireBytes => Part::Machine(|machine| machine.counts.wire_bytes as f64),
+            Measure::Misses => Part::Machine(misses),
+            Measure::MissRate => Part::Run(|run| Ok(counted(run, misses)? / mean_keys(run)?)),
+            Measure::Throughput => Part::Run(|run| Ok(mean_keys(run)? / (run.time_us * 1e-3))),
+            Measure::Skew => Part::Run(|run| of_keys(run, run.verdict.skew)),
+            Measure::MaxKeys => Part::Run(|run| of_keys(run, run.verdict.max_keys as f64)),
+            Measure::RequestMean => Part::Requests(|requests| requests.mean_us),
+            Measure::RequestP50 => Part::Requests(|requests| requests.p50_us),
+            Measure::RequestP99 => Part::Requests(|requests| requests.p99_us),
+            Measure::Figure => Part::Run(found),
+        }
+    }
+
     /// The name in a file.
     pub(super) fn name(self) -> String {
         let text = self.to_string();
         text.trim_end_matches(" (us)").to_owned()
     }
 
-    /// The unit of its values.
     pub(super) fn unit(self) -> &'static str {
-        use Measure::{
-            Busy, BusySd, BusyShare, Figure, Idle, IdleSd, MaxKeys, MessageSkew, Messages,
-            MessagesPerCore, MissRate, Misses, Packets, RequestMean, RequestP50, RequestP99, Skew,
-            Stage, StageSd, Throughput, Time, TimeShare, Wire, WireBytes,
-        };
         match self {
-            Time | Wire | Stage | StageSd | Busy | BusySd | Idle | IdleSd | RequestMean
-            | RequestP50 | RequestP99 => "us",
-            TimeShare | BusyShare | Skew | MessageSkew | Figure => "1",
-            Messages | MessagesPerCore => "messages",
-            Misses => "lines",
-            MissRate => "lines/key",
-            Throughput => "keys/ms/core",
-            Packets => "packets",
-            WireBytes => "bytes",
-            MaxKeys => "keys",
+            Measure::BusyShare
+            | Measure::TimeShare
+            | Measure::Skew
+            | Measure::MessageSkew
+            | Measure::Figure => "1",
+            Measure::Messages | Measure::MessagesPerCore => "messages",
+            Measure::Misses => "lines",
+            Measure::MissRate => "lines/key",
+            Measure::Throughput => "keys/ms/core",
+            Measure::Packets => "packets",
+            Measure::WireBytes => "bytes",
+            Measure::MaxKeys => "keys",
+            // All others are times.
+            _ => "us",
         }
     }
 
@@ -104,11 +140,7 @@ impl Measure {
     }
 
     pub(super) fn is_of_a_stage(self) -> bool {
-        use Measure::{Busy, BusySd, BusyShare, Idle, IdleSd, Stage, StageSd, TimeShare};
-        matches!(
-            self,
-            Stage | StageSd | Busy | BusySd | BusyShare | Idle | IdleSd | TimeShare
-        )
+        matches!(self.part(), Part::Stage(_) | Part::Share)
     }
 
     /// Whether it is of one stage, and not of all as well.
@@ -196,48 +228,15 @@ impl Taken<'_> {
     }
 
     fn figure(&self, run: &RunReport) -> Result<f64, String> {
-        match self.measure {
-            Measure::Time | Measure::Wire => Ok(run.time_us),
-            Measure::Stage => Ok(in_stage(self.stage(run)?)),
-            Measure::Busy => self.in_stages(run, |stage| stage.busy_us),
-            Measure::Idle => self.in_stages(run, |stage| stage.idle_us),
-            Measure::StageSd => Ok(self.stage(run)?.sd_us),
-            Measure::IdleSd => Ok(self.stage(run)?.idle_sd_us),
-            Measure::BusySd => Ok(self.stage(run)?.busy_sd_us),
-            Measure::BusyShare => {
-                let stage = self.stage(run)?;
-                Ok(stage.busy_us / in_stage(stage))
-            }
-            Measure::TimeShare => {
+        match self.measure.part() {
+            Part::Run(of) => of(run),
+            Part::Stage(of) => self.in_stages(run, of),
+            Part::Share => {
                 let all: f64 = run.stages.iter().map(of_all_cores).sum();
                 Ok(of_all_cores(self.stage(run)?) / all)
             }
-            Measure::Messages => counted(run, |simulated| simulated.counts.messages as f64),
-            Measure::MessagesPerCore => counted(run, |simulated| simulated.messages_per_core.mean),
-            Measure::MessageSkew => {
-                let skew = counted(run, |simulated| {
-                    let Spread { mean, max, .. } = simulated.messages_per_core;
-                    max / mean
-                })?;
-                let none = || "measure: the program sends no messages".to_owned();
-                Some(skew).filter(|skew| skew.is_finite()).ok_or_else(none)
-            }
-            Measure::Packets => counted(run, |simulated| simulated.counts.packets as f64),
-            Measure::WireBytes => counted(run, |simulated| simulated.counts.wire_bytes as f64),
-            Measure::Misses => counted(run, |simulated| simulated.misses_per_core),
-            Measure::MissRate => {
-                Ok(counted(run, |simulated| simulated.misses_per_core)? / mean_keys(run)?)
-            }
-            Measure::Throughput => Ok(mean_keys(run)? / (run.time_us * 1e-3)),
-            Measure::Skew => of_keys(run, run.verdict.skew),
-            Measure::MaxKeys => of_keys(run, run.verdict.max_keys as f64),
-            Measure::RequestMean => of_requests(run, |requests| requests.mean_us),
-            Measure::RequestP50 => of_requests(run, |requests| requests.p50_us),
-            Measure::RequestP99 => of_requests(run, |requests| requests.p99_us),
-            Measure::Figure => {
-                let missing = || "measure: the program finds no figure".to_owned();
-                run.verdict.figure.ok_or_else(missing)
-            }
+            Part::Machine(of) => counted(run, of),
+            Part::Requests(of) => of_requests(run, of),
         }
     }
 
@@ -264,6 +263,24 @@ fn counted(run: &RunReport, of: fn(&Simulated) -> f64) -> Result<f64, String> {
     let simulated = run.simulated.as_ref();
     let simulated = simulated.ok_or("measure: real nodes count nothing")?;
     Ok(of(simulated))
+}
+
+fn misses(machine: &Simulated) -> f64 {
+    machine.misses_per_core
+}
+
+fn message_skew(run: &RunReport) -> Result<f64, String> {
+    let skew = counted(run, |machine| {
+        let Spread { mean, max, .. } = machine.messages_per_core;
+        max / mean
+    })?;
+    let none = || "measure: the program sends no messages".to_owned();
+    Some(skew).filter(|skew| skew.is_finite()).ok_or_else(none)
+}
+
+fn found(run: &RunReport) -> Result<f64, String> {
+    let missing = || "measure: the program finds no figure".to_owned();
+    run.verdict.figure.ok_or_else(missing)
 }
 
 fn mean_keys(run: &RunReport) -> Result<f64, String> {

@@ -20,7 +20,6 @@ use crate::sweep::meant;
 /// The format of the files; one without a number has it, too.
 const FORMAT: &str = "1";
 
-/// A table of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     /// The keys and numbers that lead to it.

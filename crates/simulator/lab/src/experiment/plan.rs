@@ -43,7 +43,6 @@ pub(super) struct Plan<'a> {
     pub breakdown: Option<usize>,
 }
 
-/// A point of a series.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedPoint<'a> {
     /// Its place in `over`.
@@ -194,16 +193,7 @@ impl<'a> Plans<'a> {
     ) -> Result<Option<Source<'a>>, String> {
         let of = self.of;
         if let Some(program) = &line.program {
-            let recipe = self.recipe(Head {
-                program,
-                machine: line.machine.as_ref(),
-                with: &line.with,
-                changes: &line.changes,
-                turned: plan.reading.options(None),
-            })?;
-            let job = self.job(&recipe, of.seeds(self.size))?;
-            let taken = line.taken(None);
-            return Ok(Some(Source::One(Read { job, taken })));
+            return self.own_job(line, program, &plan.reading).map(Some);
         }
         let Some(id) = &line.series else {
             return Ok(line.does.map(Source::Constant));
@@ -217,11 +207,7 @@ impl<'a> Plans<'a> {
         let at = line.at.as_ref().ok_or("at: missing")?;
         let point = |key, series: usize, at| {
             let named = &of.series[series];
-            let place = named.find(at).ok_or_else(|| {
-                let known: Vec<_> = named.over.iter().map(ToString::to_string).collect();
-                let (id, known) = (&named.id, known.join(", "));
-                format!("{key}: series '{id}' has no point at {at}; there are {known}")
-            })?;
+            let place = named.place_of(at).map_err(|why| format!("{key}: {why}"))?;
             let taken = line.taken(Some(named.taken(place)));
             line.check_taken(taken)?;
             let mut points = plan.points[series].iter();
@@ -238,6 +224,25 @@ impl<'a> Plans<'a> {
         let (other, at) = other.map_or((series, against), |other| (other, at));
         let second = point("against", other, at)?;
         Ok(first.zip(second).map(|(one, two)| Source::Two([one, two])))
+    }
+
+    /// The job of a line that names its own program.
+    fn own_job(
+        &mut self,
+        line: &'a ClaimTable,
+        program: &'a str,
+        reading: &Reading<'a>,
+    ) -> Result<Source<'a>, String> {
+        let recipe = self.recipe(Head {
+            program,
+            machine: line.machine.as_ref(),
+            with: &line.with,
+            changes: &line.changes,
+            turned: reading.options(None),
+        })?;
+        let job = self.job(&recipe, self.of.seeds(self.size))?;
+        let taken = line.taken(None);
+        Ok(Source::One(Read { job, taken }))
     }
 
     /// A recipe from what counts least to what counts most: the file, the reading, the table, and at

@@ -28,7 +28,6 @@ use crate::sweep::{
     Choice, Dial, Recipe, Scalar, Values, at_size, check_option, check_program, check_values,
 };
 
-/// The table of a series.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Series {
@@ -151,9 +150,13 @@ impl Series {
         (0..self.over.len()).filter(|place| run.contains(&self.over[*place]))
     }
 
-    /// The place of a value in `over`.
-    pub(super) fn find(&self, value: &Scalar) -> Option<usize> {
-        self.over.iter().position(|known| known == value)
+    pub(super) fn place_of(&self, value: &Scalar) -> Result<usize, String> {
+        let place = self.over.iter().position(|known| known == value);
+        place.ok_or_else(|| {
+            let known: Vec<_> = self.over.iter().map(ToString::to_string).collect();
+            let (id, known) = (&self.id, known.join(", "));
+            format!("series '{id}' has no point at {value}; there are {known}")
+        })
     }
 
     /// Whether its values are words without places of their own.

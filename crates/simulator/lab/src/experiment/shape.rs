@@ -23,7 +23,6 @@ use serde::Deserialize;
 use super::series::Series;
 use crate::sweep::Scalar;
 
-/// The shape of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Shape {
@@ -46,7 +45,7 @@ impl Shape {
         }
         match (self, at) {
             (Shape::LowestAt, None) => Err("at: missing, and is = lowest-at".to_owned()),
-            (Shape::LowestAt, Some(at)) if series.find(at).is_none() => {
+            (Shape::LowestAt, Some(at)) if series.place_of(at).is_err() => {
                 Err(format!("at: series '{id}' has no point at {at}"))
             }
             (Shape::LowestAt, Some(_)) | (_, None) => Ok(()),

@@ -41,7 +41,6 @@ impl Scalar {
     }
 }
 
-/// Options with their values.
 pub(crate) type Values = BTreeMap<String, Scalar>;
 
 /// A value of a dial.

@@ -11,7 +11,6 @@ use crate::program::{self, Listing};
 /// The name under which machines vary.
 pub(crate) const MACHINE: &str = "machine";
 
-/// Checks a program and its options one by one.
 pub(crate) fn check_program(name: &str, with: &Values) -> Result<&'static Listing, String> {
     let known = program::programs().iter().map(|it| it.name);
     let program = program::named(name).map_err(|_| match name {

@@ -55,13 +55,11 @@ const OF_ONE_RUN: [&str; 2] = ["trace", "critical_path"];
 /// Fewer runs say little about a mean.
 const RUNS_OF_TUNE: &str = "3";
 
-/// The subcommand that shows machines.
 const MACHINE: &str = "machine";
 
 /// Its argument; `machine` is the option of programs.
 const SHOWN: &str = "shown";
 
-/// Options of machines.
 #[derive(Args)]
 pub(crate) struct MachineOptions {
     /// Machine by name, or a file like those in machines/ [default: nanopu]
@@ -74,7 +72,6 @@ pub(crate) struct MachineOptions {
     threads: Option<u16>,
 }
 
-/// Options of runs and reports.
 #[derive(Args)]
 pub(crate) struct RunOptions {
     /// Random seed; run i uses S + i
@@ -101,7 +98,6 @@ pub(crate) struct RunOptions {
     pub json: bool,
 }
 
-/// Options of a search.
 #[derive(Args)]
 pub(crate) struct TuneOptions {
     /// An option to search, and the values to try; may be repeated [default: the program's own

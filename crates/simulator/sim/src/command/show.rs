@@ -20,7 +20,6 @@ pub(super) fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
     say::out(with("machine", machine, &job.place().changes().told()))
 }
 
-/// A name and its settings.
 fn with(label: &str, name: &str, items: &[String]) -> String {
     let name = if items.is_empty() {
         name.to_owned()

@@ -40,38 +40,40 @@ pub(super) fn run(
     let Some(report) = found else {
         return ended.map(|()| Exit::Done);
     };
-    let command = command(&report, machine);
-    let note = notes::all(job, machine, None);
-    if runs.json {
+    tell(&report, machine, notes::all(job, machine, None), runs.json)?;
+    if let (Err(stopped), true) = (&ended, runs.json) {
+        // The report is the one object of standard output.
+        say::err(format!("gristmill: {}", stopped.message));
+    }
+    ended.map_err(|stopped| CliFailure {
+        kind: if runs.json { TOLD } else { stopped.kind },
+        ..stopped
+    })?;
+    let Some(Err(why)) = report.confirmed.map(|confirmed| confirmed.best) else {
+        return Ok(Exit::Done);
+    };
+    say::err(format!("gristmill: on fresh seeds the best reading: {why}"));
+    Ok(Exit::CheckFailed)
+}
+
+/// Prints the report, and the command that runs its best reading.
+fn tell(
+    report: &TuneReport,
+    machine: &str,
+    note: Option<String>,
+    json: bool,
+) -> Result<(), CliFailure> {
+    let command = command(report, machine);
+    if json {
         let mut value = report.to_json();
         value["machine_file"] = notes::machine_file(machine).into();
         value["note"] = note.into();
         value["command"] = command.into();
-        say::out(format!("{value:#}"))?;
+        say::out(format!("{value:#}"))
     } else {
-        print(&report, note.as_deref())?;
-        say::out(format!("\n{command}"))?;
+        print(report, note.as_deref())?;
+        say::out(format!("\n{command}"))
     }
-    ended.map_err(|stopped| {
-        if runs.json {
-            // The report is the one object of standard output.
-            say::err(format!("gristmill: {}", stopped.message));
-            CliFailure {
-                kind: TOLD,
-                ..stopped
-            }
-        } else {
-            stopped
-        }
-    })?;
-    let best = report.confirmed.map(|confirmed| confirmed.best);
-    Ok(match best {
-        Some(Err(why)) => {
-            say::err(format!("gristmill: on fresh seeds the best reading: {why}"));
-            Exit::CheckFailed
-        }
-        Some(Ok(_)) | None => Exit::Done,
-    })
 }
 
 /// Refuses what one run alone has.
@@ -115,9 +117,8 @@ fn print(report: &TuneReport, note: Option<&str>) -> Result<(), CliFailure> {
 
 /// A row for each reading: its number, the values of the dials, its figures.
 fn rows(report: &TuneReport, unit: text::Unit) -> Vec<Vec<String>> {
-    let head = [""]
-        .into_iter()
-        .chain(report.dials.iter().map(String::as_str));
+    let dials = report.dials.iter().map(String::as_str);
+    let head = [""].into_iter().chain(dials);
     let head = head.chain(["time", "sd", "messages", ""]);
     let rows = report.tried.iter().enumerate().map(|(place, tried)| {
         let number = (place + 1).to_string();
@@ -126,10 +127,8 @@ fn rows(report: &TuneReport, unit: text::Unit) -> Vec<Vec<String>> {
         let row = row.chain(cells(&tried.outcome, unit));
         row.chain([mark(report, place).to_owned()]).collect()
     });
-    [head.map(str::to_owned).collect()]
-        .into_iter()
-        .chain(rows)
-        .collect()
+    let head = [head.map(str::to_owned).collect()];
+    head.into_iter().chain(rows).collect()
 }
 
 fn cells(outcome: &Outcome, (_, scale): text::Unit) -> [String; 3] {
@@ -214,17 +213,14 @@ fn command(report: &TuneReport, machine: &str) -> String {
         words.push(option("machine", machine));
     }
     for told in report.start.place().changes().told() {
-        words.extend(
-            told.split_once(' ')
-                .map(|(name, value)| option(name, value)),
-        );
+        let told = told.split_once(' ');
+        words.extend(told.map(|(name, value)| option(name, value)));
     }
     let Seeds { first, runs } = report.start.seeds();
     words.push(format!("--seed {first} --runs {runs}"));
     words.join(" ")
 }
 
-/// A word of a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=+".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

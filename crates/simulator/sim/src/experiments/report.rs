@@ -13,7 +13,7 @@ use serde_json::json;
 use super::output::OutputFile;
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
-use terminal::ending::signals::GRACE;
+use terminal::ending::signals::{Caught, GRACE};
 use terminal::files::keep_apart;
 use terminal::{launcher, progress};
 
@@ -52,40 +52,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let experiments = loaded.collect::<Result<Vec<_>, _>>()?;
     let machines = experiments.iter().map(Experiment::machine);
     apart(&machines.collect::<Vec<&str>>())?;
-    let size = if arguments.full {
-        Size::Full
-    } else {
-        Size::Smoke
+    let source = FigureSource {
+        arguments,
+        results: arguments.results.as_deref().map(Results::of).transpose()?,
+        observer,
+        caught,
     };
-    let results = arguments.results.as_deref().map(Results::of).transpose()?;
-    if let Some(stopped) = caught.failure() {
+    if let Some(stopped) = source.caught.failure() {
         return Err(stopped);
     }
     // Opened before the long run, so that a bad name fails early; a signal removes it from now on.
     let file = OutputFile::open("the page", &arguments.output)?;
-    let mut figures = Vec::new();
-    for experiment in &experiments {
-        let (name, size) = (experiment.name(), experiment.size(size));
-        // The program's own hash is that of the built-in files alone.
-        let results = results.as_ref().filter(|_| experiment.is_built_in());
-        if let Some(figure) = results.and_then(|results| results.load(name, size)) {
-            figures.push(figure);
-            continue;
-        }
-        match arguments.progress {
-            progress::Mode::Auto if std::io::stderr().is_terminal() => say::err(name),
-            progress::Mode::Json => say::err(json!({ "experiment": name })),
-            _ => {}
-        }
-        let estimate = experiment.estimate(size, launcher::cores())?;
-        command::ahead::look(estimate, arguments.progress, false)?;
-        let work = || experiment.run(&observer, size, launcher::cores());
-        let figure = command::watched(&observer, &caught, arguments.progress, work)?;
-        if let Some(results) = results {
-            results.keep(name, &figure)?;
-        }
-        figures.push(figure);
-    }
+    let figures = experiments.iter().map(|of| source.figure(of));
+    let figures = figures.collect::<Result<Vec<_>, _>>()?;
     let full = arguments.full.then_some("--full");
     let words = ["gristmill", "lab", "report"].into_iter().chain(full);
     let given = arguments.names.iter().map(String::as_str);
@@ -93,21 +72,44 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let about = about(command, &figures, !arguments.names.is_empty())?;
     file.write(&page(&figures, &about))?;
     if arguments.progress != progress::Mode::Json {
-        let path = arguments.output.display();
-        say::err(format!(
-            "gristmill: {} figures are in {path}",
-            figures.len()
-        ));
+        let (count, path) = (figures.len(), arguments.output.display());
+        say::err(format!("gristmill: {count} figures are in {path}"));
     }
-    let failed: Vec<_> = figures
-        .iter()
-        .filter(|figure| super::complain(figure))
-        .collect();
-    Ok(if failed.is_empty() {
-        Exit::Done
-    } else {
-        Exit::CheckFailed
-    })
+    Ok(super::checked(&figures))
+}
+
+/// Saved results, and runs where there are none.
+struct FigureSource<'a> {
+    arguments: &'a Arguments,
+    results: Option<Results<'a>>,
+    observer: Observer,
+    caught: Caught,
+}
+
+impl FigureSource<'_> {
+    fn figure(&self, of: &Experiment) -> Result<Figure, CliFailure> {
+        let (progress, full) = (self.arguments.progress, self.arguments.full);
+        let size = if full { Size::Full } else { Size::Smoke };
+        let (name, size) = (of.name(), of.size(size));
+        // The program's own hash is that of the built-in files alone.
+        let results = self.results.as_ref().filter(|_| of.is_built_in());
+        if let Some(figure) = results.and_then(|results| results.load(name, size)) {
+            return Ok(figure);
+        }
+        match progress {
+            progress::Mode::Auto if std::io::stderr().is_terminal() => say::err(name),
+            progress::Mode::Json => say::err(json!({ "experiment": name })),
+            _ => {}
+        }
+        let estimate = of.estimate(size, launcher::cores())?;
+        command::ahead::look(estimate, progress, false)?;
+        let work = || of.run(&self.observer, size, launcher::cores());
+        let figure = command::watched(&self.observer, &self.caught, progress, work)?;
+        if let Some(results) = results {
+            results.keep(name, &figure)?;
+        }
+        Ok(figure)
+    }
 }
 
 /// The origin of a page; of one's own experiments, with a heading.

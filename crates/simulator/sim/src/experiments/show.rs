@@ -8,7 +8,6 @@ use super::text;
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 
-/// Columns of a note.
 const NOTE_COLUMNS: usize = 76;
 
 /// Prints the results of an experiment.

@@ -60,14 +60,7 @@ pub fn exchange(
     ranks.agree(set.map_err(failed("set")))?;
     let to: Vec<u32> = ranks.others().collect();
     let from: Vec<u32> = to.iter().rev().copied().collect();
-    // Numbers are never used again, so late datagrams are not mistaken for new ones.
-    let first = sockets.rounds.get();
-    sockets.rounds.set(first + to.len() as u32);
-    let plan = Plan {
-        first,
-        count: load.bytes().div_ceil(DATAGRAM_BYTES) as u32,
-        load,
-    };
+    let plan = Plan::next(sockets, to.len(), load);
     let (is_over, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
     ranks.meet()?;
     let (is_over, datagrams, peers) = (&is_over, &sockets.datagrams, &sockets.peers);
@@ -89,7 +82,7 @@ pub fn exchange(
             plan,
             again: 0,
         };
-        let sent = (first..).zip(to).try_for_each(|(round, to)| {
+        let sent = (plan.first..).zip(to).try_for_each(|(round, to)| {
             sender.send(round, mark(ranks.own()), peers[to as usize].datagrams)
         });
         let received = told
@@ -111,6 +104,17 @@ struct Plan {
     /// Datagrams of each.
     count: u32,
     load: Load,
+}
+
+impl Plan {
+    /// The next rounds. Their numbers are never used again, so late datagrams are not mistaken for new
+    /// ones.
+    fn next(sockets: &Sockets, rounds: usize, load: Load) -> Plan {
+        let first = sockets.rounds.get();
+        sockets.rounds.set(first + rounds as u32);
+        let count = load.bytes().div_ceil(DATAGRAM_BYTES) as u32;
+        Plan { first, count, load }
+    }
 }
 
 /// Two or three numbers in front of a datagram.

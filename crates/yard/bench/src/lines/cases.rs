@@ -136,15 +136,7 @@ impl Case {
                 letters(length, random, line);
                 writeln!(line)
             }
-            Case::Words => {
-                // The inverse of the distribution of 1/n over 1..=WORDS, about.
-                let u = random.below(1 << 53) as f64 / (1_u64 << 53) as f64;
-                let rank = (WORDS as f64).powf(u) as u64;
-                let mut word = Random::new(rank);
-                let length = 2 + word.below(10);
-                letters(length, &mut word, line);
-                writeln!(line)
-            }
+            Case::Words => word(random, line),
             Case::Urls => writeln!(
                 line,
                 "https://www.example.com/articles/{}/section-{}/page-{}.html?session={}",
@@ -163,21 +155,7 @@ impl Case {
                 letters(20, random, line);
                 writeln!(line, ",{},{}", random.below(1_000_000), random.below(100))
             }
-            Case::Rows => {
-                let (city, note) = (random.below(1000), random.below(1_000_000_000));
-                // No two rows have one price, so that all peers write the same. Some compare
-                // columns as text only, so prices have leading zeros.
-                let price = (number as u32).wrapping_mul(2_654_435_761);
-                let quoted = match number % 3 {
-                    0 => "a \"\"quoted\"\" word, and a comma",
-                    _ => "only a comma, twice, in quotes",
-                };
-                writeln!(
-                    line,
-                    "{number},\"Town {city}, County {}\",{price:010},\"{quoted} {note}\"",
-                    city % 40
-                )
-            }
+            Case::Rows => row(number, random, line),
         };
         done.expect("memory takes it");
     }
@@ -189,6 +167,32 @@ fn gensort(generator: Generator, number: u64, line: &mut Vec<u8>) -> std::io::Re
     // One byte ends a line.
     line.truncate(RECORD_BYTES - 2);
     writeln!(line)
+}
+
+fn word(random: &mut Random, line: &mut Vec<u8>) -> std::io::Result<()> {
+    // The inverse of the distribution of 1/n over 1..=WORDS, about.
+    let u = random.below(1 << 53) as f64 / (1_u64 << 53) as f64;
+    let rank = (WORDS as f64).powf(u) as u64;
+    let mut word = Random::new(rank);
+    let length = 2 + word.below(10);
+    letters(length, &mut word, line);
+    writeln!(line)
+}
+
+fn row(number: u64, random: &mut Random, line: &mut Vec<u8>) -> std::io::Result<()> {
+    let (city, note) = (random.below(1000), random.below(1_000_000_000));
+    // No two rows have one price, so that all peers write the same. Some compare columns as text only,
+    // so prices have leading zeros.
+    let price = (number as u32).wrapping_mul(2_654_435_761);
+    let quoted = match number % 3 {
+        0 => "a \"\"quoted\"\" word, and a comma",
+        _ => "only a comma, twice, in quotes",
+    };
+    writeln!(
+        line,
+        "{number},\"Town {city}, County {}\",{price:010},\"{quoted} {note}\"",
+        city % 40
+    )
 }
 
 fn letters(count: u64, random: &mut Random, line: &mut Vec<u8>) {
