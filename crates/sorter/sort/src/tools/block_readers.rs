@@ -31,6 +31,7 @@ pub(super) struct BlockReaders {
     pub inputs: Inputs,
     pub framing: Framing,
     pub unit: usize,
+    pub buffers: Vec<Buffer>,
     pub sifter: Option<Sifter>,
 }
 
@@ -47,16 +48,10 @@ impl BlockReaders {
         if inputs.is_seekable() { READERS } else { 1 }
     }
 
-    /// Starts the readers with these buffers, for `takers` that take blocks.
-    pub(super) fn start(
-        self,
-        node: &Node,
-        pipeline: &mut Pipeline,
-        buffers: Vec<Buffer>,
-        takers: usize,
-    ) -> ReadBlocks {
+    /// Starts the readers for `takers` that take blocks.
+    pub(super) fn start(self, node: &Node, pipeline: &mut Pipeline, takers: usize) -> ReadBlocks {
         let readers = BlockReaders::count(&self.inputs);
-        let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
+        let pool = pipeline.owns(Pool::new(node, "read buffers", self.buffers));
         let blocks = pipeline.owns(Queue::new(node, "blocks", takers, readers));
         let reader = Reader {
             inputs: Arc::new(self.inputs),

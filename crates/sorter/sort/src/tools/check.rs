@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use node::{Buffer, Decompress, Mutex, Node};
+use node::{Decompress, Mutex, Node};
 use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, RowSpec};
 
@@ -113,14 +113,14 @@ impl Checked {
     /// Checks all blocks, or those up to a record out of order.
     async fn joined(&self, node: &Node, inputs: Inputs) -> Result<Arc<Mutex<Joined>>, Failure> {
         let mut pipeline = Pipeline::new(&self.control);
-        let (contents, readers, buffers) = self.readers(node, inputs)?;
+        let (contents, readers) = self.readers(node, inputs)?;
         let joined = Arc::new(Mutex::new(Joined {
             lines: newlines(contents.header()),
             ..Joined::default()
         }));
         let checker = Checker {
             contents,
-            read: readers.start(node, &mut pipeline, buffers, self.cores),
+            read: readers.start(node, &mut pipeline, self.cores),
             joined: joined.clone(),
         };
         let body = sharing(checker, check_blocks);
@@ -138,7 +138,7 @@ impl Checked {
         &self,
         node: &Node,
         inputs: Inputs,
-    ) -> Result<(Arc<dyn Contents>, BlockReaders, Vec<Buffer>), Failure> {
+    ) -> Result<(Arc<dyn Contents>, BlockReaders), Failure> {
         let framing = self.contents.framing();
         // Each reader's requests in flight, one buffer for each checker, and one that waits for it.
         let count = READERS * DEPTH + 2 * self.cores;
@@ -154,9 +154,10 @@ impl Checked {
             inputs,
             framing,
             unit,
+            buffers,
             sifter: contents.is_checked().then(sifter),
         };
-        Ok((contents, readers, buffers))
+        Ok((contents, readers))
     }
 }
 

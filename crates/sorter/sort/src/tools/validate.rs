@@ -58,12 +58,13 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         inputs,
         framing,
         unit,
+        buffers,
         sifter: None,
     };
     let found = Found::default();
     let checker = Checker {
         comparison: job.comparison.clone(),
-        read: readers.start(node, &mut pipeline, buffers, job.cores),
+        read: readers.start(node, &mut pipeline, job.cores),
         found: found.clone(),
     };
     pipeline.stage(
