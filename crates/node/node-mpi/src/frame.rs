@@ -124,15 +124,15 @@ impl Batch {
 }
 
 /// A batch that is being read: its credits, then its frames.
-pub(crate) struct Reading<'a> {
+pub(crate) struct BatchReader<'a> {
     rest: &'a [u8],
     pub credits: u32,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> BatchReader<'a> {
     /// Reads the head of a batch.
-    pub(crate) fn new(batch: &'a [u8]) -> Result<Reading<'a>, String> {
-        let mut reading = Reading {
+    pub(crate) fn new(batch: &'a [u8]) -> Result<BatchReader<'a>, String> {
+        let mut reading = BatchReader {
             rest: batch,
             credits: 0,
         };
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn written_frames_are_read() {
         let buffer = written();
-        let mut reading = Reading::new(buffer.filled()).unwrap();
+        let mut reading = BatchReader::new(buffer.filled()).unwrap();
         assert_eq!(reading.credits, 11);
         for frame in frames() {
             assert_eq!(reading.next(), Ok(Some(frame)));
@@ -258,7 +258,7 @@ mod tests {
     fn a_batch_that_is_cut_or_changed_is_an_error_or_other_frames() {
         let buffer = written();
         let read = |bytes: &[u8]| -> Result<usize, String> {
-            let mut reading = Reading::new(bytes)?;
+            let mut reading = BatchReader::new(bytes)?;
             let mut count = 0;
             while reading.next()?.is_some() {
                 count += 1;

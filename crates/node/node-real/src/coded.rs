@@ -12,7 +12,7 @@ use std::io::{self, IoSliceMut, Read};
 use std::sync::Arc;
 
 use codec::{Decoder, Front, LONGEST_HEADER, OF_PIPE, read_past};
-use node::backend::{Coded, Control, FileHandle, Reading, Request};
+use node::backend::{Coded, Control, Decompression, FileHandle, Request};
 use node::{FileKind, Metadata, Mutex, Time};
 
 use crate::file::OpenFile;
@@ -27,7 +27,7 @@ pub(crate) fn decompressed(
     open: &Arc<OpenFile>,
     threads: &Arc<IoThreads>,
     begin: &[u8],
-    reading: Reading,
+    reading: Decompression,
 ) -> io::Result<Option<Coded>> {
     let is_pipe = open.metadata()?.kind == FileKind::Sequential;
     let mut source = Source {
@@ -102,7 +102,7 @@ pub struct Contents<S>(State<S>);
 
 enum State<S> {
     /// Nothing was read.
-    Unknown(S, Reading),
+    Unknown(S, Decompression),
     Compressed(Decoder<S>),
     /// The first bytes, and the rest, if there is one.
     Plain(Vec<u8>, Option<S>),
@@ -112,7 +112,7 @@ enum State<S> {
 
 impl<S: Read + Send + 'static> Contents<S> {
     /// Of a source whose reads fill their buffer, less only at the end.
-    pub fn new(source: S, reading: Reading) -> Contents<S> {
+    pub fn new(source: S, reading: Decompression) -> Contents<S> {
         Contents(State::Unknown(source, reading))
     }
 

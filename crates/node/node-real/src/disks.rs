@@ -19,7 +19,7 @@ use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
 use crate::names;
 use crate::retry::{retried, retried_std};
-use crate::unfinished::{Place, Unfinished};
+use crate::unfinished::{NameInDirectory, Unfinished};
 
 /// The kinds of file systems that are in memory (linux/magic.h): tmpfs and ramfs.
 const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
@@ -223,7 +223,7 @@ fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
 
 /// Opens a directory that is to be synced. Returns `None` if the caller may write but not read it;
 /// then the system decides when its names become durable.
-fn open_directory(place: &Place) -> io::Result<Option<OwnedFd>> {
+fn open_directory(place: &NameInDirectory) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match place.open(flags, Mode::empty()).map_err(io::Error::from) {
         Err(error) if is_not_supported(&error) => Ok(None),

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use node::backend::{Coded, Control, FileHandle, Reading, Request, set_chain_len};
+use node::backend::{Coded, Control, Decompression, FileHandle, Request, set_chain_len};
 use node::{Buffer, Compress, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
 use rustix::io::Errno;
@@ -103,7 +103,7 @@ impl FileHandle for RealFile {
         coded::HEADER_BYTES
     }
 
-    fn decompressed(&self, begin: &[u8], reading: Reading) -> io::Result<Option<Coded>> {
+    fn decompressed(&self, begin: &[u8], reading: Decompression) -> io::Result<Option<Coded>> {
         coded::decompressed(&self.open, &self.threads, begin, reading)
     }
 

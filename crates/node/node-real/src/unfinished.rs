@@ -19,33 +19,33 @@ use crate::retry::retried;
 
 /// A name in a directory; without a directory the name is a path.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct NameInDirectory {
     directory: Option<Arc<OwnedFd>>,
     name: OsString,
 }
 
 #[derive(Default)]
 pub(crate) struct Unfinished {
-    pub(crate) files: BTreeMap<PathBuf, Place>,
+    pub(crate) files: BTreeMap<PathBuf, NameInDirectory>,
     /// By device and number. Files in one directory share its descriptor.
     directories: BTreeMap<(u64, u64), Weak<OwnedFd>>,
 }
 
 impl Unfinished {
     /// The place of a path now. A directory that cannot be opened is reached by its path.
-    pub(crate) fn place(&mut self, path: &Path) -> Place {
+    pub(crate) fn place(&mut self, path: &Path) -> NameInDirectory {
         match (self.directory(directory_of(path)), path.file_name()) {
-            (Ok(directory), Some(name)) => Place {
+            (Ok(directory), Some(name)) => NameInDirectory {
                 directory: Some(directory),
                 name: name.to_owned(),
             },
-            _ => Place::at(path),
+            _ => NameInDirectory::at(path),
         }
     }
 
     fn directory(&mut self, path: &Path) -> Result<Arc<OwnedFd>> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = Arc::new(Place::at(path).open(flags, Mode::empty())?);
+        let opened = Arc::new(NameInDirectory::at(path).open(flags, Mode::empty())?);
         let found = retried(|| fstat(&opened))?;
         let place = (found.st_dev, found.st_ino);
         let shared = self.directories.get(&place).and_then(Weak::upgrade);
@@ -56,15 +56,15 @@ impl Unfinished {
     }
 
     /// The place of a file: where it was made, if the run has made it.
-    pub(crate) fn of(&self, path: &Path) -> Place {
+    pub(crate) fn of(&self, path: &Path) -> NameInDirectory {
         let made = self.files.get(path).cloned();
-        made.unwrap_or_else(|| Place::at(path))
+        made.unwrap_or_else(|| NameInDirectory::at(path))
     }
 }
 
-impl Place {
-    pub(crate) fn at(path: &Path) -> Place {
-        Place {
+impl NameInDirectory {
+    pub(crate) fn at(path: &Path) -> NameInDirectory {
+        NameInDirectory {
             directory: None,
             name: path.as_os_str().to_owned(),
         }
@@ -82,7 +82,7 @@ impl Place {
         retried(|| unlinkat(self.directory(), &self.name, AtFlags::empty()))
     }
 
-    pub(crate) fn rename(&self, to: &Place) -> Result<()> {
+    pub(crate) fn rename(&self, to: &NameInDirectory) -> Result<()> {
         retried(|| renameat(self.directory(), &self.name, to.directory(), &to.name))
     }
 
@@ -110,21 +110,23 @@ impl Place {
     }
 
     /// The place of `to`: beside this one, which was made as `from`, if both are in one directory.
-    pub(crate) fn beside(&self, from: &Path, to: &Path) -> Place {
+    pub(crate) fn beside(&self, from: &Path, to: &Path) -> NameInDirectory {
         match (&self.directory, to.file_name()) {
-            (Some(directory), Some(name)) if directory_of(from) == directory_of(to) => Place {
-                directory: Some(Arc::clone(directory)),
-                name: name.to_owned(),
-            },
-            _ => Place::at(to),
+            (Some(directory), Some(name)) if directory_of(from) == directory_of(to) => {
+                NameInDirectory {
+                    directory: Some(Arc::clone(directory)),
+                    name: name.to_owned(),
+                }
+            }
+            _ => NameInDirectory::at(to),
         }
     }
 
     /// The directory; `path` led to it when the file was made.
-    pub(crate) fn directory_by(&self, path: &Path) -> Place {
+    pub(crate) fn directory_by(&self, path: &Path) -> NameInDirectory {
         match &self.directory {
-            None => Place::at(directory_of(path)),
-            directory => Place {
+            None => NameInDirectory::at(directory_of(path)),
+            directory => NameInDirectory {
                 directory: directory.clone(),
                 name: ".".into(),
             },

@@ -252,7 +252,6 @@ fn within(
     }
 }
 
-/// Writes 100.0 as 100.
 fn whole(value: Value) -> Value {
     match value.as_f64() {
         Some(number) if number.fract() == 0.0 => Value::from(number as u64),

@@ -46,11 +46,11 @@ mod check;
 mod claim;
 mod file;
 mod grid;
-mod judged;
 mod judgement;
 mod measure;
 mod mistake;
 mod plan;
+mod reported_claim;
 mod result;
 mod series;
 mod shape;
@@ -58,7 +58,7 @@ mod shape;
 mod tests;
 
 pub use file::Experiment;
-pub use judged::{UNNAMED, readings};
+pub use reported_claim::{UNNAMED, readings};
 pub use result::{Results, Sample};
 
 use std::path::Path;

@@ -57,7 +57,6 @@ fn by_word<S: Serializer>(all: &[(PathKind, f64)], out: S) -> Result<S::Ok, S::E
 }
 
 impl PathReport {
-    /// The report of a path on that machine.
     pub(crate) fn new(path: &CriticalPath, profile: &Profile) -> PathReport {
         let us = |ticks| microseconds(ticks, profile.tick_fs);
         let segments = path.segments.iter().map(|it| PathSegment {

@@ -53,7 +53,6 @@ pub(crate) type Valued = (String, Vec<String>);
 
 /// A program of any type with values for its options.
 pub(crate) trait Erased: Send + Sync {
-    /// Its facts on this number of cores.
     fn facts(&self, cores: u32) -> Facts;
     /// Bytes of all cores in memory while `at_once` of them compute.
     fn bytes(&self, cores: u32, at_once: usize) -> u64;

@@ -27,7 +27,6 @@ use node::Mutex;
 struct Task {
     job: usize,
     run: u64,
-    /// Its memory.
     bytes: u64,
     /// Its expected cost, in messages.
     cost: u64,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use plot::{Claim, Outcome, SetBy, Standing};
+use plot::{Claim, Outcome, SetBy, StatementOutcome};
 
 use crate::error::LabError;
 use crate::experiment::{Experiment, UNNAMED, readings};
@@ -48,7 +48,7 @@ pub fn verdict() -> Result<String, LabError> {
     ))
 }
 
-/// The statements of the paper, as two tables in Markdown: those on NanoSort with the standing of each
+/// The statements of the paper, as two tables in Markdown: those on NanoSort with the outcome for each
 /// reading, and those on the machine and on other programs.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn statements() -> Result<[String; 2], LabError> {
                 let lines = claims.iter().filter(|other| {
                     other.statement == claim.statement && other.reading.as_deref() == reading
                 });
-                Standing::of(lines).map_or("not here", Standing::word)
+                StatementOutcome::of(lines).map_or("not here", StatementOutcome::word)
             };
             let first = format!(
                 "| {} | {} | {} |",
@@ -82,8 +82,8 @@ pub fn statements() -> Result<[String; 2], LabError> {
             );
             match claim.reading {
                 Some(_) => {
-                    let standings = readings.iter().map(|reading| of(Some(reading)));
-                    on_nano_sort += &row(first, standings);
+                    let outcomes = readings.iter().map(|reading| of(Some(reading)));
+                    on_nano_sort += &row(first, outcomes);
                 }
                 None => on_others += &row(first, [of(None)].into_iter()),
             }

@@ -13,7 +13,7 @@ pub struct BlockLog {
     pub tasks: Vec<TaskLog>,
     pub ranks: Vec<RankLog>,
     /// The messages of each NIC, by their numbers.
-    pub nics: Vec<Vec<Taken>>,
+    pub nics: Vec<Vec<MessageNumber>>,
 }
 
 /// A moment of a task, and the time that it has spent on messages until then.
@@ -78,7 +78,7 @@ pub struct SentMark {
 /// A message that a NIC took: its sender's number in the block, and its number among the sender's
 /// messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
+pub struct MessageNumber {
     pub rank: u32,
     pub nth: u32,
 }
@@ -169,7 +169,7 @@ impl BlockLog {
         of_rank.taken += 1;
         let sent = &mut of_rank.sent[nth as usize];
         sent.in_nic = short(ready.since(sent.mark.at));
-        self.nics[nic].push(Taken { rank, nth });
+        self.nics[nic].push(MessageNumber { rank, nth });
     }
 }
 

@@ -1,6 +1,6 @@
 //! From the notes of all blocks to the critical path.
 
-use crate::log::{BlockLog, Cause, Mark, SentMark, Taken, TaskLog};
+use crate::log::{BlockLog, Cause, Mark, MessageNumber, SentMark, TaskLog};
 use crate::network::layout::Layout;
 use crate::report::{CriticalPath, PathKind, Segment};
 use crate::schedule::Ticks;
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
         let (nic, to_rank) = (topology.nic_of(from), self.rank(to));
         let block = self.layout.block_of(topology.leaf_of(nic)) as usize;
         let log = &self.blocks[block];
-        let Taken { rank, nth } = log.nics[(nic - log.first_nic) as usize][number as usize];
+        let MessageNumber { rank, nth } = log.nics[(nic - log.first_nic) as usize][number as usize];
         let sent = log.ranks[rank as usize].sent[nth as usize];
         let SentMark {
             task, mark, words, ..

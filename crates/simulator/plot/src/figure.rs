@@ -178,10 +178,10 @@ pub struct Claim {
     pub id: String,
     /// The claim in the paper's words.
     pub claim: String,
-    /// The paper's statement, which several claims may judge.
+    /// The paper's statement, which several claims may be about.
     #[serde(default)]
     pub statement: String,
-    /// The reading of the paper that is judged, where it leaves choices open.
+    /// The reading of the paper whose figure it is, where the paper leaves choices open.
     #[serde(default)]
     pub reading: Option<String>,
     /// Unit of both figures.
@@ -241,7 +241,7 @@ impl SetBy {
     }
 }
 
-/// The verdict on a claim.
+/// Whether a claim's check passed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// False if something is wrong.
@@ -256,7 +256,7 @@ pub struct Check {
 pub enum Outcome {
     /// Ours agrees with the claim.
     Met,
-    /// Shown without a judgement: the experiment names no tolerance.
+    /// Shown alone: the experiment names no tolerance.
     Shown,
     /// Ours does not agree, for a known reason.
     Missed,

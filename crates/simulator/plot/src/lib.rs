@@ -5,7 +5,7 @@
 //!      |
 //!      +-- chart      axis, plane, labels, sign; data (its table)
 //!      +-- tree       merge trees
-//!      +-- claims     the paper's figures beside ours; standing, grid (of every reading)
+//!      +-- claims     the paper's figures beside ours; statement, grid (of every reading)
 //!      +-- picture    all cores over time, path (the critical one); stages (box plots, colours)
 //!      |
 //!   page: one file without scripts, fonts or links to the network
@@ -20,7 +20,7 @@ mod figure;
 #[cfg(feature = "page")]
 mod page;
 mod plain;
-mod standing;
+mod statement;
 
 pub use figure::{
     Axis, Breakdown, Chart, Check, Claim, Figure, Grid, Link, Mark, Outcome, Path, PathStage,
@@ -29,4 +29,4 @@ pub use figure::{
 #[cfg(feature = "page")]
 pub use page::{About, page};
 pub use plain::plain;
-pub use standing::{Standing, tallies};
+pub use statement::{StatementOutcome, tallies};

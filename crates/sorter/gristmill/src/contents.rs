@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use node::Decompress;
-use node::backend::Reading;
+use node::backend::Decompression;
 use node_real::Contents;
 
 /// Reads the contents of a file. A decompressor takes a part of `memory_bytes`.
 pub(crate) fn contents(file: File, memory_bytes: u64) -> impl Read {
     let decompress = Decompress::Auto;
-    let reading = Reading {
+    let reading = Decompression {
         decompress,
         memory_bytes,
     };

@@ -120,7 +120,7 @@ pub enum IoChoice {
 
 /// How inputs are opened.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
+pub struct ReadOptions {
     /// Whether to bypass the page cache.
     pub io: IoChoice,
     /// The inputs to decompress.
@@ -325,12 +325,12 @@ pub struct Job {
 
 impl Job {
     /// How its inputs are opened.
-    pub(crate) fn reading(&self) -> Reading {
-        Reading {
+    pub(crate) fn reading(&self) -> ReadOptions {
+        ReadOptions {
             io: self.resources.io,
             decompress: self.decompress,
             memory_bytes: self.resources.memory_bytes,
-            ..Reading::default()
+            ..ReadOptions::default()
         }
     }
 

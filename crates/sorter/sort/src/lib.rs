@@ -49,7 +49,7 @@ pub use files::path_template::{names_rank, of_rank};
 pub use files::sweep::sweep;
 pub use files::text_file::{LONGEST_TEXT, spelled};
 pub use job::{
-    Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, Reading, Resources, Resume,
+    Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, ReadOptions, Resources, Resume,
     Source, Start, Target, Tune, Tuning, contents_of,
 };
 pub use names::{Phase, StageName};

@@ -14,7 +14,7 @@ use serde_json::json;
 use terminal::ending::failure::CliFailure;
 
 use crate::Common;
-use crate::programs::{Input, OUTPUT, Place, Program, Role, Settings, Told, gristmill};
+use crate::programs::{Input, OUTPUT, Program, RaceDirectories, Role, Settings, Told, gristmill};
 use crate::race::{Race, Run};
 use crate::records::{Inputs, generated};
 use crate::room::directory;
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let mut programs = vec![Program::copy(), Program::ours(gristmill()?)];
     programs.extend(Program::peers(&told));
     let directory = directory(&arguments.directory, "--directory")?;
-    let mut place = Place::new(&directory, &[], Settings::new(common.smoke))?;
+    let mut place = RaceDirectories::new(&directory, &[], Settings::new(common.smoke))?;
     let small = place.warm_up()?.to_owned();
     let inputs = Inputs::new(records, &programs, |input| {
         let generator = Generator {
@@ -74,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
             Role::Ours => program.shown(),
             Role::Copy | Role::Peer => format!("{} && sync {OUTPUT}", program.shown()),
         };
-        race.enter(&program.name, command, |place: &mut Place| {
+        race.enter(&program.name, command, |place: &mut RaceDirectories| {
             time(program, place, &inputs)
         });
     }
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     })
 }
 
-fn time(program: &Program, place: &Place, inputs: &Inputs) -> Result<Run, CliFailure> {
+fn time(program: &Program, place: &RaceDirectories, inputs: &Inputs) -> Result<Run, CliFailure> {
     let took = place.run(program)?;
     if program.role == Role::Copy {
         return Ok(took.seconds.into());

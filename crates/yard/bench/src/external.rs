@@ -22,7 +22,7 @@ use terminal::ending::say;
 use units::{amount, grouped, size};
 
 use crate::Common;
-use crate::programs::{Groups, Input, PEERS, Place, Program, Settings, Told, gristmill};
+use crate::programs::{Groups, Input, PEERS, Program, RaceDirectories, Settings, Told, gristmill};
 use crate::records::Inputs;
 use crate::room::{check_room, directory};
 use crate::table::{Report, Section};
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         groups: groups.and_then(Result::ok),
         ..Settings::new(common.smoke)
     };
-    let place = Place::new(&arguments.directory, &arguments.temporary, settings)?;
+    let place = RaceDirectories::new(&arguments.directory, &arguments.temporary, settings)?;
     let told = Told {
         memory_bytes,
         temporary: &place.temporary,
@@ -242,7 +242,11 @@ fn groups(limit: Option<u64>) -> Option<Result<Groups, String>> {
 
 /// Refuses disks without room for inputs, and for output and temporary files of the program that is
 /// running, or for the floor's file.
-fn check_disks(place: &Place, bytes: u64, programs: &[Program]) -> Result<(), CliFailure> {
+fn check_disks(
+    place: &RaceDirectories,
+    bytes: u64,
+    programs: &[Program],
+) -> Result<(), CliFailure> {
     let reads = |input: &&Input| programs.iter().any(|program| program.input == **input);
     let files = Input::ALL.iter().filter(reads).count() as u64 + 1;
     check_room(&[

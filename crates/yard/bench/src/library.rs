@@ -22,7 +22,7 @@ use terminal::ending::failure::CliFailure;
 use units::{amount, size};
 
 use crate::Common;
-use crate::programs::{Input, OUTPUT, Place, Program, Settings, Told, gristmill};
+use crate::programs::{Input, OUTPUT, Program, RaceDirectories, Settings, Told, gristmill};
 use crate::race::{Race, Row, Run};
 use crate::records::generated;
 use crate::room::directory;
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let records = common.size(arguments.records, RECORDS, SMOKE_RECORDS);
     let memory_bytes = common.size(arguments.memory, MEMORY, SMOKE_MEMORY);
     let work = directory(&arguments.directory, "--directory")?;
-    let mut place = Place::new(&work, &[], Settings::warm(common.smoke))?;
+    let mut place = RaceDirectories::new(&work, &[], Settings::warm(common.smoke))?;
     let generator = Generator {
         style: Style::Binary,
         skewed: false,
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     ];
     for program in programs {
         let name = program.name.clone();
-        race.enter(name, program.shown(), move |place: &mut Place| {
+        race.enter(name, program.shown(), move |place: &mut RaceDirectories| {
             if !common.smoke {
                 touch_memory(TOUCHED);
             }
@@ -112,7 +112,7 @@ fn touch_memory(bytes: usize) {
     std::hint::black_box(&memory);
 }
 
-fn time(program: &Program, place: &Place) -> Result<Run, CliFailure> {
+fn time(program: &Program, place: &RaceDirectories) -> Result<Run, CliFailure> {
     let took = place.run(program)?;
     let (output, expected) = (place.file(OUTPUT), place.file("expected"));
     // A program that only looks at the records has written its own time.

@@ -20,7 +20,7 @@ use terminal::ending::failure::CliFailure;
 use units::{amount, size};
 
 use crate::Common;
-use crate::programs::{Input, OUTPUT, Place, Program, Role, Settings, Told, gristmill};
+use crate::programs::{Input, OUTPUT, Program, RaceDirectories, Role, Settings, Told, gristmill};
 use crate::race::{Race, Row, Run};
 use crate::room::directory;
 use crate::same::{failed, same};
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let mut sections = Vec::new();
     for case in cases {
         let settings = Settings::warm(common.smoke);
-        let mut place = Place::new(&work, &[], settings)?;
+        let mut place = RaceDirectories::new(&work, &[], settings)?;
         let lines = case.draw(&place.file(Input::Text.file()), bytes)?;
         let told = Told {
             memory_bytes,
@@ -126,7 +126,7 @@ fn race(
     case: Case,
     programs: Vec<Program>,
     rounds: u16,
-    place: &mut Place,
+    place: &mut RaceDirectories,
 ) -> Result<Vec<Row>, CliFailure> {
     let mut race = Race::new();
     let expected = place.file("expected");
@@ -134,7 +134,7 @@ fn race(
         let (name, shown) = (program.name.clone(), program.shown());
         let expected = expected.clone();
         let mut has_failed = false;
-        race.enter(name, shown, move |place: &mut Place| {
+        race.enter(name, shown, move |place: &mut RaceDirectories| {
             if has_failed {
                 return Ok(Run::none());
             }

@@ -17,7 +17,7 @@ use terminal::ending::say;
 use units::{amount, grouped, size};
 
 use crate::external::{check_plan, temporary_bytes};
-use crate::programs::{Input, OUTPUT, Place, Program, Settings, Told, gristmill};
+use crate::programs::{Input, OUTPUT, Program, RaceDirectories, Settings, Told, gristmill};
 use crate::race::Row;
 use crate::records::{Inputs, generated};
 use crate::room::{check_room, free_bytes};
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         FIRST_PER_SECOND * u64::from(arguments.seconds)
     };
     let settings = Settings::new(arguments.smoke);
-    let place = Place::new(&arguments.directory, &arguments.temporary, settings)?;
+    let place = RaceDirectories::new(&arguments.directory, &arguments.temporary, settings)?;
     let most = most_records(place.path())?;
     let most = if arguments.smoke {
         most.min(SMOKE_MOST)
@@ -113,7 +113,7 @@ fn most_records(place: &Path) -> Result<u64, CliFailure> {
 
 /// The tries so far.
 struct Minute {
-    place: Place,
+    place: RaceDirectories,
     program: Program,
     tries: Vec<Try>,
     rows: Vec<Row>,

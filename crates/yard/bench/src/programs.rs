@@ -12,11 +12,11 @@
 
 mod child;
 mod group;
-mod place;
+mod race_directories;
 
 pub use child::Took;
 pub use group::Groups;
-pub use place::{Place, Settings};
+pub use race_directories::{RaceDirectories, Settings};
 
 use std::ffi::OsString;
 use std::fs;

@@ -184,7 +184,7 @@ pub(super) fn spec_of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
 
 /// Warns of records that are not those of the file: they cut the lines of a text, or are blocks.
 fn warn_of_other_records(arguments: &Arguments, spec: &RecordSpec) {
-    if arguments.order.kind().is_text() || arguments.quiet {
+    if arguments.order.kind() != FormatKind::Binary || arguments.quiet {
         return;
     }
     let input = first_input(arguments);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use ::sort::{
-    IoChoice, Job, Manifest, Reading, Report, SortError, Source, Target, Validated, ValidatedSet,
-    WrittenFile, resolve, validate, validate_set,
+    IoChoice, Job, Manifest, ReadOptions, Report, SortError, Source, Target, Validated,
+    ValidatedSet, WrittenFile, resolve, validate, validate_set,
 };
 use node::{Decompress, Node, Rank};
 use pipeline::Failure;
@@ -32,11 +32,11 @@ pub(super) async fn check_output(
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());
         if let Some(rows) = &job.rows {
-            let reading = Reading {
+            let reading = ReadOptions {
                 io: IoChoice::Direct,
                 decompress,
                 memory_bytes: job.resources.memory_bytes,
-                ..Reading::default()
+                ..ReadOptions::default()
             };
             let resolved = resolve(node, rows, &sources, true, reading).await?;
             sources = resolved.sources;

@@ -18,12 +18,12 @@ const SKIPPABLE_HEADER: usize = 8;
 
 /// All frames of an input.
 pub(super) struct Lz4<R: Read> {
-    place: Option<Place<R>>,
+    place: Option<FrameState<R>>,
     /// Memory that a frame may take.
     memory_bytes: u64,
 }
 
-enum Place<R: Read> {
+enum FrameState<R: Read> {
     Between(Input<R>),
     /// Each frame has a decoder of its own: the library's buffers fit the blocks of its first.
     InFrame(FrameDecoder<Input<R>>),
@@ -32,7 +32,7 @@ enum Place<R: Read> {
 impl<R: Read> Lz4<R> {
     pub(super) fn new(input: Input<R>, memory_bytes: u64) -> Lz4<R> {
         Lz4 {
-            place: Some(Place::Between(input)),
+            place: Some(FrameState::Between(input)),
             memory_bytes,
         }
     }
@@ -73,23 +73,23 @@ impl<R: Read> Read for Lz4<R> {
         loop {
             match self.place.take() {
                 None => return Ok(0),
-                Some(Place::Between(mut input)) => {
+                Some(FrameState::Between(mut input)) => {
                     if !self.enter(&mut input)? {
                         return Ok(0);
                     }
-                    self.place = Some(Place::InFrame(FrameDecoder::new(input)));
+                    self.place = Some(FrameState::InFrame(FrameDecoder::new(input)));
                 }
-                Some(Place::InFrame(mut frame)) => {
+                Some(FrameState::InFrame(mut frame)) => {
                     let read = frame.read(out)?;
                     if read > 0 {
-                        self.place = Some(Place::InFrame(frame));
+                        self.place = Some(FrameState::InFrame(frame));
                         return Ok(read);
                     }
                     let input = frame.into_inner();
                     if input.met_end {
                         return Err(ErrorKind::UnexpectedEof.into());
                     }
-                    self.place = Some(Place::Between(input));
+                    self.place = Some(FrameState::Between(input));
                 }
             }
         }

@@ -23,7 +23,7 @@ use node::{Buffer, Message, Port, Rank};
 
 use super::Line;
 use super::bulk::Bulk;
-use crate::frame::{Batch, Frame, Reading};
+use crate::frame::{Batch, BatchReader, Frame};
 use crate::outbox::{Command, Outbox, Shipment};
 use crate::wire::{Hold, NetworkError, TOO_LONG, Wire, Wired};
 
@@ -255,7 +255,7 @@ impl Peer {
     }
 
     fn read(&mut self, batch: &[u8], delivery: &mut Delivery<'_>) -> Result<(), String> {
-        let mut reading = Reading::new(batch)?;
+        let mut reading = BatchReader::new(batch)?;
         self.credits = self.credits.saturating_add(reading.credits);
         if self.credits > CREDITS {
             return Err(format!("{} credits of {CREDITS}", self.credits));

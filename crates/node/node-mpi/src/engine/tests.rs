@@ -9,7 +9,7 @@ use node::{Address, Port, Rank, Words};
 
 use super::peer::{CREDITS, OLDEST};
 use super::*;
-use crate::frame::Reading;
+use crate::frame::BatchReader;
 use crate::outbox::Shipment;
 use crate::wire::local::LocalWire;
 
@@ -87,7 +87,7 @@ impl Scene {
 
     fn take(&mut self, done: Completed) -> Vec<Frame> {
         let hold = Hold(done.request.0);
-        let mut reading = Reading::new(&self.peer.held(hold).bytes()[..done.bytes]).unwrap();
+        let mut reading = BatchReader::new(&self.peer.held(hold).bytes()[..done.bytes]).unwrap();
         let mut frames = Vec::new();
         while let Some(frame) = reading.next().unwrap() {
             frames.push(frame);

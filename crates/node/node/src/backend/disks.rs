@@ -133,7 +133,7 @@ pub trait FileHandle: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the system refuses. Damaged data is an error of a later read.
-    fn decompressed(&self, begin: &[u8], reading: Reading) -> io::Result<Option<Coded>> {
+    fn decompressed(&self, begin: &[u8], reading: Decompression) -> io::Result<Option<Coded>> {
         let _ = (begin, reading);
         Ok(None)
     }
@@ -150,7 +150,7 @@ pub trait FileHandle: Send + Sync + 'static {
 
 /// The files to decompress, and the memory for it.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct Decompression {
     /// The files to decompress.
     pub decompress: Decompress,
     /// The memory limit of the program: a decompressor takes a part of it.

@@ -1,7 +1,7 @@
 //! Files whose contents are decompressed or compressed on the way.
 
 use super::{DiskError, File};
-use crate::backend::{Coded, Reading};
+use crate::backend::{Coded, Decompression};
 use crate::compression::{CodingMemory, Compress, Decompress};
 use crate::{Buffer, Filled, Node};
 
@@ -30,7 +30,7 @@ impl File {
         } else {
             self.begin(node, header_bytes).await?
         };
-        let reading = Reading {
+        let reading = Decompression {
             decompress,
             memory_bytes,
         };

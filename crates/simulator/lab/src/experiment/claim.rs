@@ -37,13 +37,12 @@
 use plot::{SetBy, Size};
 use serde::Deserialize;
 
-use super::measure::{Measure, Take, Taken, above_0};
+use super::measure::{Measure, Quantity, Take, above_0};
 use super::series::Series;
 use super::shape::Shape;
 use crate::changes::Changes;
 use crate::sweep::{Scalar, Values, check_program};
 
-/// The table of a line.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClaimTable {
@@ -83,7 +82,6 @@ pub(crate) struct ClaimTable {
     pub does: Option<f64>,
 }
 
-/// The comparison of two points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Compared {
@@ -93,7 +91,6 @@ enum Compared {
 }
 
 impl ClaimTable {
-    /// Checks the table by itself.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.claim.is_empty() {
             return Err("claim: missing; expected the claim in words".to_owned());
@@ -137,7 +134,7 @@ impl ClaimTable {
     }
 
     /// Checks that the line's unit can tell what is read.
-    pub(super) fn check_taken(&self, taken: Taken<'_>) -> Result<(), String> {
+    pub(super) fn check_taken(&self, taken: Quantity<'_>) -> Result<(), String> {
         taken.check()?;
         if self.does.is_some() && !taken.measure.is_time() {
             return Err("does: it is divided by a time, and measure is none".to_owned());
@@ -174,11 +171,11 @@ impl ClaimTable {
     }
 
     /// The value that is read from a run: the line's, or else its series', or the time.
-    pub(super) fn taken<'a>(&'a self, of_series: Option<Taken<'a>>) -> Taken<'a> {
+    pub(super) fn taken<'a>(&'a self, of_series: Option<Quantity<'a>>) -> Quantity<'a> {
         let default = of_series.unwrap_or_default();
         let measure = self.measure.unwrap_or(default.measure);
         let is_of_stage = self.measure.is_none() || measure.is_of_a_stage();
-        Taken {
+        Quantity {
             measure,
             stage: self
                 .stage

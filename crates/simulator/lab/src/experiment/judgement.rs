@@ -1,4 +1,4 @@
-//! The outcome of a claim.
+//! Where a claim is judged: our figure is compared with the paper's.
 //!
 //! ```text
 //!   met      ours is the paper's figure within the tolerance, or beyond it where the paper says
@@ -20,6 +20,26 @@ use super::measure::above_0;
 /// larger difference is a change of the machine or the program.
 const STEADY: f64 = 0.01;
 
+/// The outcome of a claim, and why it is missed or has failed.
+#[derive(Debug, PartialEq)]
+pub(super) struct Judgement {
+    pub outcome: Outcome,
+    pub reason: Option<String>,
+}
+
+impl Judgement {
+    /// Met, unless the reason of a miss is known.
+    pub(super) fn known(reason: Option<String>) -> Judgement {
+        let outcome = reason.as_ref().map_or(Outcome::Met, |_| Outcome::Missed);
+        Judgement { outcome, reason }
+    }
+
+    pub(super) fn failed(fault: String) -> Judgement {
+        let (outcome, reason) = (Outcome::Failed, Some(fault));
+        Judgement { outcome, reason }
+    }
+}
+
 impl ClaimTable {
     /// Checks that something is compared: no comparison with NaN fails.
     pub(super) fn check_terms(&self) -> Result<(), String> {
@@ -33,30 +53,27 @@ impl ClaimTable {
             _ if self.at_least && self.at_most => {
                 Err("at_least and at_most: that is the figure itself; leave both out".to_owned())
             }
-            _ if self.known_miss.is_some() && !self.is_judged() => {
+            _ if self.known_miss.is_some() && !self.can_fail() => {
                 Err("known_miss needs at_least or a tolerance: else nothing is missed".to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    fn is_judged(&self) -> bool {
+    fn can_fail(&self) -> bool {
         self.is.is_some() || self.tolerance.is_some() || self.at_least || self.at_most
     }
 
-    /// The outcome for our figure, with the reason of a miss or a failure. `known` is what it was.
-    pub(super) fn judged(
-        &self,
-        paper: f64,
-        ours: f64,
-        known: Option<f64>,
-    ) -> (Outcome, Option<String>) {
+    /// Judges the claim by our figure. `known` is what that was.
+    pub(super) fn judge(&self, paper: f64, ours: f64, known: Option<f64>) -> Judgement {
         let fault = drift(ours, known).or_else(|| self.fault(paper, ours));
-        match (fault, &self.known_miss) {
-            (Some(fault), _) => (Outcome::Failed, Some(fault)),
-            (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
-            (None, None) if self.is_judged() => (Outcome::Met, None),
-            (None, None) => (Outcome::Shown, None),
+        match fault {
+            Some(fault) => Judgement::failed(fault),
+            None if self.can_fail() => Judgement::known(self.known_miss.clone()),
+            None => Judgement {
+                outcome: Outcome::Shown,
+                reason: None,
+            },
         }
     }
 
@@ -64,7 +81,7 @@ impl ClaimTable {
         let tolerance = self.tolerance.unwrap_or(0.0);
         match (&self.known_miss, self.off(paper, ours) > tolerance) {
             (Some(_), false) => Some("it is met, but the file calls it a known miss".to_owned()),
-            (None, true) if self.is_judged() => {
+            (None, true) if self.can_fail() => {
                 let percent = tolerance * 100.0;
                 Some(format!("{ours} is more than {percent} % off the {paper}"))
             }
@@ -98,19 +115,19 @@ pub(super) fn drift(ours: f64, known: Option<f64>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The outcome of a line with these keys.
-    fn judged(keys: &str, ours: f64) -> (Outcome, Option<String>) {
+    /// The judgement of a line with these keys.
+    fn judgement(keys: &str, ours: f64) -> Judgement {
         let line = format!("id = 'x'\nclaim = 'x'\npaper = 100\nunit = 'm'\n{keys}");
         let line: ClaimTable = toml::from_str(&line).unwrap();
-        line.judged(100.0, ours, line.today)
+        line.judge(100.0, ours, line.today)
     }
 
     fn outcome(keys: &str, ours: f64) -> Outcome {
-        judged(keys, ours).0
+        judgement(keys, ours).outcome
     }
 
     fn fails(keys: &str, ours: f64, why: &str) {
-        let (outcome, reason) = judged(keys, ours);
+        let Judgement { outcome, reason } = judgement(keys, ours);
         assert_eq!(outcome, Outcome::Failed);
         let reason = reason.unwrap();
         assert!(reason.contains(why), "{reason}");
@@ -138,8 +155,8 @@ mod tests {
     #[test]
     fn a_known_miss_fails_when_ours_changes_or_it_is_met() {
         let keys = "at_least = true\ntolerance = 0.01\ntoday = 78\nknown_miss = 'so'";
-        let missed = (Outcome::Missed, Some("so".to_owned()));
-        assert_eq!(judged(keys, 78.5), missed);
+        let missed = Judgement::known(Some("so".to_owned()));
+        assert_eq!(judgement(keys, 78.5), missed);
         fails(keys, 76.0, "1 % off our 78");
         fails(keys, 101.0, "1 % off our 78");
         fails("at_least = true\nknown_miss = 'so'", 101.0, "it is met");

@@ -98,8 +98,8 @@ impl Measure {
             Measure::MessageSkew => Part::Run(message_skew),
             Measure::Packets => Part::Machine(|machine| machine.counts.packets as f64),
             Measure::WireBytes => Part::Machine(|machine| machine.counts.wire_bytes as f64),
-            Measure::Misses => Part::Machine(misses),
-            Measure::MissRate => Part::Run(|run| Ok(counted(run, misses)? / mean_keys(run)?)),
+            Measure::Misses => Part::Machine(|machine| machine.misses_per_core),
+            Measure::MissRate => Part::Run(miss_rate),
             Measure::Throughput => Part::Run(|run| Ok(mean_keys(run)? / (run.time_us * 1e-3))),
             Measure::Skew => Part::Run(|run| of_keys(run, run.verdict.skew)),
             Measure::MaxKeys => Part::Run(|run| of_keys(run, run.verdict.max_keys as f64)),
@@ -110,7 +110,6 @@ impl Measure {
         }
     }
 
-    /// The name in a file.
     pub(super) fn name(self) -> String {
         let text = self.to_string();
         text.trim_end_matches(" (us)").to_owned()
@@ -149,7 +148,6 @@ impl Measure {
     }
 }
 
-/// The statistic over several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Take {
@@ -160,7 +158,6 @@ pub(crate) enum Take {
 }
 
 impl Take {
-    /// The statistic of several runs.
     pub(super) fn of(self, spread: Spread) -> f64 {
         match self {
             Take::Mean => spread.mean,
@@ -190,14 +187,14 @@ impl Take {
 
 /// A measure, its stage, how often a run does what is measured, and the statistic of several runs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken<'a> {
+pub(super) struct Quantity<'a> {
     pub measure: Measure,
     pub stage: Option<&'a str>,
     pub repeats: Option<f64>,
     pub take: Take,
 }
 
-impl Taken<'_> {
+impl Quantity<'_> {
     pub(super) fn check(&self) -> Result<(), String> {
         match self.stage {
             None if self.measure.needs_a_stage() => {
@@ -240,7 +237,6 @@ impl Taken<'_> {
         }
     }
 
-    /// A part of the named stage, or of all stages.
     fn in_stages(&self, run: &RunReport, part: fn(&StageReport) -> f64) -> Result<f64, String> {
         match self.stage {
             Some(_) => Ok(part(self.stage(run)?)),
@@ -265,10 +261,6 @@ fn counted(run: &RunReport, of: fn(&Simulated) -> f64) -> Result<f64, String> {
     Ok(of(simulated))
 }
 
-fn misses(machine: &Simulated) -> f64 {
-    machine.misses_per_core
-}
-
 fn message_skew(run: &RunReport) -> Result<f64, String> {
     let skew = counted(run, |machine| {
         let Spread { mean, max, .. } = machine.messages_per_core;
@@ -281,6 +273,11 @@ fn message_skew(run: &RunReport) -> Result<f64, String> {
 fn found(run: &RunReport) -> Result<f64, String> {
     let missing = || "measure: the program finds no figure".to_owned();
     run.verdict.figure.ok_or_else(missing)
+}
+
+fn miss_rate(run: &RunReport) -> Result<f64, String> {
+    let misses = counted(run, |machine| machine.misses_per_core)?;
+    Ok(misses / mean_keys(run)?)
 }
 
 fn mean_keys(run: &RunReport) -> Result<f64, String> {

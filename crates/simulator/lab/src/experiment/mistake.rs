@@ -28,7 +28,6 @@ pub(super) struct Table {
     told: String,
 }
 
-/// A table, and what is wrong in it.
 pub(super) type Wrong = (Table, String);
 
 impl Table {
@@ -57,7 +56,6 @@ impl Table {
     }
 }
 
-/// Reads the text of a file.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Mistake> {
     let (document, errors) = DeTable::parse_recoverable(text);
     let first = errors

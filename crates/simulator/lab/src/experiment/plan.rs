@@ -14,7 +14,7 @@ use plot::Size;
 use super::claim::ClaimTable;
 use super::file::Experiment;
 use super::grid::Reading;
-use super::measure::Taken;
+use super::measure::Quantity;
 use super::mistake::{Table, Wrong};
 use super::series::{STAGE, Series};
 use crate::changes::Changes;
@@ -55,7 +55,7 @@ pub(super) struct PlannedPoint<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read<'a> {
     pub job: usize,
-    pub taken: Taken<'a>,
+    pub taken: Quantity<'a>,
 }
 
 /// The source of a line's figure.
@@ -69,7 +69,6 @@ pub(super) enum Source<'a> {
     Curve(usize),
 }
 
-/// The keys of a table that say what runs.
 struct Head<'a> {
     program: &'a str,
     machine: Option<&'a String>,
@@ -102,7 +101,6 @@ impl<'a> Plans<'a> {
         Ok(all)
     }
 
-    /// Number of runs of all jobs.
     pub(super) fn count(&self) -> u64 {
         self.jobs.iter().map(|job| job.seeds().runs).sum()
     }

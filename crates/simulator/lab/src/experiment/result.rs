@@ -6,7 +6,7 @@ use super::breakdown;
 use super::chart::ChartTable;
 use super::claim::ClaimTable;
 use super::file::Experiment;
-use super::judgement::drift;
+use super::judgement::{Judgement, drift};
 use super::plan::{Plan, PlannedPoint, Plans, Read, Source};
 use super::series::Series as SeriesTable;
 use crate::error::LabError;
@@ -299,11 +299,11 @@ impl Ran<'_> {
             Source::Curve(number) => Some(&self.of.series[number]),
             _ => None,
         };
-        let judged = match self.fault(source) {
-            Some(fault) => (Outcome::Failed, Some(fault)),
-            None => line.judged(line.paper(table), ours, self.known(line)),
+        let judgement = match self.fault(source) {
+            Some(fault) => Judgement::failed(fault),
+            None => line.judge(line.paper(table), ours, self.known(line)),
         };
-        Ok(line.told(self.of, Some(&self.plan.reading), ours, judged))
+        Ok(line.reported(self.of, Some(&self.plan.reading), ours, judgement))
     }
 
     /// Our figure when the line was written, if it was of the same seeds.
@@ -322,7 +322,6 @@ impl Ran<'_> {
         drifts.collect()
     }
 
-    /// Our figure of a line.
     fn ours(
         &self,
         line: &ClaimTable,
@@ -378,7 +377,6 @@ impl Ran<'_> {
     }
 }
 
-/// Adds the table to an error.
 fn in_table<T>(result: Result<T, String>, table: &str, id: &str) -> Result<T, String> {
     result.map_err(|why| format!("{table} '{id}': {why}"))
 }

@@ -22,7 +22,7 @@
 use plot::Size;
 use serde::Deserialize;
 
-use super::measure::{Measure, Take, Taken};
+use super::measure::{Measure, Quantity, Take};
 use crate::changes::Changes;
 use crate::sweep::{
     Choice, Dial, Recipe, Scalar, Values, at_size, check_option, check_program, check_values,
@@ -164,7 +164,6 @@ impl Series {
         self.x_of.is_none() && self.over.iter().any(|value| value.number().is_none())
     }
 
-    /// The x of a place in `over`.
     pub(super) fn x(&self, place: usize) -> f64 {
         let number = self.over[place].number();
         match &self.x_of {
@@ -175,9 +174,9 @@ impl Series {
     }
 
     /// The value that is read from the runs of a place in `over`.
-    pub(super) fn taken(&self, place: usize) -> Taken<'_> {
+    pub(super) fn taken(&self, place: usize) -> Quantity<'_> {
         let varied = self.over[place].word().filter(|_| self.vary == STAGE);
-        Taken {
+        Quantity {
             measure: self.measure,
             stage: varied.or(self.stage.as_deref()),
             repeats: self.repeats,

@@ -34,7 +34,6 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Checks that the series can have the shape.
     pub(super) fn check(self, at: Option<&Scalar>, series: &Series) -> Result<(), String> {
         let (id, points) = (&series.id, series.over.len());
         let needed = if self == Shape::Linear { 3 } else { 2 };

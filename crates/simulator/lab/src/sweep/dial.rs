@@ -83,7 +83,6 @@ impl Choice {
         (word != DEFAULT).then_some(word)
     }
 
-    /// The options that it sets as a value of that dial.
     pub(crate) fn options(&self, dial: &str) -> Values {
         match self {
             Choice::One(Scalar::Word(word)) if word == DEFAULT => Values::new(),

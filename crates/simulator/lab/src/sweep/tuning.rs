@@ -123,7 +123,6 @@ impl Tuning {
         })
     }
 
-    /// The reading of the start.
     fn reading(&self) -> Reading {
         let parameters = self.start.parameters();
         let words = self.dials().map(|dial| parameters.word(dial));
@@ -215,7 +214,6 @@ fn names(known: &[Valued]) -> String {
     names.join(", ")
 }
 
-/// A value of a list with commas.
 fn listed(program: &Listing, dial: &str, value: &str) -> Result<Choice, LabError> {
     let given = Choice::of(Some(value));
     if given.word().is_none() {

@@ -1,7 +1,7 @@
 //! Memory for packets, the only part of this crate with `unsafe`.
 //!
 //! ```text
-//!   place     a cache line for a packet
+//!   slot      a cache line for a packet
 //!   bins      packets on their way to a switch, moved from bin to bin
 //!   slab      packets at NICs and in ports, by id
 //!   list      queues of packets in the slab
@@ -11,8 +11,8 @@
 pub mod bins;
 pub mod id;
 pub mod list;
-pub mod place;
 mod prefetching;
 pub mod slab;
+pub mod slot;
 
 pub use prefetching::prefetch;

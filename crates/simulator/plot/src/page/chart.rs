@@ -14,7 +14,7 @@
 use crate::figure::{Axis, Chart, Mark, Point, Series};
 use crate::page::axis::Span;
 use crate::page::data;
-use crate::page::labels::{self, SIGN, Taken, square};
+use crate::page::labels::{self, SIGN, UsedArea, square};
 use crate::page::plane::{Plane, Scaled};
 use crate::page::sign::{self, Sign};
 use crate::page::text::{escaped, number, paragraph, text_at};
@@ -78,7 +78,7 @@ struct Drawing<'a> {
     x: Span,
     y: Span,
     /// Places of lines and points.
-    taken: Vec<Taken>,
+    taken: Vec<UsedArea>,
     /// Number of points that the axes cannot show.
     left_out: usize,
 }

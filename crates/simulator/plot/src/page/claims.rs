@@ -2,7 +2,7 @@
 
 use crate::figure::{Claim, Figure};
 use crate::page::text::{escaped, number, paragraph};
-use crate::standing::tallies;
+use crate::statement::tallies;
 
 const HEAD: [&str; 6] = ["claim", "paper", "ours", "deviation", "set by", "outcome"];
 

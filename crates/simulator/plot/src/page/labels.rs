@@ -8,7 +8,7 @@
 use crate::page::plane::{LETTER, width_of};
 
 /// Left, top, right and bottom of a part of the drawing that is in use.
-pub(crate) type Taken = [f64; 4];
+pub(crate) type UsedArea = [f64; 4];
 
 /// Half the size of a point's sign.
 pub(crate) const SIGN: f64 = 6.0;
@@ -20,8 +20,8 @@ pub(crate) type Start = (f64, f64);
 pub(crate) fn placed(
     points: &[(f64, f64)],
     labels: &[String],
-    taken: &[Taken],
-    frame: Taken,
+    taken: &[UsedArea],
+    frame: UsedArea,
 ) -> Option<Vec<Start>> {
     let mut taken = taken.to_vec();
     points
@@ -40,15 +40,15 @@ pub(crate) fn placed(
 pub(crate) fn crowded(
     points: &[(f64, f64)],
     labels: &[String],
-    taken: &[Taken],
-    frame: Taken,
+    taken: &[UsedArea],
+    frame: UsedArea,
 ) -> Vec<Start> {
     let mut taken = taken.to_vec();
     points
         .iter()
         .zip(labels)
         .map(|(point, label)| {
-            let covered = |place: &Taken| {
+            let covered = |place: &UsedArea| {
                 let touched = taken.iter().filter(|other| do_touch(*place, **other));
                 (!is_within(*place, frame), touched.count())
             };
@@ -61,7 +61,7 @@ pub(crate) fn crowded(
 }
 
 /// Places beside a point, the best first.
-fn around((x, y): (f64, f64), label: &str) -> impl Iterator<Item = Taken> {
+fn around((x, y): (f64, f64), label: &str) -> impl Iterator<Item = UsedArea> {
     // Further away, a label would be taken for a neighbour's.
     const DISTANCES: [f64; 2] = [2.0, 10.0];
     let (width, half) = (width_of(label), LETTER / 2.0);
@@ -83,26 +83,26 @@ fn around((x, y): (f64, f64), label: &str) -> impl Iterator<Item = Taken> {
     })
 }
 
-fn start([left, _, _, bottom]: Taken) -> Start {
+fn start([left, _, _, bottom]: UsedArea) -> Start {
     // The baseline is above the bottom by the tails of letters.
     (left, bottom - LETTER / 5.0)
 }
 
-fn is_within(place: Taken, frame: Taken) -> bool {
+fn is_within(place: UsedArea, frame: UsedArea) -> bool {
     place[0] >= frame[0] && place[1] >= frame[1] && place[2] <= frame[2] && place[3] <= frame[3]
 }
 
-fn do_touch(a: Taken, b: Taken) -> bool {
+fn do_touch(a: UsedArea, b: UsedArea) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
 /// The square around a point, `half` its side.
-pub(crate) fn square((x, y): (f64, f64), half: f64) -> Taken {
+pub(crate) fn square((x, y): (f64, f64), half: f64) -> UsedArea {
     [x - half, y - half, x + half, y + half]
 }
 
 /// The places that a line covers: a chain of small squares.
-pub(crate) fn along(from: (f64, f64), to: (f64, f64)) -> impl Iterator<Item = Taken> {
+pub(crate) fn along(from: (f64, f64), to: (f64, f64)) -> impl Iterator<Item = UsedArea> {
     const STEP: f64 = 5.0;
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let steps = (dx.hypot(dy) / STEP).ceil().max(1.0) as usize;
@@ -117,7 +117,7 @@ pub(crate) fn along(from: (f64, f64), to: (f64, f64)) -> impl Iterator<Item = Ta
 mod tests {
     use super::*;
 
-    const FRAME: Taken = [0.0, 0.0, 200.0, 100.0];
+    const FRAME: UsedArea = [0.0, 0.0, 200.0, 100.0];
 
     fn words(count: usize) -> Vec<String> {
         vec!["paper".to_owned(); count]

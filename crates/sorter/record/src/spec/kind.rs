@@ -43,13 +43,7 @@ impl FormatKind {
     /// Whether records divide into values.
     #[must_use]
     pub fn is_rows(self) -> bool {
-        self.is_text() && self != FormatKind::Lines
-    }
-
-    /// Whether people can read the records.
-    #[must_use]
-    pub fn is_text(self) -> bool {
-        self != FormatKind::Binary
+        !matches!(self, FormatKind::Lines | FormatKind::Binary)
     }
 
     /// Whether its formats have an option.
@@ -63,18 +57,17 @@ impl FormatOption {
     /// The formats that have the option; and for all others their lack, and what to do.
     pub(super) fn rule(self) -> (&'static [FormatKind], &'static str) {
         use FormatKind::{Csv, JsonLines, Lines, Tsv};
-        let text: &[FormatKind] = &[Lines, Csv, Tsv, JsonLines];
+        let (lines, text) = (&[Lines][..], &[Lines, Csv, Tsv, JsonLines][..]);
         match self {
             FormatOption::Separator => (&[Lines, Csv], "has no separator to choose; leave it out"),
-            FormatOption::Delimiter => (&[Lines], "has no delimiter to choose; leave it out"),
+            FormatOption::Delimiter => (lines, "has no delimiter to choose; leave it out"),
             FormatOption::Quote => (&[Csv], "has no quote to choose; leave it out"),
             FormatOption::Header => (&[Csv, Tsv], "has no header; leave without_header out"),
             FormatOption::Locale => (text, "has no text of a language; leave the locale out"),
-            FormatOption::KeyOptions => (
-                &[Lines],
-                "has no options of all keys; give each key its own",
-            ),
-            FormatOption::Counts => (&[Lines], "has no place for a number; leave the counts out"),
+            FormatOption::KeyOptions => {
+                (lines, "has no options of all keys; give each key its own")
+            }
+            FormatOption::Counts => (lines, "has no place for a number; leave the counts out"),
         }
     }
 }

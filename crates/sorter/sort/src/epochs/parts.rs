@@ -17,7 +17,7 @@ use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::input::header::{Front, body, read_fronts_of};
 use crate::files::path_template::of_rank;
-use crate::job::{Job, Reading, Source};
+use crate::job::{Job, ReadOptions, Source};
 use crate::passes::indexing::{divides_inputs, with_indexes};
 use crate::ranks::fingerprint::{Fingerprint, Part, check_same};
 use crate::ranks::sampling::probe_checksum;
@@ -322,7 +322,7 @@ impl Opener<'_> {
             && divides_inputs(node, job)
             && known_pipe(node, sources).await.is_none()
         {
-            let in_parts = Reading {
+            let in_parts = ReadOptions {
                 in_parts: true,
                 ..reading
             };

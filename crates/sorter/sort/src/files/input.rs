@@ -29,7 +29,7 @@ use pipeline::Failure;
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
 use crate::files::spare;
-use crate::job::{Behind, IoChoice, Reading, Source};
+use crate::job::{Behind, IoChoice, ReadOptions, Source};
 use crate::records::framing::Framing;
 pub(crate) use facts::Stamp;
 pub(crate) use files::Files;
@@ -54,7 +54,7 @@ pub struct Input {
     /// ranks.
     skipped: u64,
     /// How it is opened.
-    reading: Reading,
+    reading: ReadOptions,
     is_compressed: bool,
     /// Whether its last line has no delimiter.
     is_open: bool,
@@ -86,7 +86,7 @@ pub(crate) struct Inputs {
     at_once: usize,
     /// Inputs that stay open at most, pipes apart.
     kept_open: usize,
-    reading: Reading,
+    reading: ReadOptions,
 }
 
 impl Inputs {
@@ -95,7 +95,7 @@ impl Inputs {
         node: &Node,
         sources: &[Source],
         framing: Framing,
-        reading: Reading,
+        reading: ReadOptions,
     ) -> Result<Inputs, Failure> {
         let mut inputs = Inputs::none(framing);
         // The system reads ahead of a file that is read front to back.
@@ -104,7 +104,7 @@ impl Inputs {
         } else {
             reading.io
         };
-        let reading = Reading { io, ..reading };
+        let reading = ReadOptions { io, ..reading };
         inputs.reading = reading;
         inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
@@ -196,7 +196,7 @@ impl Inputs {
             coding: CodingMemory::default(),
             at_once: 0,
             kept_open: 0,
-            reading: Reading::default(),
+            reading: ReadOptions::default(),
         }
     }
 

@@ -32,7 +32,7 @@ use crate::files::text_file::PRIVATE;
 use crate::job::{IoChoice, Pack};
 use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
 pub(crate) use kept::{is_kind, kept_paths};
-use log::{Logs, Taken};
+use log::{LogRoom, Logs};
 use packing::{ChunkPacking, Form};
 pub(crate) use place::{BLOCK_BITS, Extent, FILE_BITS, Slot, Stamps, packed_unit};
 
@@ -219,10 +219,10 @@ impl Spill {
                 }
             };
             match self.shared.wait_for(node, step).await? {
-                Taken::Now(extent) => return Ok(extent),
-                Taken::Full => return Err(self.all_full()),
-                Taken::Beyond(limit) => return Err(limit.into()),
-                Taken::Reserve(extent, range) => match self.reserve(node, extent, range).await {
+                LogRoom::Now(extent) => return Ok(extent),
+                LogRoom::Full => return Err(self.all_full()),
+                LogRoom::Beyond(limit) => return Err(limit.into()),
+                LogRoom::Reserve(extent, range) => match self.reserve(node, extent, range).await {
                     Ok(()) => return Ok(extent),
                     Err(error) => self.is_full(node, extent, error).await?,
                 },

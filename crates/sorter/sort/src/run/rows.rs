@@ -10,7 +10,7 @@ use record::{Framing, LineOrder, RowSpec};
 use crate::agreement::Agreement;
 use crate::error::SortError;
 use crate::files::input::header::{Front, body, read_fronts_of};
-use crate::job::{Reading, Source};
+use crate::job::{ReadOptions, Source};
 use crate::records::contents::{Contents, Lines};
 
 /// Rows whose header was read.
@@ -31,7 +31,7 @@ pub async fn resolve(
     rows: &RowSpec,
     sources: &[Source],
     goes_on: bool,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Result<Resolved, Failure> {
     let headers = read_headers(node, rows, sources, reading).await?;
     let contents = resolved(rows, &headers, goes_on, sources)?;
@@ -55,7 +55,7 @@ pub(super) async fn read_headers(
     node: &Node,
     rows: &RowSpec,
     sources: &[Source],
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Result<Headers, Failure> {
     let (mut first, mut all): (Option<Front>, _) = (None, Headers::default());
     for source in sources {

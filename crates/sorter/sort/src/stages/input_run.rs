@@ -97,7 +97,7 @@ impl BytesRead {
 }
 
 /// The result of a read.
-pub(crate) enum Taken {
+pub(crate) enum RecordsRead {
     Records(Chunk),
     /// It ends no record.
     Nothing(Buffer),
@@ -165,7 +165,7 @@ impl<'a> InputReads<'a> {
         worker: &Worker,
         number: usize,
         read: InputRead,
-    ) -> Result<Taken, Failure> {
+    ) -> Result<RecordsRead, Failure> {
         let run = self.runs[number].as_mut().expect("it is an input");
         self.shared.take(worker, run, read).await
     }
@@ -250,7 +250,7 @@ impl SortedInputs {
         worker: &Worker,
         run: &mut InputRun,
         read: InputRead,
-    ) -> Result<Taken, Failure> {
+    ) -> Result<RecordsRead, Failure> {
         let mut buffer = read.bytes_read.wait(&worker.node).await?;
         let file = &read.file;
         let bytes = self.check_end(run, file, (read.offset, buffer.len(), read.bytes))?;
@@ -261,7 +261,7 @@ impl SortedInputs {
         if run.carried.len() + fresh.len() + BESIDE_BYTES > buffer.capacity() {
             let node = &worker.node;
             if !self.ends_long(run, file, &buffer.bytes()[fresh.clone()])? {
-                return Ok(Taken::Nothing(buffer));
+                return Ok(RecordsRead::Nothing(buffer));
             }
             let bytes = run.carried.len() + fresh.len() + BESIDE_BYTES;
             let mut own = self.memory.buffer(node, bytes)?;
@@ -274,7 +274,7 @@ impl SortedInputs {
         let end = self.end_of_records(run, file, (&mut buffer, all))?;
         run.carried = buffer.bytes()[end.min(all)..all].to_vec();
         if end == 0 {
-            return Ok(Taken::Nothing(buffer));
+            return Ok(RecordsRead::Nothing(buffer));
         }
         let mut block = Block {
             first: run.bytes,
@@ -286,9 +286,9 @@ impl SortedInputs {
         run.bytes += end as u64;
         self.check_records(worker, run, file, &mut block).await?;
         if block.size.bytes == 0 {
-            return Ok(Taken::Nothing(block.buffer));
+            return Ok(RecordsRead::Nothing(block.buffer));
         }
-        Ok(Taken::Records(self.chunk(worker, block)?))
+        Ok(RecordsRead::Records(self.chunk(worker, block)?))
     }
 
     /// Checks the order of records, and drops those that are no rows.

@@ -15,7 +15,7 @@ use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
 use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
 use crate::stages::SortedInputs;
-use crate::stages::input_run::{InputRead, InputReads, Taken};
+use crate::stages::input_run::{InputRead, InputReads, RecordsRead};
 use crate::stages::spill_reader::SpillReader;
 
 /// Worker r modulo the number of workers reads run r, so the reads of a run come in order.
@@ -103,7 +103,7 @@ enum Next<'a> {
     Gather(&'a SortedLoad, usize),
 }
 
-struct Reading {
+struct ReadInFlight {
     run: usize,
     what: What,
 }
@@ -137,7 +137,7 @@ struct Reads<'a> {
     /// By run: the records of its current stretch that were read.
     came: Vec<Size>,
     inputs: Option<InputReads<'a>>,
-    window: Window<Reading>,
+    window: Window<ReadInFlight>,
 }
 
 impl<'a> Reads<'a> {
@@ -177,7 +177,7 @@ impl<'a> Reads<'a> {
             if inputs.has_more(run) {
                 let buffer = worker.take(&reader.spilled.pool).await?;
                 let what = What::OfInput(inputs.ask(&worker.node, run, buffer).await?);
-                self.window.push(Reading { run, what });
+                self.window.push(ReadInFlight { run, what });
                 return Ok(());
             }
         } else if let Some(next) = self.cursors[run].next(&self.runs[run], reader) {
@@ -204,7 +204,7 @@ impl<'a> Reads<'a> {
     }
 
     /// Hands on the chunks of a read.
-    async fn finish(&mut self, Reading { run, what }: Reading) -> Result<(), Failure> {
+    async fn finish(&mut self, ReadInFlight { run, what }: ReadInFlight) -> Result<(), Failure> {
         let (worker, reader) = (self.worker, self.reader);
         let chunks = match what {
             What::Here(chunk) => vec![chunk],
@@ -235,13 +235,13 @@ impl<'a> Reads<'a> {
         let (worker, reader) = (self.worker, self.reader);
         let (node, inputs) = (&worker.node, self.inputs_of(run).expect("an input"));
         match inputs.take(worker, run, read).await? {
-            Taken::Records(chunk) => reader.arrivals.add(node, run, vec![chunk]).await,
-            Taken::Nothing(buffer) if inputs.has_more(run) => {
+            RecordsRead::Records(chunk) => reader.arrivals.add(node, run, vec![chunk]).await,
+            RecordsRead::Nothing(buffer) if inputs.has_more(run) => {
                 let what = What::OfInput(inputs.ask(node, run, buffer).await?);
-                self.window.push(Reading { run, what });
+                self.window.push(ReadInFlight { run, what });
                 return Ok(());
             }
-            Taken::Nothing(buffer) => reader.spilled.pool.give(node, buffer).await,
+            RecordsRead::Nothing(buffer) => reader.spilled.pool.give(node, buffer).await,
         }
         if inputs.has_ended(run) {
             reader.arrivals.end(node, run).await;
@@ -300,7 +300,7 @@ async fn begin(
     reader: &RunReader,
     run: usize,
     next: Next<'_>,
-) -> Result<Reading, Failure> {
+) -> Result<ReadInFlight, Failure> {
     let what = match next {
         Next::Read(part, ends) => {
             let mut buffers: Vec<Buffer> = Vec::with_capacity(part.run.chunks());
@@ -332,5 +332,5 @@ async fn begin(
             })
         }
     };
-    Ok(Reading { run, what })
+    Ok(ReadInFlight { run, what })
 }

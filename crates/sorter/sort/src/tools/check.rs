@@ -15,7 +15,7 @@ use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, RowSpec};
 
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Reading, Source, naming_source};
+use crate::job::{IoChoice, ReadOptions, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
 use crate::records::contents::{Contents, Sifting};
@@ -101,12 +101,12 @@ pub async fn check(node: &Node, job: &Checked) -> Result<CheckResult, Failure> {
 }
 
 impl Checked {
-    fn reading(&self) -> Reading {
-        Reading {
+    fn reading(&self) -> ReadOptions {
+        ReadOptions {
             io: self.io,
             decompress: self.decompress,
             memory_bytes: self.memory_bytes,
-            ..Reading::default()
+            ..ReadOptions::default()
         }
     }
 

@@ -8,7 +8,7 @@ use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
 use crate::files::input::Inputs;
-use crate::job::{IoChoice, Reading, Source, naming_source};
+use crate::job::{IoChoice, ReadOptions, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
 use crate::records::framing::Framing;
@@ -40,11 +40,11 @@ const MEMORY_BYTES: u64 = 128 << 20;
 /// When the input cannot be read. Disorder is a result, not an error.
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
     let framing = Framing::ending(job.comparison.framing());
-    let reading = Reading {
+    let reading = ReadOptions {
         io: job.io,
         decompress: job.decompress,
         memory_bytes: MEMORY_BYTES,
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     let inputs = Inputs::open(node, &job.sources, framing, reading).await?;
     job.control

@@ -21,20 +21,20 @@ const SEED: u64 = 1;
 pub struct Ranks {
     cluster: Cluster,
     /// Kept from one program on this rank's node to the next.
-    place: Arc<Mutex<Option<Place>>>,
+    place: Arc<Mutex<Option<RankEnds>>>,
     own: u32,
     count: u32,
 }
 
 /// This rank's ends of what goes between ranks.
-struct Place {
+struct RankEnds {
     together: Collective,
     alone: ExchangeAlone,
 }
 
-impl Place {
-    fn new(node: &Node) -> Place {
-        Place {
+impl RankEnds {
+    fn new(node: &Node) -> RankEnds {
+        RankEnds {
             together: Collective::new(node, MEETING),
             alone: ExchangeAlone::new(node),
         }
@@ -57,7 +57,7 @@ impl Ranks {
     fn run<T, P>(&self, program: P) -> Result<T, CliFailure>
     where
         T: Send + 'static,
-        P: AsyncFn(&Node, &mut Place) -> Result<T, Failure> + Clone + Send + 'static,
+        P: AsyncFn(&Node, &mut RankEnds) -> Result<T, Failure> + Clone + Send + 'static,
     {
         let place = Arc::clone(&self.place);
         let mut ends = self.cluster.run(move |node| {
@@ -65,7 +65,7 @@ impl Ranks {
             async move {
                 let locked = || place.lock();
                 let known = locked().take();
-                let mut own = known.unwrap_or_else(|| Place::new(&node));
+                let mut own = known.unwrap_or_else(|| RankEnds::new(&node));
                 let end = program(&node, &mut own).await;
                 *locked() = Some(own);
                 end
@@ -106,7 +106,7 @@ impl Ranks {
     /// A failure of the network; a rank of another version.
     pub fn tell(&mut self, what: &Value) -> Result<Vec<Value>, CliFailure> {
         let said = what.to_string().into_bytes();
-        let heard = self.run(async move |node: &Node, place: &mut Place| {
+        let heard = self.run(async move |node: &Node, place: &mut RankEnds| {
             let each = vec![said.clone(); node.nodes() as usize];
             Ok(place.together.all_to_all(node, each).await?)
         })?;
@@ -159,7 +159,7 @@ impl Ranks {
     /// # Errors
     /// Too little memory; a chunk that did not come as it was sent.
     pub fn exchange(&self, load: Load) -> Result<Exchanged, CliFailure> {
-        self.run(async move |node: &Node, place: &mut Place| place.alone.run(node, load).await)
+        self.run(async move |node: &Node, place: &mut RankEnds| place.alone.run(node, load).await)
     }
 }
 

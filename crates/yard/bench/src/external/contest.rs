@@ -14,7 +14,7 @@ use terminal::ending::say;
 use units::amount;
 
 use crate::floor::Floor;
-use crate::programs::{OUTPUT, Place, Program, Role, Took};
+use crate::programs::{OUTPUT, Program, RaceDirectories, Role, Took};
 use crate::race::{Race, Row, Run};
 use crate::records::Inputs;
 use crate::table::{Column, RATIO};
@@ -22,7 +22,7 @@ use crate::table::{Column, RATIO};
 /// The directory of a race, and its results in addition to the rows.
 pub struct Contest {
     /// The directories.
-    pub place: Place,
+    pub place: RaceDirectories,
     /// The inputs.
     pub inputs: Inputs,
     /// The floor of a pass, before the first round and after each.
@@ -40,9 +40,9 @@ impl Contest {
         let mut race = Race::new();
         for program in programs {
             let (name, command) = (program.name.clone(), program.shown());
-            let mut standing = Standing::new(program);
+            let mut contestant = Contestant::new(program);
             race.enter(name, command, move |contest: &mut Contest| {
-                standing.take_turn(contest)
+                contestant.take_turn(contest)
             });
         }
         self.take_floor()?;
@@ -72,7 +72,7 @@ impl Contest {
 }
 
 /// A program, and the most that its runs took.
-struct Standing {
+struct Contestant {
     program: Program,
     most: Took,
     has_run: bool,
@@ -81,9 +81,9 @@ struct Standing {
     wrong: Option<String>,
 }
 
-impl Standing {
-    fn new(program: Program) -> Standing {
-        Standing {
+impl Contestant {
+    fn new(program: Program) -> Contestant {
+        Contestant {
             program,
             most: Took::default(),
             has_run: false,

@@ -7,6 +7,7 @@ use super::first_input;
 use crate::sort::options::Arguments;
 use host::glance::Glance;
 use node::Decompress;
+use record::FormatKind;
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 
@@ -26,12 +27,12 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         return Ok(());
     }
     let order = &arguments.order;
-    let binary = match order.kind().is_text() {
+    let binary = match order.kind() {
         _ if matches!(arguments.compress_output, Decompress::From(_)) => {
             Some("compressed data is binary".to_owned())
         }
-        false => Some(format!("records of --format {} are binary", order.format)),
-        true => control_byte(arguments),
+        FormatKind::Binary => Some(format!("records of --format {} are binary", order.format)),
+        _ => control_byte(arguments),
     };
     binary.map_or(Ok(()), |binary| {
         Err(CliFailure::usage(format!(

@@ -7,8 +7,8 @@
 #![allow(unsafe_code)]
 
 use crate::network::packet::Packet;
-use crate::network::store::place::{Held, Place};
 use crate::network::store::prefetch;
+use crate::network::store::slot::{Held, PacketSlot};
 use crate::schedule::Ticks;
 
 /// Bits of a packet's number in its bin.
@@ -69,7 +69,7 @@ impl BinIndex {
 /// Up to [`MOST`] packets.
 #[derive(Debug)]
 pub struct Bin {
-    places: Box<[Place; MOST]>,
+    places: Box<[PacketSlot; MOST]>,
     /// A bit per place that holds a packet.
     held: u32,
     /// Places that were filled since it was empty.
@@ -79,7 +79,7 @@ pub struct Bin {
 impl Default for Bin {
     fn default() -> Bin {
         Bin {
-            places: Box::new([const { Place::EMPTY }; MOST]),
+            places: Box::new([const { PacketSlot::EMPTY }; MOST]),
             held: 0,
             filled: 0,
         }
@@ -186,7 +186,7 @@ impl Bins {
     /// Moves in a packet that arrives at its time.
     pub fn push(&mut self, packet: Packet, spare: &mut Vec<Bin>) {
         let time = packet.time;
-        let place = Place::with(packet);
+        let place = PacketSlot::with(packet);
         // SAFETY: the place has a packet, and is not used again.
         self.add(unsafe { place.lift() }, time, spare);
     }
@@ -261,7 +261,7 @@ mod tests {
     #[should_panic(expected = "it holds a packet")]
     fn a_packet_is_moved_once() {
         let mut bin = Bin::default();
-        let place = Place::with(packet(1));
+        let place = PacketSlot::with(packet(1));
         // SAFETY: the place has a packet, and is not used again.
         assert!(bin.add(unsafe { place.lift() }, Ticks(0)).is_ok());
         drop(bin.lift(0).take());

@@ -8,8 +8,8 @@
 use crate::network::packet::Packet;
 use crate::network::store::bins::FLAG_BITS;
 use crate::network::store::id::PacketId;
-use crate::network::store::place::{Held, Place};
 use crate::network::store::prefetch;
+use crate::network::store::slot::{Held, PacketSlot};
 
 /// Packets by id.
 ///
@@ -17,7 +17,7 @@ use crate::network::store::prefetch;
 /// up when its packet is taken out, so an id in use has a packet.
 #[derive(Default)]
 pub struct Slab {
-    packets: Vec<Place>,
+    packets: Vec<PacketSlot>,
     /// Free ids, kept apart from the packets since a free packet is not in the cache.
     free: Vec<PacketId>,
     /// Whether each id has a packet.
@@ -83,7 +83,7 @@ impl Slab {
             self.packets.len() < 1 << ID_BITS,
             "packets are numbered in 30 bits"
         );
-        self.packets.push(Place::EMPTY);
+        self.packets.push(PacketSlot::EMPTY);
         PacketId::of(self.packets.len() as u32 - 1)
     }
 

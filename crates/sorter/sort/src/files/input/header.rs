@@ -12,7 +12,7 @@ use record::rows::{Header, without_mark};
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
-use crate::job::{Behind, IoChoice, Reading, Source};
+use crate::job::{Behind, IoChoice, ReadOptions, Source};
 
 use super::opening::{Opened, open, set_of};
 
@@ -42,11 +42,11 @@ async fn read_front(
     node: &Node,
     source: &Source,
     rows: &RowSpec,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Result<(Front, Source), Failure> {
     let framing = rows.dialect.framing();
     let io = IoChoice::Buffered;
-    let Opened { file, is_pipe, .. } = open(node, source, Reading { io, ..reading }).await?;
+    let Opened { file, is_pipe, .. } = open(node, source, ReadOptions { io, ..reading }).await?;
     let (mut read, mut scanner) = (Vec::new(), framing.scanner());
     let found = loop {
         let more = FIRST_READ_BYTES.max(read.len());
@@ -110,7 +110,7 @@ pub(crate) async fn read_fronts_of(
     node: &Node,
     source: &Source,
     rows: &RowSpec,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Result<(Vec<Front>, Source), Failure> {
     let Some((directory, manifest)) = set_of(node, source).await? else {
         let (front, behind) = read_front(node, source, rows, reading).await?;

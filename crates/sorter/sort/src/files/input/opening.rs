@@ -7,7 +7,7 @@ use pipeline::Failure;
 
 use crate::error::{SortError, no_memory};
 use crate::files::manifest::Manifest;
-use crate::job::{IoChoice, Reading, Source};
+use crate::job::{IoChoice, ReadOptions, Source};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
@@ -65,7 +65,7 @@ impl Opened {
 pub(super) async fn open(
     node: &Node,
     source: &Source,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Result<Opened, Failure> {
     if let Source::Behind(behind) = source
         && let Some((file, _)) = &behind.begun
@@ -139,7 +139,7 @@ pub(super) fn replaced(path: &Path) -> SortError {
 /// Bytes of a header that are skipped at a time.
 const SKIPPED_BYTES: u64 = 64 << 10;
 
-impl Reading {
+impl ReadOptions {
     /// The contents of an open file, decompressed if it is compressed.
     pub(super) async fn contents(self, node: &Node, file: File) -> Result<File, Failure> {
         let contents = file.decompressed(node, self.decompress, self.memory_bytes);

@@ -67,7 +67,7 @@ pub(super) struct Logs {
     peak_bytes: u64,
 }
 
-pub(super) enum Taken {
+pub(super) enum LogRoom {
     Now(Extent),
     /// At this extent, once the range is reserved.
     Reserve(Extent, Range<u64>),
@@ -130,7 +130,7 @@ impl Logs {
 
     /// Takes the next `bytes` bytes in a directory, or in another one if it is full; `None` while
     /// the file is being emptied.
-    pub(super) fn take(&mut self, directory: usize, position: f64, bytes: u64) -> Option<Taken> {
+    pub(super) fn take(&mut self, directory: usize, position: f64, bytes: u64) -> Option<LogRoom> {
         let in_directory = |directory: usize| {
             let logs = self.of[directory].clone();
             logs.start + ((position * logs.len() as f64) as usize).min(logs.len() - 1)
@@ -143,7 +143,7 @@ impl Logs {
         if !open(&file) {
             let others = (0..self.of.len()).map(in_directory).filter(open);
             let Some(other) = others.min_by_key(|file| self.logs[*file].end) else {
-                return Some(Taken::Full);
+                return Some(LogRoom::Full);
             };
             file = other;
         }
@@ -151,7 +151,7 @@ impl Logs {
             return None;
         }
         let Some(left) = self.left(file, bytes) else {
-            return Some(Taken::Beyond(SortError::TemporaryLimit {
+            return Some(LogRoom::Beyond(SortError::TemporaryLimit {
                 needed: None,
                 limit: self.limit.unwrap_or(u64::MAX),
             }));
@@ -174,7 +174,9 @@ impl Logs {
         let step = step.min(left / LIMIT_SHARE);
         let reserve = (log.end > log.reserved).then(|| log.reserved..log.end + step);
         self.measure();
-        Some(reserve.map_or(Taken::Now(extent), |range| Taken::Reserve(extent, range)))
+        Some(reserve.map_or(LogRoom::Now(extent), |range| {
+            LogRoom::Reserve(extent, range)
+        }))
     }
 
     pub(super) fn reserved(&mut self, file: usize, length: u64) {

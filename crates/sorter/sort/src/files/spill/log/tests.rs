@@ -2,8 +2,8 @@ use super::*;
 
 fn take(logs: &mut Logs, directory: usize, position: f64) -> Option<Extent> {
     match logs.take(directory, position, 4096).unwrap() {
-        Taken::Now(extent) | Taken::Reserve(extent, _) => Some(extent),
-        Taken::Full | Taken::Beyond(_) => None,
+        LogRoom::Now(extent) | LogRoom::Reserve(extent, _) => Some(extent),
+        LogRoom::Full | LogRoom::Beyond(_) => None,
     }
 }
 
@@ -24,13 +24,16 @@ fn runs_lie_behind_each_other() {
 #[test]
 fn space_is_reserved_in_steps() {
     let mut logs = Logs::new(&[(1, true)], 0);
-    let Some(Taken::Reserve(_, range)) = logs.take(0, 0.0, 4096) else {
+    let Some(LogRoom::Reserve(_, range)) = logs.take(0, 0.0, 4096) else {
         panic!()
     };
     logs.reserved(0, range.end);
     let rest = (range.end - 4096) / 4096;
-    assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(Taken::Now(_)))));
-    assert!(matches!(logs.take(0, 0.0, 4096), Some(Taken::Reserve(..))));
+    assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(LogRoom::Now(_)))));
+    assert!(matches!(
+        logs.take(0, 0.0, 4096),
+        Some(LogRoom::Reserve(..))
+    ));
 }
 
 /// Nearly all of the limit can be used, reserved space never exceeds it, and released space can
@@ -43,13 +46,13 @@ fn a_limit_is_kept() {
         let mut extents = Vec::new();
         let beyond = loop {
             match logs.take(extents.len() % 2, 0.0, BLOCK).unwrap() {
-                Taken::Now(extent) => extents.push(extent),
-                Taken::Reserve(extent, range) => {
+                LogRoom::Now(extent) => extents.push(extent),
+                LogRoom::Reserve(extent, range) => {
                     logs.reserved(extent.file, range.end);
                     extents.push(extent);
                 }
-                Taken::Beyond(error) => break error,
-                Taken::Full => panic!("no directory is full"),
+                LogRoom::Beyond(error) => break error,
+                LogRoom::Full => panic!("no directory is full"),
             }
         };
         let used = extents.len() as u64 * BLOCK;
@@ -65,7 +68,10 @@ fn a_limit_is_kept() {
             continue;
         };
         logs.release(*first);
-        assert!(!matches!(logs.take(0, 0.0, BLOCK), Some(Taken::Beyond(_))));
+        assert!(!matches!(
+            logs.take(0, 0.0, BLOCK),
+            Some(LogRoom::Beyond(_))
+        ));
     }
 }
 
@@ -75,7 +81,7 @@ fn expected_bytes_are_reserved_in_few_steps() {
     let mut logs = Logs::new(&[(1, true)], expected);
     let mut steps = 0;
     for _ in 0..expected / block {
-        if let Taken::Reserve(_, range) = logs.take(0, 0.0, block).unwrap() {
+        if let LogRoom::Reserve(_, range) = logs.take(0, 0.0, block).unwrap() {
             logs.reserved(0, range.end);
             steps += 1;
         }
@@ -117,7 +123,7 @@ fn without_holes_a_file_is_emptied_once_nothing_in_it_is_live() {
 
 fn reserve(logs: &mut Logs, bytes: u64) -> Option<Range<u64>> {
     match logs.take(0, 0.0, bytes).unwrap() {
-        Taken::Reserve(_, range) => {
+        LogRoom::Reserve(_, range) => {
             logs.reserved(0, range.end);
             Some(range)
         }

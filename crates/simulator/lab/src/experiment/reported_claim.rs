@@ -1,4 +1,4 @@
-//! A line as a claim with its outcome, and the reading of NanoSort that it judges.
+//! A claim as a report has it: with our figure, its outcome, and the reading of NanoSort that has it.
 
 use clap::ValueEnum;
 use grain::Named;
@@ -7,6 +7,7 @@ use plot::{Check, Claim, Outcome};
 use super::claim::ClaimTable;
 use super::file::Experiment;
 use super::grid::Reading;
+use super::judgement::Judgement;
 use super::series::Series;
 
 /// The program that has readings, and the option that names one.
@@ -45,26 +46,25 @@ impl Experiment {
     /// Its claims, judged by the figures that it had when the lines were written: nothing runs. A shape
     /// without one is met unless the file gives the reason of a miss: else a run at full size fails.
     pub fn claims_of_today(&self) -> Vec<Claim> {
-        let told = |line: &ClaimTable| {
-            let judged = match (line.today, &line.known_miss) {
-                (Some(today), _) => line.judged(line.paper(line.curve(self)), today, None),
-                (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
-                (None, None) => (Outcome::Met, None),
+        let reported = |line: &ClaimTable| {
+            let judgement = match line.today {
+                Some(today) => line.judge(line.paper(line.curve(self)), today, None),
+                None => Judgement::known(line.known_miss.clone()),
             };
-            line.told(self, None, line.today.unwrap_or(f64::NAN), judged)
+            line.reported(self, None, line.today.unwrap_or(f64::NAN), judgement)
         };
-        self.lines.iter().map(told).collect()
+        self.lines.iter().map(reported).collect()
     }
 }
 
 impl ClaimTable {
     /// The claim with our figure and its outcome.
-    pub(super) fn told(
+    pub(super) fn reported(
         &self,
         of: &Experiment,
         reading: Option<&Reading<'_>>,
         ours: f64,
-        (outcome, reason): (Outcome, Option<String>),
+        Judgement { outcome, reason }: Judgement,
     ) -> Claim {
         let table = self.curve(of);
         let paper = self.paper(table);
@@ -101,7 +101,7 @@ impl ClaimTable {
         self.series(of).filter(|_| self.is.is_some())
     }
 
-    /// The name of NanoSort's reading whose figure is judged, in a reading of the file's dials; `None`
+    /// The name of NanoSort's reading whose figure it is, in a reading of the file's dials; `None`
     /// for other programs.
     fn reading(&self, of: &Experiment, turned: Option<&Reading<'_>>) -> Option<String> {
         let series = self.series(of);

@@ -1,6 +1,6 @@
-//! Places for packets: a cache line each, empty or with a packet.
+//! Slots for packets: a cache line each, empty or with a packet.
 //!
-//! A place does not know whether it has a packet; its owner does: a bin by a bit, a slab by its ids.
+//! A slot does not know whether it has a packet; its owner does: a bin by a bit, a slab by its ids.
 
 #![allow(unsafe_code)]
 
@@ -12,16 +12,16 @@ use crate::network::packet::Packet;
 // functions would have to align their stacks.)
 #[repr(align(64))]
 #[derive(Debug)]
-pub struct Place(MaybeUninit<Packet>);
+pub struct PacketSlot(MaybeUninit<Packet>);
 
-impl Place {
-    pub const EMPTY: Place = Place(MaybeUninit::uninit());
+impl PacketSlot {
+    pub const EMPTY: PacketSlot = PacketSlot(MaybeUninit::uninit());
 
-    pub fn with(packet: Packet) -> Place {
-        Place(MaybeUninit::new(packet))
+    pub fn with(packet: Packet) -> PacketSlot {
+        PacketSlot(MaybeUninit::new(packet))
     }
 
-    /// Fills an empty place. (The memory of a packet that it has would leak.)
+    /// Fills an empty slot. (The memory of a packet that it has would leak.)
     #[inline(always)]
     pub fn fill(&mut self, packet: Packet) {
         self.0.write(packet);
@@ -53,14 +53,14 @@ impl Place {
     }
 }
 
-/// A packet that leaves its place.
+/// A packet that leaves its slot.
 #[must_use]
 pub struct Held<'a>(&'a MaybeUninit<Packet>);
 
 impl Held<'_> {
     #[inline]
     pub fn packet(&self) -> &Packet {
-        // SAFETY: the place had a packet, and nothing else uses it from then on.
+        // SAFETY: the slot had a packet, and nothing else uses it from then on.
         unsafe { self.0.assume_init_ref() }
     }
 
@@ -71,13 +71,13 @@ impl Held<'_> {
         unsafe { self.0.assume_init_read() }
     }
 
-    /// Moves the packet to an empty place.
+    /// Moves the packet to an empty slot.
     #[inline]
-    pub fn move_to(self, place: &mut Place) -> &mut Packet {
+    pub fn move_to(self, slot: &mut PacketSlot) -> &mut Packet {
         // SAFETY: as in `take`. A shared and a unique reference do not overlap.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.0.as_ptr(), place.0.as_mut_ptr(), 1);
-            place.packet_mut()
+            std::ptr::copy_nonoverlapping(self.0.as_ptr(), slot.0.as_mut_ptr(), 1);
+            slot.packet_mut()
         }
     }
 }
@@ -87,8 +87,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_cache_line() {
-        assert_eq!(std::mem::size_of::<Place>(), 64);
-        assert_eq!(std::mem::align_of::<Place>(), 64);
+    fn a_slot_is_a_cache_line() {
+        assert_eq!(std::mem::size_of::<PacketSlot>(), 64);
+        assert_eq!(std::mem::align_of::<PacketSlot>(), 64);
     }
 }

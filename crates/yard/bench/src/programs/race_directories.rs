@@ -67,7 +67,7 @@ fn warm(path: &Path) -> Result<(), CliFailure> {
 }
 
 /// The directories of a race, all of them gone afterwards.
-pub struct Place {
+pub struct RaceDirectories {
     /// Directories for spilled records.
     pub temporary: Vec<PathBuf>,
     /// The conditions of its runs.
@@ -79,7 +79,7 @@ pub struct Place {
     _elsewhere: Vec<Scratch>,
 }
 
-impl Place {
+impl RaceDirectories {
     /// New directories in `place` and in each of `temporary`; without those, spilled records go
     /// to the first.
     ///
@@ -89,12 +89,12 @@ impl Place {
         place: &Path,
         temporary: &[PathBuf],
         settings: Settings,
-    ) -> Result<Place, CliFailure> {
+    ) -> Result<RaceDirectories, CliFailure> {
         let work = Scratch::new(&directory(place, "--dir")?, "bench")?;
         let make = |place: &PathBuf| Scratch::new(&directory(place, "--tmp")?, "bench");
         let elsewhere = temporary.iter().map(make).collect::<Result<Vec<_>, _>>()?;
         let paths = elsewhere.iter().map(|scratch| scratch.path().to_owned());
-        let mut place = Place {
+        let mut place = RaceDirectories {
             temporary: paths.collect(),
             settings,
             warm_up: None,

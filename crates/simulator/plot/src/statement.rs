@@ -1,17 +1,17 @@
-//! How a paper's statements stand: several claims may judge one, and it counts once.
+//! The outcomes of a paper's statements: several claims may be about one, and it counts once.
 
 use std::collections::BTreeMap;
 
 use crate::figure::{Claim, Grid, Outcome, Reading, SetBy};
 
-/// The standing of a statement, for one reading.
+/// The outcome of a statement, for one reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum StatementOutcome {
     /// All of its claims are met, and nothing was chosen for them.
     Met,
     /// A claim that took part in a choice is met: that shows nothing.
     Fit,
-    /// Shown without a judgement.
+    /// Shown alone: no tolerance is known.
     Shown,
     /// A claim is missed.
     Missed,
@@ -19,29 +19,30 @@ pub enum Standing {
     Failed,
 }
 
-impl Standing {
-    const ALL: [Standing; 5] = [
-        Standing::Met,
-        Standing::Fit,
-        Standing::Shown,
-        Standing::Missed,
-        Standing::Failed,
+impl StatementOutcome {
+    const ALL: [StatementOutcome; 5] = [
+        StatementOutcome::Met,
+        StatementOutcome::Fit,
+        StatementOutcome::Shown,
+        StatementOutcome::Missed,
+        StatementOutcome::Failed,
     ];
 
-    /// The standing of the statement that these claims judge; `None` without one. A choice was made for
+    /// The outcome of the statement that these claims are about; `None` without one. A choice was made for
     /// one of several claims, which stands then: the others tell of values that were not chosen.
-    pub fn of<'c>(claims: impl Iterator<Item = &'c Claim>) -> Option<Standing> {
+    pub fn of<'c>(claims: impl Iterator<Item = &'c Claim>) -> Option<StatementOutcome> {
         let one = |claim: &Claim| match (claim.outcome, claim.set_by) {
-            (Outcome::Met, SetBy::Fit) => Standing::Fit,
-            (Outcome::Met, _) => Standing::Met,
-            (Outcome::Shown, _) => Standing::Shown,
-            (Outcome::Missed, _) => Standing::Missed,
-            (Outcome::Failed, _) => Standing::Failed,
+            (Outcome::Met, SetBy::Fit) => StatementOutcome::Fit,
+            (Outcome::Met, _) => StatementOutcome::Met,
+            (Outcome::Shown, _) => StatementOutcome::Shown,
+            (Outcome::Missed, _) => StatementOutcome::Missed,
+            (Outcome::Failed, _) => StatementOutcome::Failed,
         };
-        let all: Vec<Standing> = claims.map(one).collect();
-        let is_fit = all.contains(&Standing::Fit) && !all.contains(&Standing::Failed);
+        let all: Vec<StatementOutcome> = claims.map(one).collect();
+        let is_fit =
+            all.contains(&StatementOutcome::Fit) && !all.contains(&StatementOutcome::Failed);
         if is_fit {
-            Some(Standing::Fit)
+            Some(StatementOutcome::Fit)
         } else {
             all.into_iter().max()
         }
@@ -50,16 +51,16 @@ impl Standing {
     /// The word for people.
     pub fn word(self) -> &'static str {
         match self {
-            Standing::Met => "met",
-            Standing::Fit => "fit",
-            Standing::Shown => "shown",
-            Standing::Missed => "missed",
-            Standing::Failed => "failed",
+            StatementOutcome::Met => "met",
+            StatementOutcome::Fit => "fit",
+            StatementOutcome::Shown => "shown",
+            StatementOutcome::Missed => "missed",
+            StatementOutcome::Failed => "failed",
         }
     }
 }
 
-/// The number of statements by their standing: a line for each reading, one for claims without a reading,
+/// The number of statements by their outcome: a line for each reading, one for claims without a reading,
 /// and one for our own aims.
 pub fn tallies<'c>(claims: impl Iterator<Item = &'c Claim>) -> Vec<String> {
     let mut whose: Vec<(String, BTreeMap<&str, Vec<&Claim>>)> = Vec::new();
@@ -78,15 +79,18 @@ pub fn tallies<'c>(claims: impl Iterator<Item = &'c Claim>) -> Vec<String> {
         statement.push(claim);
     }
     let told = |(who, statements): (String, BTreeMap<&str, Vec<&Claim>>)| {
-        let standings = statements.into_values();
-        let standings: Vec<_> = standings
-            .filter_map(|of| Standing::of(of.into_iter()))
+        let outcomes = statements.into_values();
+        let outcomes: Vec<_> = outcomes
+            .filter_map(|of| StatementOutcome::of(of.into_iter()))
             .collect();
-        let counted = |standing: Standing| {
-            let count = standings.iter().filter(|&&its| its == standing).count();
-            (count > 0).then(|| format!("{count} {}", standing.word()))
+        let counted = |outcome: StatementOutcome| {
+            let count = outcomes.iter().filter(|&&its| its == outcome).count();
+            (count > 0).then(|| format!("{count} {}", outcome.word()))
         };
-        let counts: Vec<_> = Standing::ALL.into_iter().filter_map(counted).collect();
+        let counts: Vec<_> = StatementOutcome::ALL
+            .into_iter()
+            .filter_map(counted)
+            .collect();
         format!("{who}: {}", counts.join(", "))
     };
     whose.into_iter().map(told).collect()
@@ -145,6 +149,6 @@ mod tests {
             "our own aims: 1 met",
         ];
         assert_eq!(tallies(claims.iter()), expected);
-        assert_eq!(Standing::of([].iter()), None);
+        assert_eq!(StatementOutcome::of([].iter()), None);
     }
 }
