@@ -105,7 +105,6 @@ impl Glance {
 /// The format of records with descriptor words, which files of blocks have, too.
 pub const BLOCKED: &str = "rdw";
 
-/// Bytes of a descriptor word.
 const WORD_BYTES: usize = 4;
 
 impl Glance {

@@ -14,7 +14,6 @@ use terminal::progress::{DELAY, Mode, Progress, Terminal, wait};
 
 use step::{JobProgress, Step};
 
-/// Starts to show the progress of `ranks` ranks.
 pub(crate) fn start(control: Control, mode: Mode, ranks: u32) -> Progress {
     let job = JobProgress::new(ranks);
     Progress::with(move |ended| match (mode, Terminal::find(ranks > 1)) {

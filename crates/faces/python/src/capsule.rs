@@ -23,7 +23,6 @@ use pyo3::types::PyCapsule;
 use crate::errors::{option, raised};
 use crate::rows::unreadable;
 
-/// Record batches from anywhere.
 pub(crate) type Batches = Box<dyn RecordBatchReader + Send>;
 
 /// The batches of an object that has any.

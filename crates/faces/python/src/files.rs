@@ -9,7 +9,6 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::option;
 use crate::options::{ARROW, Options, Order, paths};
 
-/// A report as a `gristmill.Report`.
 pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyAny>> {
     let Report {
         records,
@@ -50,7 +49,6 @@ impl Call {
     }
 }
 
-/// Sorts files into a file.
 #[pyfunction]
 pub(crate) fn sort_file<'py>(
     inputs: &Bound<'py, PyAny>,

@@ -14,7 +14,6 @@ use crate::wait::Waiter;
 /// The name of the format of record batches.
 pub(crate) const ARROW: &str = "arrow";
 
-/// The order of records.
 pub(crate) enum Order {
     /// The keys of the format.
     Keys(Vec<String>),
@@ -22,7 +21,6 @@ pub(crate) enum Order {
     Function(Py<PyAny>, bool),
 }
 
-/// The options of a sort.
 pub(crate) struct Options {
     /// Name of the format; [`ARROW`] for batches.
     pub format: String,
@@ -196,7 +194,6 @@ where
     }))
 }
 
-/// A path, or several.
 pub(crate) fn paths(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     match value.extract::<PathBuf>() {
         Ok(path) => Ok(vec![path]),

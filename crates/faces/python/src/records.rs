@@ -34,7 +34,6 @@ struct Keys {
     next: Arc<Mutex<Vec<u8>>>,
 }
 
-/// A key as its bytes.
 struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Key for Written {
@@ -44,7 +43,6 @@ impl Key for Written {
 }
 
 impl Keys {
-    /// Makes the key of the next record.
     fn make(&mut self, record: &Bound<'_, PyAny>) -> PyResult<()> {
         // The function may run any code, so nothing is locked while it does.
         let value = self.function.bind(record.py()).call1((record,))?;

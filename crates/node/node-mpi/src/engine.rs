@@ -42,7 +42,6 @@ const BULK: Tag = 2;
 /// Buffers for batches that are kept for later; those of a burst beyond this number are freed.
 const MOST_SPARE: usize = 64;
 
-/// The result of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
     /// Data moved.
@@ -59,7 +58,6 @@ pub(crate) enum Turn {
     Foreign(NetworkError),
 }
 
-/// The purpose of a request.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     /// Sends a batch from this memory.

@@ -67,7 +67,6 @@ impl Batch {
         }
     }
 
-    /// Memory for a batch.
     pub(crate) fn room() -> Buffer {
         Buffer::heap(BATCH_BYTES)
     }

@@ -63,7 +63,6 @@ impl AllToAll {
     }
 }
 
-/// The result of a call to a wire.
 pub(crate) type Wired<T = ()> = Result<T, NetworkError>;
 
 /// Bytes between ranks. One thread makes all calls.

@@ -45,7 +45,6 @@ pub(crate) fn compressed(
     })
 }
 
-/// The end of the file.
 struct Sink(Arc<OpenFile>);
 
 impl Write for Sink {

@@ -3,7 +3,6 @@
 /// The width of a report.
 pub const COLUMNS: usize = 80;
 
-/// Columns of a label.
 const LABEL: usize = 10;
 
 /// A text without control characters, which names of files may have: a terminal would obey them, and
@@ -92,7 +91,6 @@ pub fn table(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// The width of a figure.
 const FIGURE: usize = 7;
 
 /// A number with `decimals` decimals below 100 and fewer above: at most seven columns below

@@ -35,7 +35,6 @@ pub(super) struct Content {
     changed: i64,
 }
 
-/// A change of metadata.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     /// Gives a range space, and the file at least this length.

@@ -99,11 +99,9 @@ struct State {
 }
 
 struct Disk {
-    /// The path at which it is mounted.
     under: PathBuf,
     model: DiskModel,
     busy_until: Time,
-    /// Bytes written.
     written: u64,
     /// Bytes that fit on it.
     capacity: u64,

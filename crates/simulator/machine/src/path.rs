@@ -173,7 +173,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The stage of a task at a moment.
 fn stage_of(log: &TaskLog, at: Ticks) -> &'static str {
     let begun = log.stages.partition_point(|(mark, _)| mark.at <= at);
     begun.checked_sub(1).map_or("", |last| log.stages[last].1)

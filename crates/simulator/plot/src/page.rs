@@ -119,7 +119,6 @@ const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, N
     the program that its authors published; \u{201c}text\u{201d}, the paper\u{2019}s words; and \
     \u{201c}lock-step\u{201d}, both together, as it was fixed before the figures were run.";
 
-/// The title and the introduction.
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {
     let version = escaped(&about.version);
     let Some(title) = &about.title else {

@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::front::Front;
 use crate::sorted::Sorted;
 
-/// Bytes of a read from a reader.
 const READ_BYTES: usize = 256 << 10;
 
 /// Takes the records of a sort. Dropped before [`Feed::finish`], it ends the sort.

@@ -160,7 +160,6 @@ impl Sorted {
         }
     }
 
-    /// Waits for the end of the sort.
     fn end(&mut self) -> Result<Report, Error> {
         self.end = match replace(&mut self.end, End::Lost) {
             End::Awaited(running) => match running.join() {

@@ -55,7 +55,6 @@ impl Clock {
         (state.doing, state.since) = (doing, now);
     }
 
-    /// The time spent until `now`.
     pub(crate) fn spent(&self, now: Time) -> Spent {
         self.state.lock().until(now)
     }

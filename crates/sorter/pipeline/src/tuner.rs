@@ -103,7 +103,6 @@ pub(crate) struct Watch {
     began: Time,
     stages: Vec<(Stage, Arc<Meter>)>,
     balance: Balance,
-    /// The time of the next look.
     next: Time,
     /// Units of all stages at the last look.
     units: u64,

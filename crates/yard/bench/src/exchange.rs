@@ -132,7 +132,6 @@ struct Load {
 }
 
 impl Load {
-    /// Bytes for one rank.
     fn bytes(self) -> usize {
         self.chunks as usize * self.chunk_bytes
     }

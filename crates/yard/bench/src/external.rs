@@ -169,7 +169,6 @@ fn facts(contest: &Contest, records: u64, memory_bytes: u64) -> Value {
     })
 }
 
-/// The records in a number of bytes.
 fn records(bytes: u64) -> Result<u64, CliFailure> {
     let records = bytes / RECORD_BYTES as u64;
     if records > 0 {

@@ -139,7 +139,6 @@ struct Stretches {
 }
 
 impl HeaperMerger {
-    /// The merge of `runs` runs.
     fn merge(&self, runs: u32) -> Result<Run, CliFailure> {
         let stretches = self.stretches(runs.into())?;
         let input = self.place.path().join(INPUT);

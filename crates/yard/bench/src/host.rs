@@ -49,7 +49,6 @@ pub fn thread_counts() -> Vec<usize> {
     counts
 }
 
-/// The number of threads, in words.
 pub fn threads_in_words(threads: usize) -> String {
     if threads == 1 {
         "one thread".to_owned()

@@ -53,7 +53,6 @@ pub enum Input {
 }
 
 impl Input {
-    /// Both.
     pub const ALL: [Input; 2] = [Input::Binary, Input::Text];
 
     /// The file in the working directory.
@@ -64,7 +63,6 @@ impl Input {
         }
     }
 
-    /// The style of its records.
     pub fn style(self) -> Style {
         match self {
             Input::Binary => Style::Binary,
@@ -86,7 +84,6 @@ pub enum Role {
 
 /// Options that every sort is given.
 pub struct Told<'a> {
-    /// Memory to sort in.
     pub memory_bytes: u64,
     /// Directories for spilled records.
     pub temporary: &'a [PathBuf],
@@ -95,9 +92,7 @@ pub struct Told<'a> {
 /// A program with its command line, which names files in the working directory.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its name in reports.
     pub name: String,
-    /// Its role.
     pub role: Role,
     /// The file that it reads.
     pub input: Input,
@@ -106,13 +101,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// `cp`.
     pub fn copy() -> Program {
         let words = words([Input::Binary.file(), OUTPUT]);
         Program::new("cp and sync", Role::Copy, "cp", words)
     }
 
-    /// `cp` of an input.
     pub fn copy_of(input: Input) -> Program {
         Program {
             input,
@@ -185,7 +178,6 @@ impl Program {
         Ok(peer)
     }
 
-    /// The peers on PATH.
     pub fn peers(told: &Told) -> Vec<Program> {
         let gnu_sort = is_gnu_sort().then(|| Program::gnu_sort("sort", told));
         let sortbin = on_path("sortbin").map(|file| {

@@ -12,7 +12,6 @@
 use serde_json::{Map, Value};
 use terminal::ending::failure::CliFailure;
 
-/// The result of one run.
 pub struct Run {
     /// Its time; `None` from a contender that has left the race.
     pub seconds: Option<f64>,
@@ -103,7 +102,6 @@ pub struct Row {
     pub command: String,
     /// Seconds of each run, in order.
     pub seconds: Vec<f64>,
-    /// Further figures.
     pub figures: Map<String, Value>,
 }
 

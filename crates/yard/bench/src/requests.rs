@@ -26,7 +26,6 @@ pub enum Way {
     Write,
 }
 
-/// Requests of one size.
 pub struct Requests {
     way: Way,
     bytes: usize,

@@ -35,7 +35,6 @@ pub fn same(a: &Path, b: &Path) -> Result<bool, CliFailure> {
     Ok(true)
 }
 
-/// The failure of a file.
 pub fn failed(path: &Path, cause: &std::io::Error) -> CliFailure {
     let message = format!("{}: {cause}", path.display());
     CliFailure {

@@ -8,13 +8,11 @@ use units::grouped;
 
 use crate::race::Row;
 
-/// A measurement.
 pub struct Report {
     /// Its name on the command line.
     pub bench: &'static str,
     /// An object of facts that hold for all rows.
     pub facts: Value,
-    /// Its parts.
     pub sections: Vec<Section>,
 }
 

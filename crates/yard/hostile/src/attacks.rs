@@ -23,7 +23,6 @@ mod sizes;
 pub(crate) use faults::has_tracer;
 pub(crate) use kills::kill;
 
-/// Runs an attack in a case.
 pub(crate) type Run = fn(&mut Case) -> io::Result<()>;
 
 /// A kind of attack: its name, its weight among all, and the attack.

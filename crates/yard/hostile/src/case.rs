@@ -29,7 +29,6 @@ pub(crate) struct Failure {
     pub detail: String,
 }
 
-/// The output of a sort.
 #[derive(Clone, Debug)]
 pub(crate) enum Output {
     File(PathBuf),
@@ -151,7 +150,6 @@ impl Case<'_> {
 }
 
 impl Sorting {
-    /// Adds arguments to the sort.
     pub(crate) fn and(mut self, arguments: &[&str]) -> Sorting {
         self.call
             .arguments
@@ -203,7 +201,6 @@ pub(crate) fn is_own(path: &Path) -> bool {
         .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
-/// The sort's own names in a directory.
 pub(crate) fn own_names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();

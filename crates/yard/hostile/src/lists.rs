@@ -14,7 +14,6 @@ use crate::input::RECORD_BYTES;
 /// A list of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct List {
-    /// The range of the list with its brackets.
     pub at: Range<usize>,
     /// The ranges of its elements, without commas.
     pub elements: Vec<Range<usize>>,

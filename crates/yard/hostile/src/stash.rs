@@ -25,7 +25,6 @@ const STAGES: [&str; 7] = [
 /// An unfinished sort.
 pub(crate) struct Stash {
     pub stage: &'static str,
-    /// The number of its input.
     pub input: usize,
     /// Its directory after the kill.
     files: PathBuf,

@@ -42,7 +42,6 @@ pub(crate) struct Tree {
     pub entries: BTreeMap<PathBuf, Entry>,
 }
 
-/// A name that has changed.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub path: PathBuf,

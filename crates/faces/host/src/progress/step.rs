@@ -92,7 +92,6 @@ impl Step {
         (part + BEHIND < all).then(|| format!("rank {rank} at {:.0}%", 100.0 * part))
     }
 
-    /// The ranks as JSON.
     pub(crate) fn json_of_ranks(&self) -> Option<Value> {
         let Ranks {
             count,
@@ -117,7 +116,6 @@ impl Step {
 /// The progress of a job, as rank 0 sees it.
 pub(crate) struct JobProgress {
     ranks: u32,
-    /// The last progress of each rank in the sort.
     sorts: BTreeMap<Rank, Step>,
     /// The number of reports of each rank, and the time of the last.
     heard: BTreeMap<Rank, (u64, Instant)>,
@@ -149,7 +147,6 @@ impl JobProgress {
         }
     }
 
-    /// The progress at `now`.
     pub(crate) fn step(&mut self, control: &Control, now: Instant) -> Step {
         let own = control.progress();
         if self.ranks < 2 {

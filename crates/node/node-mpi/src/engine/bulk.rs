@@ -44,7 +44,6 @@ pub(super) struct Bulk {
     leaving: VecDeque<(u32, Due)>,
     /// Shipments whose pieces are leaving.
     out: BTreeMap<u32, Moving>,
-    /// Pieces on their way out.
     pieces_out: usize,
     /// Shipments whose pieces arrive.
     coming: BTreeMap<u32, Moving>,

@@ -187,7 +187,6 @@ impl Peer {
         });
     }
 
-    /// Ignores the peer from now on.
     pub(super) fn ignore(&mut self) {
         self.is_foreign = true;
     }

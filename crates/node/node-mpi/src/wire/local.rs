@@ -40,7 +40,6 @@ struct Receiver {
 }
 
 impl LocalWire {
-    /// The ends of all processes.
     pub(crate) fn family(processes: u32) -> Vec<LocalWire> {
         let exchange = Arc::new(Exchange {
             receivers: (0..processes).map(|_| Mutex::default()).collect(),

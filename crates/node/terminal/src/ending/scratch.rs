@@ -32,7 +32,6 @@ static LEFTOVERS: Mutex<Leftovers> = Mutex::new(Leftovers {
 struct Leftovers {
     /// Files and directories to remove.
     paths: Vec<PathBuf>,
-    /// Processes to end.
     processes: Vec<Pid>,
     /// Whether a signal is ending this process.
     is_ending: bool,

@@ -57,7 +57,6 @@ fn idle_since(blocks: &[(u32, Block)]) -> Ticks {
         .unwrap_or_default()
 }
 
-/// The next event of these blocks.
 fn next_event(blocks: &[(u32, Block)]) -> Ticks {
     let next = |block: &Block| block.shared.state.borrow().next();
     let next = blocks.iter().map(|(_, block)| next(block));

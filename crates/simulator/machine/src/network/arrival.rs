@@ -27,7 +27,6 @@ const SENDER_BITS: u32 = 50;
 /// The longest window in ticks, which have the remaining bits.
 pub const LONGEST_WINDOW: u64 = (1 << (u64::BITS - SENDER_BITS)) - 1;
 
-/// The shift of a class.
 const CLASS_SHIFT: u32 = u32::BITS - FLAG_BITS;
 
 const DATA: u32 = (Class::Data as u32) << CLASS_SHIFT;

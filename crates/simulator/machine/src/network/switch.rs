@@ -46,7 +46,6 @@ pub struct Switch {
     number: u32,
     /// Its number in its block.
     local: usize,
-    /// The NICs below it.
     below: Range<u32>,
     /// Divides by the number of NICs behind each downlink.
     each: Divisor,

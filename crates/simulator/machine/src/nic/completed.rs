@@ -29,7 +29,6 @@ struct Generation {
     pieces: Vec<Vec<u64>>,
     /// A hash set of the messages of the first pieces, which had arrived at the last look-up.
     known: HashSet<u64>,
-    /// Pieces that are in the set.
     known_pieces: usize,
     /// The messages that a retransmission completed: the first try may still arrive.
     by_second_try: HashSet<u64>,

@@ -93,7 +93,6 @@ impl Nic {
         self.egress.push(id, slab);
     }
 
-    /// The pace of its link.
     pub(super) fn pace(&self, fabric: &Fabric) -> Pace {
         fabric.layout.topology.wire_of(self.leaf.wire).pace
     }

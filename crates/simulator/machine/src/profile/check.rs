@@ -9,7 +9,6 @@ use crate::schedule::Ticks;
 
 use super::{GROUP_WORDS, NetworkModel, NicModel, Profile, ProfileError};
 
-/// Bytes of the longest message.
 const MESSAGE_BYTES: u64 = node::MESSAGE_BYTES as u64;
 
 const WORD_BYTES: u32 = 8;

@@ -245,7 +245,6 @@ fn replace<'a>(keys: &mut DeTable<'a>, whole: &DeTable<'a>, key: &str) -> bool {
 /// The mistakes in a text, each with its line and key.
 struct Mistakes<'a> {
     text: &'a str,
-    /// Each with its place.
     told: Vec<(usize, String)>,
 }
 

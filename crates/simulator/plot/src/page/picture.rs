@@ -23,7 +23,6 @@ use crate::page::stages::{colour, told};
 /// Height of the raster, in units of the drawing.
 const RASTER_HEIGHT: f64 = 250.0;
 
-/// Height of the areas.
 const AREAS_HEIGHT: f64 = 170.0;
 
 /// Most columns of the areas: more cannot be told apart.

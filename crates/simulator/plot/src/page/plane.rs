@@ -45,7 +45,6 @@ const END: &str = " class=\"end\"";
 /// Attribute of a text with its middle at its place.
 const MIDDLE: &str = " class=\"mid\"";
 
-/// Estimated width of a text.
 pub(crate) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER_WIDTH
 }
@@ -90,7 +89,6 @@ pub(crate) struct Scaled {
 }
 
 impl Scaled {
-    /// An axis of numbers.
     pub(crate) fn numbers(span: Span, ticks: Vec<Tick>) -> Scaled {
         Scaled {
             span,

@@ -36,12 +36,10 @@ pub(crate) fn style(series: usize) -> String {
 }
 
 impl Sign {
-    /// The sign of a series, by its index.
     pub(crate) fn ours(series: usize) -> Sign {
         OURS[series % OURS.len()]
     }
 
-    /// The sign at a place, with a tooltip.
     pub(crate) fn drawn(self, place: (f64, f64), is_little: bool, tooltip: &str) -> String {
         let size = if is_little { SIGN / 2.0 } else { SIGN * 0.75 };
         format!(

@@ -30,20 +30,17 @@ const COLOURS: [Colour; 7] = [
 /// Grey level, and percentage of it, that each round of colours is mixed with.
 const MIXED: [(u8, u16); 5] = [(0, 0), (0, 45), (255, 50), (0, 65), (255, 70)];
 
-/// The colour of a stage, by its index.
 pub(crate) fn colour(stage: usize) -> Colour {
     let (with, percent) = MIXED[stage / COLOURS.len() % MIXED.len()];
     let mixed = |part: u8| (u16::from(part) * (100 - percent) + u16::from(with) * percent) / 100;
     COLOURS[stage % COLOURS.len()].map(|part| mixed(part) as u8)
 }
 
-/// The colour in CSS.
 pub(crate) fn told(colour: Colour) -> String {
     let [red, green, blue] = colour;
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// The legend of the stages' colours.
 pub(crate) fn legend(stages: &[StageSpread]) -> String {
     let item = |(at, stage): (usize, &StageSpread)| {
         let (colour, name) = (told(colour(at)), escaped(&stage.name));
@@ -57,7 +54,6 @@ pub(crate) fn legend(stages: &[StageSpread]) -> String {
 /// Height of a stage's two boxes, in units of the drawing.
 const ROW: f64 = 40.0;
 
-/// Height of a box.
 const BOX: f64 = 10.0;
 
 /// Distance of a box from the middle of its row.

@@ -30,7 +30,6 @@ pub(crate) fn text_at((x, y): (f64, f64), attributes: &str, text: &str) -> Strin
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{attributes}>{text}</text>")
 }
 
-/// A paragraph of that class.
 pub(crate) fn paragraph(class: &str, html: &str) -> String {
     format!("<p class=\"{class}\">{html}</p>\n")
 }

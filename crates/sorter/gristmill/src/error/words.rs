@@ -4,7 +4,6 @@
 use sort::SortError;
 use units::amount;
 
-/// The message of an error.
 pub(super) fn message(error: &SortError) -> String {
     match error {
         SortError::TooLittleMemory { needed, limit, .. } => format!(

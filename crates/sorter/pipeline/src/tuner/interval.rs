@@ -147,7 +147,6 @@ mod tests {
         Interval::between(&from, &to)
     }
 
-    /// A span with `units` units in `seconds` seconds.
     fn span(units: u64, seconds: f64) -> Span {
         interval(vec![done(0, [0; 3])], vec![done(units, [0; 3])], seconds).spans[0]
     }

@@ -141,7 +141,6 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Sends one round to one rank.
     fn send(&mut self, round: u32, mark: u8, to: SocketAddr) -> io::Result<()> {
         let mut datagram = vec![mark; HEADER_BYTES + DATAGRAM_BYTES];
         datagram[..4].copy_from_slice(&round.to_le_bytes());

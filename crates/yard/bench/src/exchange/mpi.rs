@@ -19,7 +19,6 @@ const MOST_OF_A_CALL: usize = i32::MAX as usize;
 /// `MPI_Alltoallv` over memory that has been written to.
 pub struct Alltoallv {
     session: Arc<Session>,
-    /// The bytes of each call.
     calls: Vec<AllToAll>,
 }
 

@@ -42,7 +42,6 @@ impl RankEnds {
 }
 
 impl Ranks {
-    /// This rank of a job.
     pub fn new(job: &RankJob) -> Ranks {
         let (own, count) = (job.rank().0, job.ranks());
         Ranks {

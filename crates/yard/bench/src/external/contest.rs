@@ -21,9 +21,7 @@ use crate::table::{Column, RATIO};
 
 /// The directory of a race, and its results in addition to the rows.
 pub struct Contest {
-    /// The directories.
     pub place: RaceDirectories,
-    /// The inputs.
     pub inputs: Inputs,
     /// The floor of a pass, before the first round and after each.
     pub floors: Vec<Floor>,

@@ -84,7 +84,6 @@ impl Pairs {
         })
     }
 
-    /// The seconds of a copy.
     fn copy(&mut self, threads: usize) -> f64 {
         copy(&self.entries, &mut self.sorted, threads)
     }

@@ -150,7 +150,6 @@ impl Records {
     }
 }
 
-/// Builds an entry for each record, on some threads.
 fn build(records: &[u8], entries: &mut [Entry], threads: usize) {
     let share = entries.len().div_ceil(threads).max(1);
     let shares = records

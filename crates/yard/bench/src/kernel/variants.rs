@@ -19,7 +19,6 @@ use kernel::{Entry, Words};
 
 /// A way to sort entries.
 pub struct Variant {
-    /// Its name in reports.
     pub name: &'static str,
     /// The paper that describes it.
     pub source: &'static str,
@@ -27,7 +26,6 @@ pub struct Variant {
     by_prefix: fn(&mut [Entry], &mut [Entry]),
 }
 
-/// Every variant.
 pub const ALL: [Variant; 3] = [
     Variant {
         name: "partial radix, 22 bits",

@@ -37,11 +37,9 @@ pub enum Case {
 /// The columns of rows.
 const HEADER: &str = "id,city,price,note";
 
-/// Words that are drawn.
 const WORDS: u64 = 100_000;
 
 impl Case {
-    /// All of them.
     pub const ALL: [Case; 10] = [
         Case::Ascii,
         Case::Short,
@@ -55,7 +53,6 @@ impl Case {
         Case::Rows,
     ];
 
-    /// A title for its rows.
     pub fn title(self) -> &'static str {
         match self {
             Case::Ascii => "lines of 100 bytes",

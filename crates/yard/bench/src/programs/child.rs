@@ -29,12 +29,10 @@ use terminal::ending::scratch::Companion;
 /// The interval between looks: short enough to see spill files, long enough to cost nothing.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
-/// A block of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
 /// The surroundings of a process.
 pub struct Watched<'a> {
-    /// The name of its program.
     pub name: &'a str,
     /// The directories of its temporary files.
     pub temporary: &'a [PathBuf],

@@ -21,7 +21,6 @@ struct Plan {
     sorting: Sorting,
     /// Directories that the next sort sweeps.
     swept: Vec<PathBuf>,
-    /// The old content.
     old: Option<Vec<u8>>,
 }
 

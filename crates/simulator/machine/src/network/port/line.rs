@@ -11,7 +11,6 @@ use crate::schedule::Ticks;
 #[derive(Debug, Default)]
 pub struct Line {
     pub arrivals: Vec<Arrival>,
-    /// The start of the window.
     start: Ticks,
     /// The number of those from earlier windows, which are in the slab.
     pub kept: usize,

@@ -340,7 +340,6 @@ impl Switch {
         }
     }
 
-    /// Checks the timeouts that are due until `time`.
     pub(super) fn check_timeouts_until(&mut self, time: Ticks, fabric: &mut Fabric) {
         while let Some(at) = self.multicasts.check_at.filter(|&at| at <= time) {
             fabric.scheduler.now = at;

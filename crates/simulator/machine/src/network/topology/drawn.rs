@@ -4,7 +4,6 @@ use super::{Direction, End, Routes, Rule, Topology, Wire};
 use crate::profile::{Graph, Profile, SwitchModel, Times};
 use crate::schedule::Ticks;
 
-/// The links of each switch.
 type Links = Vec<Vec<Direction>>;
 
 /// The topology of a graph.
@@ -24,7 +23,6 @@ pub fn topology(profile: &Profile, ranks: u32, graph: &Graph) -> Topology {
     topology
 }
 
-/// The links of each switch to its NICs.
 fn to_nics(topology: &mut Topology, graph: &Graph, times: &Times) -> Links {
     let of_switch = |(number, switch): (u32, &SwitchModel)| {
         let (latency, pace) = times.nics[number as usize];

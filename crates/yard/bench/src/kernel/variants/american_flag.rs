@@ -16,9 +16,7 @@ use kernel::Entry;
 
 use super::insertion_sort;
 
-/// Bits of one pass.
 const BITS: u32 = 8;
-/// Bins of one pass.
 const BINS: usize = 1 << BITS;
 /// Ranges up to this long are insertion sorted: shorter than clearing the counters is worth.
 const SHORT: usize = 32;
