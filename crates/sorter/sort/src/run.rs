@@ -170,16 +170,7 @@ async fn sort(
     let mut sorting = RankSort::new(node, job, (ports, common, parts), unfinished);
     sorting.percent_resumed = percent_resumed;
     let mut ranges = phase_one(&mut sorting, agreement, &mut recovery).await?;
-    // A merge reads its input in phase two.
-    let merges = |range: &KeyRange<'_>| range.run.plan.merging.is_some();
-    let is_merge = ranges.iter().any(merges);
-    for part in sorting.parts.mine.iter().filter(|_| !is_merge) {
-        part.check_unchanged(node).await?;
-    }
-    let sorted = phase_two(&mut sorting, &mut ranges).await?;
-    for part in sorting.parts.mine.iter().filter(|_| is_merge) {
-        part.check_unchanged(node).await?;
-    }
+    let sorted = phase_two_unchanged(&mut sorting, &mut ranges).await?;
     let mut report = sorting.settle(agreement, (&ranges, &sorted), began).await?;
     // Before the output takes the name of an input.
     for part in &sorting.parts.mine {
@@ -192,6 +183,24 @@ async fn sort(
         checkpoint.remove(node).await;
     }
     Ok(report)
+}
+
+/// Phase two, and a check that no input has changed when the last of it was read: a merge reads its input
+/// in phase two.
+async fn phase_two_unchanged<'a>(
+    sorting: &mut RankSort<'a>,
+    ranges: &mut [KeyRange<'a>],
+) -> Result<Vec<Sorted>, Failure> {
+    let node = sorting.node;
+    let is_merge = ranges.iter().any(|range| range.run.plan.merging.is_some());
+    for part in sorting.parts.mine.iter().filter(|_| !is_merge) {
+        part.check_unchanged(node).await?;
+    }
+    let sorted = phase_two(sorting, ranges).await?;
+    for part in sorting.parts.mine.iter().filter(|_| is_merge) {
+        part.check_unchanged(node).await?;
+    }
+    Ok(sorted)
 }
 
 /// The job with the lengths of its lines, which plans count on. A resumable sort must find the same

@@ -65,17 +65,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let file = OutputFile::open("the page", &arguments.output)?;
     let figures = experiments.iter().map(|of| source.figure(of));
     let figures = figures.collect::<Result<Vec<_>, _>>()?;
-    let full = arguments.full.then_some("--full");
-    let words = ["gristmill", "lab", "report"].into_iter().chain(full);
-    let given = arguments.names.iter().map(String::as_str);
-    let command = words.chain(given).collect::<Vec<_>>().join(" ");
-    let about = about(command, &figures, !arguments.names.is_empty())?;
+    let about = about(command(arguments), &figures, !arguments.names.is_empty())?;
     file.write(&page(&figures, &about))?;
     if arguments.progress != progress::Mode::Json {
         let (count, path) = (figures.len(), arguments.output.display());
         say::err(format!("gristmill: {count} figures are in {path}"));
     }
     Ok(super::checked(&figures))
+}
+
+fn command(arguments: &Arguments) -> String {
+    let full = arguments.full.then_some("--full");
+    let words = ["gristmill", "lab", "report"].into_iter().chain(full);
+    let given = arguments.names.iter().map(String::as_str);
+    words.chain(given).collect::<Vec<_>>().join(" ")
 }
 
 /// Saved results, and runs where there are none.

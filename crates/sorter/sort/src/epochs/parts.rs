@@ -367,7 +367,6 @@ pub(crate) async fn check_files(node: &Node, job: &Job) -> Result<(), SortError>
     }
 }
 
-/// The first source that is known to be a pipe.
 async fn known_pipe<'a>(node: &Node, sources: &'a [Source]) -> Option<&'a Source> {
     for source in sources {
         let Some(path) = source.path() else {

@@ -83,7 +83,6 @@ impl RankSort<'_> {
         Ok(report)
     }
 
-    /// The report of all ranges of this rank together.
     fn report(&self, ranges: &[KeyRange<'_>], sorted: &[Sorted]) -> Result<Report, Failure> {
         let contents = &*self.job.contents;
         let mut settled = Settled {
@@ -124,7 +123,6 @@ impl RankSort<'_> {
         Ok(report)
     }
 
-    /// The outcome of all ranges of this rank together.
     fn outcome(&self, sorted: &[Sorted]) -> Outcome {
         let outcomes = || sorted.iter().map(|sorted| &sorted.outcome);
         let first = outcomes().next();

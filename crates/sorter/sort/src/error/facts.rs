@@ -106,7 +106,6 @@ pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
     }
 }
 
-/// The place of a row, in words.
 pub(crate) fn row_place(line: Option<u64>, offset: u64) -> String {
     match line {
         Some(line) => format!("line {line}"),

@@ -18,7 +18,6 @@ use crate::job::{IoChoice, Target};
 use crate::records::contents::{Aside, Contents, is_open, newlines};
 use crate::records::size::Size;
 
-/// Bytes that are written at once.
 const WRITTEN_BYTES: usize = 1 << 20;
 
 /// Rows set aside; clones share the file.

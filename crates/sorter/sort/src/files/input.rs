@@ -68,7 +68,6 @@ pub struct Input {
     pub bytes: u64,
 }
 
-/// All inputs of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     pub files: Vec<Input>,

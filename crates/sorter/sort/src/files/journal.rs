@@ -32,7 +32,6 @@ use crate::files::text_file;
 use crate::files::text_file::{Entry, spelled};
 use node::temporary::{JOURNAL_SUFFIX, PREFIX};
 
-/// The journal of this run.
 pub(crate) struct Journal {
     path: PathBuf,
     /// Holds the lock.

@@ -197,7 +197,6 @@ fn counted(inputs: &Inputs) -> Option<Lengths> {
 #[derive(Default)]
 struct Seen {
     lines: u64,
-    /// Bytes of the places.
     bytes: u64,
     longest: usize,
 }

@@ -73,7 +73,6 @@ impl Settled {
         self.sample.add(other.sample);
     }
 
-    /// Bytes of the output.
     pub(crate) fn bytes(&self) -> u64 {
         self.sum.size.bytes + self.added
     }

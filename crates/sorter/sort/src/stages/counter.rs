@@ -26,7 +26,6 @@ use crate::records::size::Sum;
 use crate::stages::Tally;
 use crate::stages::merger::whole_blocks;
 
-/// Bytes of a unit that is written.
 const UNIT_BYTES: usize = 256 << 10;
 
 /// One unit that is filled, and some that wait or are written.
@@ -49,7 +48,6 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Number and bytes of the units of its pool.
     pub(crate) const POOL: (usize, usize) = (UNITS, UNIT_BYTES);
 
     /// Memory that it takes beside the rest of a sort.
@@ -90,7 +88,6 @@ struct Counting<'a> {
     filled: usize,
     offset: u64,
     dropped: Sum,
-    /// Bytes of counts.
     added: u64,
 }
 

@@ -17,7 +17,6 @@ pub(crate) struct SpillWrite {
     extent: Extent,
     size: Size,
     form: Form,
-    /// Bytes of each chunk in memory.
     chunk_bytes: usize,
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use node::{Buffer, Node};
+use node::{Buffer, File, Node};
 use pipeline::Failure;
 use record::RowSpec;
 use record::rows::{Header, without_mark};
@@ -44,54 +44,23 @@ async fn read_front(
     rows: &RowSpec,
     reading: ReadOptions,
 ) -> Result<(Front, Source), Failure> {
-    let framing = rows.dialect.framing();
     let io = IoChoice::Buffered;
     let Opened { file, is_pipe, .. } = open(node, source, ReadOptions { io, ..reading }).await?;
-    let (mut read, mut scanner) = (Vec::new(), framing.scanner());
-    let found = loop {
-        let more = FIRST_READ_BYTES.max(read.len());
-        let ticket = file.read(node, read.len() as u64, more, Buffer::heap(more));
-        let (buffer, result) = ticket.wait(node).await;
-        result?;
-        let before = read.len();
-        read.extend_from_slice(&buffer.bytes()[..buffer.len()]);
-        if !rows.has_header {
-            break Some(read.len() - without_mark(&read).len());
-        }
-        if let Ok(Some(end)) = scanner.end(&read[before..]) {
-            break Some(before + end);
-        }
-        if buffer.len() < more {
-            break None;
-        }
-        if read.len() > LONGEST_HEADER_BYTES {
-            return Err(refused(
-                source,
-                "no header ends in the first 16 MiB; give --no-header",
-            ));
-        }
-    };
-    if found.is_none() && scanner.is_quoted() {
-        return Err(refused(source, "a quote in the header is never closed"));
-    }
-    let bytes = found.unwrap_or(read.len());
+    let (mut read, end) = read_header(node, source, &file, rows).await?;
+    let bytes = end.unwrap_or(read.len());
     let front = read.split_off(bytes);
-    if found.is_none() && !read.is_empty() {
-        read.extend(framing.delimiter());
+    if end.is_none() && !read.is_empty() {
+        read.extend(rows.dialect.framing().delimiter());
     }
-    let front_of = |header| Front {
+    let columns = || Header::columns_at(rows.dialect, &front);
+    let found = Front {
         file: source.clone(),
-        header,
-        columns: if rows.has_header {
-            0
-        } else {
-            Header::columns_at(rows.dialect, &front)
-        },
+        header: read,
+        columns: (!rows.has_header).then(columns).unwrap_or_default(),
     };
     if bytes == 0 && !is_pipe {
-        return Ok((front_of(read), source.clone()));
+        return Ok((found, source.clone()));
     }
-    let found = front_of(read);
     let seen = (!is_pipe).then(|| file.metadata()).into_iter().collect();
     let behind = Behind {
         source: source.clone(),
@@ -100,6 +69,40 @@ async fn read_front(
         seen,
     };
     Ok((found, Source::Behind(Box::new(behind))))
+}
+
+/// Reads until the header ends. Returns what was read, and the header's end if there is one.
+async fn read_header(
+    node: &Node,
+    source: &Source,
+    file: &File,
+    rows: &RowSpec,
+) -> Result<(Vec<u8>, Option<usize>), Failure> {
+    let (mut read, mut scanner) = (Vec::new(), rows.dialect.framing().scanner());
+    loop {
+        let (before, more) = (read.len(), FIRST_READ_BYTES.max(read.len()));
+        let ticket = file.read(node, before as u64, more, Buffer::heap(more));
+        let (buffer, result) = ticket.wait(node).await;
+        result?;
+        read.extend_from_slice(&buffer.bytes()[..buffer.len()]);
+        if !rows.has_header {
+            let mark = read.len() - without_mark(&read).len();
+            return Ok((read, Some(mark)));
+        }
+        if let Ok(Some(end)) = scanner.end(&read[before..]) {
+            return Ok((read, Some(before + end)));
+        }
+        if buffer.len() < more && scanner.is_quoted() {
+            return Err(refused(source, "a quote in the header is never closed"));
+        }
+        if buffer.len() < more {
+            return Ok((read, None));
+        }
+        if read.len() > LONGEST_HEADER_BYTES {
+            let why = "no header ends in the first 16 MiB; give --no-header";
+            return Err(refused(source, why));
+        }
+    }
 }
 
 /// The fronts of a source, and the source behind their headers. A set of files has one in each.

@@ -83,7 +83,6 @@ impl Index {
     }
 }
 
-/// A record that cannot be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoRecord {
     /// Where it begins in the file.
@@ -201,7 +200,6 @@ impl IndexBuilder {
     }
 }
 
-/// The first step behind an offset.
 fn behind(first: u64, step: u64, offset: u64) -> u64 {
     first + ((offset - first) / step + 1) * step
 }

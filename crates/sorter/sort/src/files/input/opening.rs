@@ -33,7 +33,6 @@ pub(super) async fn set_of<'a>(
         .map(|manifest| (path.as_path(), manifest)))
 }
 
-/// An input, open.
 pub(super) struct Opened {
     pub file: File,
     /// Whether it cannot be opened again.

@@ -26,7 +26,6 @@ use crate::files::text_file::PRIVATE;
 use crate::job::IoChoice;
 use crate::report::Warning;
 
-/// Bytes of a request.
 const UNIT_BYTES: usize = 1 << 20;
 
 /// The open target.

@@ -38,7 +38,6 @@ use crate::records::span::Span;
 pub(super) struct Set {
     /// The manifest goes to the first.
     directories: Vec<Directory>,
-    /// The access of the set that this one replaces.
     access: SetAccess,
     how: Open,
     /// The files in key order; behind them, those without a name, one per directory at first.

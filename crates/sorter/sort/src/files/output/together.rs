@@ -186,7 +186,6 @@ impl Together {
         BLOCK_BYTES.min(self.bytes - block * BLOCK_BYTES) as usize
     }
 
-    /// Takes the agreement for one step.
     async fn agree<T>(&self, node: &Node, step: impl AsyncFnOnce(&mut Agreement) -> T) -> T {
         let agreement = self.agreement.change(node, Option::take).await;
         let mut agreement = agreement.expect("one task at a time agrees");

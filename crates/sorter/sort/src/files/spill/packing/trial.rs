@@ -38,7 +38,6 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// The way of the next run.
     pub(super) fn next(&mut self) -> Way {
         let at = self.runs % PERIOD;
         self.runs += 1;
