@@ -100,7 +100,7 @@ impl ClaimTable {
         match &self.program {
             Some(program) => {
                 check_program(program, &self.with)?;
-                self.check_taken(self.taken(None))
+                self.check_quantity(self.quantity(None))
             }
             None => Ok(()),
         }
@@ -134,12 +134,12 @@ impl ClaimTable {
     }
 
     /// Checks that the line's unit can tell what is read.
-    pub(super) fn check_taken(&self, taken: Quantity<'_>) -> Result<(), String> {
-        taken.check()?;
-        if self.does.is_some() && !taken.measure.is_time() {
+    pub(super) fn check_quantity(&self, quantity: Quantity<'_>) -> Result<(), String> {
+        quantity.check()?;
+        if self.does.is_some() && !quantity.measure.is_time() {
             return Err("does: it is divided by a time, and measure is none".to_owned());
         }
-        self.factor(taken.measure).map(|_| ())
+        self.factor(quantity.measure).map(|_| ())
     }
 
     /// Our figure at that size when the line was written.
@@ -171,7 +171,7 @@ impl ClaimTable {
     }
 
     /// The value that is read from a run: the line's, or else its series', or the time.
-    pub(super) fn taken<'a>(&'a self, of_series: Option<Quantity<'a>>) -> Quantity<'a> {
+    pub(super) fn quantity<'a>(&'a self, of_series: Option<Quantity<'a>>) -> Quantity<'a> {
         let default = of_series.unwrap_or_default();
         let measure = self.measure.unwrap_or(default.measure);
         let is_of_stage = self.measure.is_none() || measure.is_of_a_stage();

@@ -55,7 +55,7 @@ pub(super) struct PlannedPoint<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read<'a> {
     pub job: usize,
-    pub taken: Quantity<'a>,
+    pub quantity: Quantity<'a>,
 }
 
 /// The source of a line's figure.
@@ -176,7 +176,7 @@ impl<'a> Plans<'a> {
             x: series.x(place),
             read: Read {
                 job,
-                taken: series.taken(place),
+                quantity: series.quantity(place),
             },
         });
         let mut points: Vec<_> = points.collect();
@@ -206,12 +206,12 @@ impl<'a> Plans<'a> {
         let point = |key, series: usize, at| {
             let named = &of.series[series];
             let place = named.place_of(at).map_err(|why| format!("{key}: {why}"))?;
-            let taken = line.taken(Some(named.taken(place)));
-            line.check_taken(taken)?;
+            let quantity = line.quantity(Some(named.quantity(place)));
+            line.check_quantity(quantity)?;
             let mut points = plan.points[series].iter();
             let found = points.find(|point| point.place == place);
             let job = found.map(|point| point.read.job);
-            Ok::<_, String>(job.map(|job| Read { job, taken }))
+            Ok::<_, String>(job.map(|job| Read { job, quantity }))
         };
         let first = point("at", series, at)?;
         let Some(against) = &line.against else {
@@ -239,8 +239,8 @@ impl<'a> Plans<'a> {
             turned: reading.options(None),
         })?;
         let job = self.job(&recipe, self.of.seeds(self.size))?;
-        let taken = line.taken(None);
-        Ok(Source::One(Read { job, taken }))
+        let quantity = line.quantity(None);
+        Ok(Source::One(Read { job, quantity }))
     }
 
     /// A recipe from what counts least to what counts most: the file, the reading, the table, and at

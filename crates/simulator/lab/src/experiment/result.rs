@@ -238,10 +238,10 @@ impl Ran<'_> {
         table: &SeriesTable,
         point: &PlannedPoint<'_>,
     ) -> Result<Vec<Sample>, String> {
-        let Read { job, taken } = point.read;
+        let Read { job, quantity } = point.read;
         let (spread, tick_fs) = (self.read(point.read)?, self.jobs[job].place().tick_fs());
         let sample = |run: &RunReport| {
-            let value = taken.of(std::slice::from_ref(run), tick_fs)?.mean;
+            let value = quantity.of(std::slice::from_ref(run), tick_fs)?.mean;
             Ok(Sample {
                 series: table.label.clone(),
                 vary: table.vary.clone(),
@@ -251,16 +251,16 @@ impl Ran<'_> {
                 value,
                 mean: spread.mean,
                 sd: spread.sd,
-                measure: taken.measure.name(),
-                stage: taken.stage.unwrap_or_default().to_owned(),
-                unit: taken.measure.unit(),
+                measure: quantity.measure.name(),
+                stage: quantity.stage.unwrap_or_default().to_owned(),
+                unit: quantity.measure.unit(),
             })
         };
         self.reports[job].iter().map(sample).collect()
     }
 
-    fn read(&self, Read { job, taken }: Read<'_>) -> Result<Spread, String> {
-        taken.of(&self.reports[job], self.jobs[job].place().tick_fs())
+    fn read(&self, Read { job, quantity }: Read<'_>) -> Result<Spread, String> {
+        quantity.of(&self.reports[job], self.jobs[job].place().tick_fs())
     }
 
     /// The charts in the order in which series name them.
@@ -328,10 +328,10 @@ impl Ran<'_> {
         source: Source<'_>,
         series: &[Series],
     ) -> Result<f64, String> {
-        let value = |read: Read<'_>| Ok::<_, String>(read.taken.take.of(self.read(read)?));
+        let value = |read: Read<'_>| Ok::<_, String>(read.quantity.take.of(self.read(read)?));
         match source {
             Source::Constant(rate) => Ok(rate),
-            Source::One(read) => line.figure(read.taken.measure, value(read)?),
+            Source::One(read) => line.figure(read.quantity.measure, value(read)?),
             Source::Two([one, two]) => Ok(line.compare(value(one)?, value(two)?)),
             Source::Curve(number) => {
                 let points = series[number].points.iter();

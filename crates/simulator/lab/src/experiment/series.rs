@@ -90,7 +90,7 @@ impl Series {
         if self.vary == STAGE && self.stage.is_some() {
             return Err("stage: it is varied".to_owned());
         }
-        (0..self.over.len()).try_for_each(|place| self.taken(place).check())
+        (0..self.over.len()).try_for_each(|place| self.quantity(place).check())
     }
 
     /// Checks the program, its options, and the values of the varied one.
@@ -174,7 +174,7 @@ impl Series {
     }
 
     /// The value that is read from the runs of a place in `over`.
-    pub(super) fn taken(&self, place: usize) -> Quantity<'_> {
+    pub(super) fn quantity(&self, place: usize) -> Quantity<'_> {
         let varied = self.over[place].word().filter(|_| self.vary == STAGE);
         Quantity {
             measure: self.measure,
