@@ -5,8 +5,7 @@
 #   tests/instructions.sh [GRISTMILL]      default: target/release/gristmill
 #   RECORD=1 tests/instructions.sh ...     prints the table, for bench/instructions
 #
-# A case fails if it takes more than 1.02 times the instructions of the table, but for `keyed`, which does
-# not keep to it yet. It needs valgrind.
+# A case fails if it takes more than 1.02 times the instructions of the table. It needs valgrind.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/nightly.sh
@@ -55,5 +54,5 @@ cat records.count lines.count keyed.count rows.count flood.count nano-sort.count
 [ -z "${RECORD:-}" ] || { echo "# by $compiler"; cat counts; exit 0; }
 awk 'NR == FNR { if ($1 != "#") known[$1] = $2; next }
     { ratio = $2 / known[$1]; printf "instructions: %s: %.0f M, %.4f of the table\n", $1, $2 / 1e6, ratio
-      if (ratio > 1.02 && $1 != "keyed") wrong = 1 }
+      if (ratio > 1.02) wrong = 1 }
     END { exit wrong }' "$table" counts || { echo "instructions: more than 1.02 of the table"; exit 1; }
