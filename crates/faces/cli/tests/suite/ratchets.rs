@@ -21,10 +21,10 @@ const LINES: [(&str, usize); 25] = [
     ("node-real", 2750),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_400),
+    ("record", 10_510),
     ("kernel", 3700),
     ("pipeline", 1900),
-    ("sort", 29_950),
+    ("sort", 30_000),
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 1600),
@@ -43,13 +43,13 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 119_000;
+const ALL_LINES: usize = 119_180;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
 
 /// Packages in `Cargo.lock`, ours included.
-const PACKAGES: usize = 232;
+const PACKAGES: usize = 234;
 
 /// The files of a crate without those of tests, each with its code.
 fn files(room: &str) -> knots::Files {
