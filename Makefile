@@ -151,7 +151,7 @@ ATTACK = $(dir $(or $(BUILT),$(BINARY)))hostile --binary $(BINARY) \
 # Sorts of which everything is drawn, beside a plain reference, with the binary that others get; one of
 # 200 is of several ranks. `make drawn CASES=100000 SEED=2` tries more, `make drawn FROM=N CASES=1`
 # repeats case N.
-drawn: CASES = 20000
+drawn: CASES = 10000
 drawn: build
 	GRISTMILL_BINARY="$$(realpath $(BINARY))" GRISTMILL_SEED=$(SEED) GRISTMILL_FROM=$(FROM) GRISTMILL_CASES=$(CASES) \
 		$(CARGO) test --workspace --locked --quiet --test suite -- \
