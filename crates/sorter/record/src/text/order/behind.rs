@@ -1,4 +1,4 @@
-//! The order behind a first key that the prefix holds whole, so that nobody seeks it again.
+//! The order behind a first key that its prefix holds whole. Such a key is sought once.
 //!
 //! ```text
 //! -k2,2      key "35347"    word 0  | 35347.. 5 |     5 bytes and no more: equal words, equal keys

@@ -147,7 +147,9 @@ impl Lines {
         };
         kernel::sort(entries, scratch, &words);
         if self.is_stable() {
-            let kept = entries.is_sorted_by(|a, b| a.prefix < b.prefix || words.keeps_order(a, b));
+            let kept = entries.is_sorted_by(|a, b| {
+                a.prefix < b.prefix || a.prefix == b.prefix && words.keeps_order(a, b)
+            });
             assert!(kept, "lines with equal keys changed places");
         }
         if self.unique {
