@@ -123,6 +123,7 @@ impl Code {
             Code::Folded => group(key, depth).map(fold_word),
             Code::Numeric if depth == 0 => Ok(first_of_number(key)),
             Code::Decimal if depth == 0 => Ok(first_of_decimal(key)),
+            Code::General if depth == 0 => Ok(first_of_general(key)),
             _ => {
                 let mut window = Window::new(depth);
                 self.encode(key, &mut window);
@@ -280,6 +281,16 @@ fn first_of_number(key: &[u8]) -> u64 {
     number::only_word(key).unwrap_or_else(|| {
         let mut window = Window::new(0);
         Number::read(key).encode(&mut window);
+        window.word().unwrap_or(0)
+    })
+}
+
+/// Word 0 of a floating-point number.
+#[inline]
+fn first_of_general(key: &[u8]) -> u64 {
+    general::first_of_whole(key).unwrap_or_else(|| {
+        let mut window = Window::new(0);
+        General::read(key).0.encode(&mut window);
         window.word().unwrap_or(0)
     })
 }

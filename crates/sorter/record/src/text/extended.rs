@@ -15,7 +15,7 @@ use num_bigint::BigUint;
 /// Bits of the mantissa.
 const MANTISSA: u32 = 64;
 /// The exponent of 1, as it is stored.
-const BIAS: i64 = 16383;
+pub(super) const BIAS: i64 = 16383;
 /// The exponent of the smallest normal number.
 const LEAST: i64 = 1 - BIAS;
 /// The stored exponent of infinity.
@@ -24,6 +24,8 @@ const TOP: i64 = 0x7FFF;
 const MOST_FIVES: u32 = 27;
 /// Digits that can decide how a decimal is rounded, with a margin. A tie has fewer.
 const MOST_DIGITS: usize = 12_000;
+/// So many digits are a number of 64 bits.
+const FEW_DIGITS: usize = 19;
 
 pub(super) const INFINITY: u128 = (TOP as u128) << 64 | 1 << 63;
 
@@ -75,6 +77,13 @@ impl Exact {
 
 /// The nearest extended number to `0.WHOLEFRACTION * 10^exponent`, for digits in any number.
 pub(super) fn round_decimal(whole: &[u8], fraction: &[u8], exponent: i64) -> u128 {
+    let count = whole.len() + fraction.len();
+    if count <= FEW_DIGITS {
+        let value = value_of(fraction, value_of(whole, 0));
+        if let Some(exact) = small(value, exponent.saturating_sub(count as i64)) {
+            return exact.round();
+        }
+    }
     let mut digits = whole.iter().chain(fraction).map(|digit| digit - b'0');
     let is_zero = |digit: &u8| *digit == 0;
     let mut exponent = exponent;
@@ -114,10 +123,25 @@ pub(super) fn round_decimal(whole: &[u8], fraction: &[u8], exponent: i64) -> u12
     exact.round()
 }
 
+/// The value of digits behind those of `front`.
+#[inline]
+fn value_of(digits: &[u8], front: u64) -> u64 {
+    let add = |value: u64, digit: &u8| 10 * value + u64::from(digit - b'0');
+    digits.iter().fold(front, add)
+}
+
 /// `value * 10^tens` with 128 bits, if they suffice.
+#[inline]
 fn small(value: u64, tens: i64) -> Option<Exact> {
     if tens.unsigned_abs() > u64::from(MOST_FIVES) {
         return None;
+    }
+    if tens == 0 || value == 0 {
+        return Some(Exact {
+            bits: value.into(),
+            exponent: 0,
+            sticky: false,
+        });
     }
     let value = u128::from(value);
     let fives = u128::from(5_u64.pow(tens.unsigned_abs() as u32));

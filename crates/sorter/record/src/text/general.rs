@@ -9,7 +9,7 @@
 //!
 //! Ten bytes at most for a number; small whole numbers and short binary fractions need one word.
 
-use super::extended::{Exact, INFINITY, round_decimal};
+use super::extended::{BIAS, Exact, INFINITY, round_decimal};
 use super::number::digits;
 use super::words::Sink;
 
@@ -32,8 +32,7 @@ const PAYLOAD: u64 = (1 << 62) - 1;
 impl General {
     /// Reads the number at the start of `key`, and says where it ends.
     pub(super) fn read(key: &[u8]) -> (General, usize) {
-        let blank = |byte: &&u8| matches!(byte, b' ' | b'\t'..=b'\r');
-        let blanks = key.iter().take_while(blank).count();
+        let blanks = key.iter().take_while(|byte| is_blank(**byte)).count();
         let text = &key[blanks..];
         let (sign, size) = match text {
             [b'-' | b'+', size @ ..] => (1, size),
@@ -45,6 +44,7 @@ impl General {
             (General::Value { negative, bits }, length)
         };
         let read = match size {
+            [b'1'..=b'9', ..] => decimal(size).map(value),
             _ if starts_with(size, b"nan") => {
                 let (payload, length) = payload(&size[3..]);
                 let sign = if negative { SIGN } else { 0 };
@@ -85,6 +85,39 @@ impl General {
         out.push_all(&bytes[..10_usize.saturating_sub(zeros).max(1)]);
     }
 }
+
+/// The first word of a whole number of up to 18 digits, which is that of [`General::encode`], by
+/// arithmetic; `None` for others.
+#[inline]
+pub(super) fn first_of_whole(key: &[u8]) -> Option<u64> {
+    let blanks = key.iter().take_while(|byte| is_blank(**byte)).count();
+    let text = &key[blanks..];
+    let mut value = 0_u64;
+    let mut count = 0;
+    while let Some(digit @ b'0'..=b'9') = text.get(count).copied() {
+        value = 10 * value + u64::from(digit - b'0');
+        count += 1;
+        if count > MOST_WHOLE {
+            return None;
+        }
+    }
+    let goes_on = matches!(text.get(count), Some(b'.' | b'e' | b'E'));
+    if value == 0 || goes_on {
+        return None;
+    }
+    let shift = value.leading_zeros();
+    let mantissa = value << shift;
+    let exponent = (SIGN >> 64) as u64 | (BIAS as u64 + 63 - u64::from(shift));
+    let bytes = 10 - u64::from(mantissa.trailing_zeros()) / 8;
+    Some(exponent << 48 | (mantissa >> 24) << 8 | bytes.min(8))
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// Digits of a whole number that 64 bits hold.
+const MOST_WHOLE: usize = 18;
 
 /// The most bytes of an encoding.
 pub(super) const MOST_BYTES: usize = 13;
@@ -189,4 +222,33 @@ fn hexadecimal(text: &[u8]) -> Option<(u128, usize)> {
     let (power, length) = power(&text[mantissa..], b'p');
     exact.exponent = exact.exponent.saturating_add(power);
     found.then(|| (exact.round(), mantissa + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words::Window;
+
+    #[test]
+    fn a_whole_number_has_the_word_of_its_encoding() {
+        let near = |power: u64| [power - 1, power, power + 1];
+        let twos = (1..59).flat_map(|bits| near(1 << bits));
+        let tens = (1..18).flat_map(|zeros| near(10_u64.pow(zeros)));
+        let mut told = 0;
+        for number in twos.chain(tens) {
+            for (before, behind) in [("", ""), (" \t", "x"), ("00", " 1"), ("", ".5"), ("", "e3")] {
+                let key = format!("{before}{number}{behind}");
+                let mut window = Window::new(0);
+                General::read(key.as_bytes()).0.encode(&mut window);
+                if let Some(word) = first_of_whole(key.as_bytes()) {
+                    assert_eq!(Ok(word), window.word(), "{key}");
+                    told += 1;
+                }
+            }
+        }
+        assert!(told > 500, "{told}");
+        for key in ["", "0", "0x1f", "-5", ".5", "nan", "1234567890123456789"] {
+            assert_eq!(first_of_whole(key.as_bytes()), None, "{key}");
+        }
+    }
 }

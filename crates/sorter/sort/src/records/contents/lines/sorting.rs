@@ -143,7 +143,7 @@ impl Lines {
             bucket,
             order: &self.order,
             behind,
-            words: text.most_words(longest),
+            words: behind.1 + behind.0.most_words(longest),
         };
         kernel::sort(entries, scratch, &words);
         if self.is_stable() {

@@ -1,5 +1,7 @@
 //! The order of a bucket's lines as the kernels see it: a sequence of words for each row.
 
+use std::cmp::Ordering;
+
 use kernel::{EQUAL, Entry, Words, prefix_of};
 use record::text::TextOrder;
 use record::{LineOrder, Ties};
@@ -29,8 +31,13 @@ impl<'a> LineWords<'a> {
 
     /// Whether `a` may stand before `b`, which has the same prefix, positions included.
     pub(super) fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
-        let (text, _) = self.behind;
-        let order = text.compare(self.line(a.row), self.line(b.row));
+        let (text, before) = self.behind;
+        let order = if self.words > before {
+            text.compare(self.line(a.row), self.line(b.row))
+        } else {
+            // The prefix is the whole order, and a look at a line costs a miss of the cache.
+            Ordering::Equal
+        };
         let positions = self
             .bucket
             .position(a.row)
