@@ -11,10 +11,12 @@
 //! leaves out sorts that cannot read records of 100 bytes, and sorts in place.
 
 mod child;
+mod ends;
 mod group;
 mod race_directories;
 
 pub use child::Took;
+pub use ends::Ends;
 pub use group::Groups;
 pub use race_directories::{RaceDirectories, Settings};
 
@@ -96,6 +98,7 @@ pub struct Program {
     pub role: Role,
     /// The file that it reads.
     pub input: Input,
+    ends: Ends,
     file: PathBuf,
     words: Vec<String>,
 }
@@ -152,14 +155,36 @@ impl Program {
 
     /// The measured command in `file`, told memory and directories. It writes a report.
     pub fn ours_told(file: impl Into<PathBuf>, told: &Told) -> Program {
-        let mut ours = Program::ours(file);
-        let files = ours.words.split_off(3); // `sort --format gensort` is in front of them
-        ours.words.extend(["-S".to_owned(), kibibytes(told)]);
-        ours.words.extend(directories(told));
-        ours.words
-            .extend(words(["--progress", "never", "--report", REPORT]));
-        ours.words.extend(files);
-        ours
+        Program::ours_reporting(file, &["--format", "gensort"], told)
+            .between(Ends::Files, &[Input::Binary.file()])
+    }
+
+    /// The measured command in `file` with these options, told memory and directories, which writes
+    /// a report. It has no input and no output yet.
+    pub fn ours_reporting(file: impl Into<PathBuf>, options: &[&str], told: &Told) -> Program {
+        let mut all = words(["sort"]);
+        all.extend(options.iter().map(|&option| option.to_owned()));
+        all.extend(["-S".to_owned(), kibibytes(told)]);
+        all.extend(directories(told));
+        all.extend(words(["--progress", "never", "--report", REPORT]));
+        Program::new("gristmill", Role::Ours, file, all)
+    }
+
+    /// This program with another input, which is in the page cache before a run.
+    pub fn reading(self, input: Input) -> Program {
+        Program { input, ..self }
+    }
+
+    /// This program with inputs and an output. A pipe carries the file that it reads, or its output.
+    pub fn between(mut self, ends: Ends, inputs: &[&str]) -> Program {
+        if ends != Ends::FromPipe {
+            self.words
+                .extend(inputs.iter().map(|&input| input.to_owned()));
+        }
+        if ends != Ends::ToPipe {
+            self.words.extend(words(["-o", OUTPUT]));
+        }
+        Program { ends, ..self }
     }
 
     /// This program as a user of the library (`library::Pushed`).
@@ -237,6 +262,7 @@ impl Program {
             name: name.to_owned(),
             role,
             input: Input::Binary,
+            ends: Ends::Files,
             file: file.into(),
             words,
         }
@@ -253,7 +279,8 @@ impl Program {
             Input::Text => "LC_ALL=C ",
             Input::Binary => "",
         };
-        format!("{locale}{file} {}", self.words.join(" "))
+        let command = format!("{locale}{file} {}", self.words.join(" "));
+        self.ends.shown(&command, self.input.file())
     }
 
     /// The command, to run in `place`, within a group if there is one.

@@ -135,16 +135,9 @@ impl Row {
         figure.unwrap_or_else(|| "-".to_owned())
     }
 
-    /// The middle of its runs; of an even number, the mean of the two. Not a number if all failed.
+    /// The middle of its runs; not a number if all failed.
     pub fn median(&self) -> f64 {
-        let mut sorted = self.seconds.clone();
-        sorted.sort_by(f64::total_cmp);
-        let middle = sorted.len() / 2;
-        match sorted.len() % 2 {
-            _ if sorted.is_empty() => f64::NAN,
-            1 => sorted[middle],
-            _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
-        }
+        median(&self.seconds)
     }
 
     /// The shortest run.
@@ -155,6 +148,19 @@ impl Row {
     /// The longest run.
     pub fn most(&self) -> f64 {
         self.seconds.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// The middle of some figures; of an even number, the mean of the two. Not a number if there are
+/// none.
+pub fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        _ if sorted.is_empty() => f64::NAN,
+        1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
     }
 }
 

@@ -34,7 +34,7 @@ const LINES: [(&str, usize); 25] = [
     ("lab", 7550),
     ("sim", 2500),
     ("hostile", 3800),
-    ("bench", 6350),
+    ("bench", 7050),
     ("rehearsal", 50),
     ("host", 1100),
     ("simulated-sort", 1250),
@@ -43,7 +43,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 119_180;
+const ALL_LINES: usize = 119_930;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +25,8 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use terminal::ending::failure::CliFailure;
 use terminal::ending::scratch::Companion;
+
+use super::ends::Ends;
 
 /// The interval between looks: short enough to see spill files, long enough to cost nothing.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
@@ -36,7 +38,11 @@ pub struct Watched<'a> {
     pub name: &'a str,
     /// The directories of its temporary files.
     pub temporary: &'a [PathBuf],
-    /// The file that it writes.
+    /// How it gets its input, and hands on its output.
+    pub ends: Ends,
+    /// The file that it reads, if a pipe carries it.
+    pub input: &'a Path,
+    /// The file that it writes, if no pipe does.
     pub output: &'a Path,
     /// A file for its standard error.
     pub said: &'a Path,
@@ -82,12 +88,12 @@ pub fn run(mut command: Command, watched: &Watched) -> Result<Took, CliFailure> 
         CliFailure::new("program", format!("cannot run {}: {cause}", watched.name))
     };
     let said = File::create(watched.said).map_err(failed)?;
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(said);
+    watched.ends.set(&mut command);
+    command.stderr(said);
     let begin = Instant::now();
     let mut child = command.spawn().map_err(failed)?;
+    let served = watched.ends.serve(&mut child, watched.input);
+    served.map_err(failed)?;
     let pid = Pid::from_child(&child);
     let companion = Companion::new(pid);
     let mut took = watch(pid, watched.temporary, begin);
@@ -97,6 +103,9 @@ pub fn run(mut command: Command, watched: &Watched) -> Result<Took, CliFailure> 
     let status = child.wait().map_err(failed)?;
     if !status.success() {
         return Err(ended_badly(watched, status));
+    }
+    if watched.ends == Ends::ToPipe {
+        return Ok(took);
     }
     let begin = Instant::now();
     File::open(watched.output)
@@ -185,12 +194,14 @@ fn bytes_in(directories: &[PathBuf]) -> u64 {
 mod tests {
     use super::*;
 
-    fn shell(line: &str, place: &Path) -> Result<Took, CliFailure> {
+    fn shell(line: &str, ends: Ends, place: &Path) -> Result<Took, CliFailure> {
         let temporary = [place.join("tmp")];
         fs::create_dir_all(&temporary[0]).unwrap();
         let watched = Watched {
             name: "shell",
             temporary: &temporary,
+            ends,
+            input: &place.join("in"),
             output: &place.join("out"),
             said: &place.join("said"),
         };
@@ -204,7 +215,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let line = "head -c 1000000 /dev/urandom > tmp/spill; sync tmp/spill; sleep 0.2; \
                     rm tmp/spill; echo done > out";
-        let took = shell(line, place.path()).unwrap();
+        let took = shell(line, Ends::Files, place.path()).unwrap();
         assert!(took.seconds >= 0.2);
         assert!(took.peak_rss_bytes > 0);
         assert!(took.temp_peak_bytes >= 1_000_000, "{took:?}");
@@ -218,13 +229,33 @@ mod tests {
     #[test]
     fn what_fails_says_why() {
         let place = tempfile::tempdir().unwrap();
-        let failure = shell("echo first >&2; echo no room >&2; exit 3", place.path()).unwrap_err();
+        let failure = shell(
+            "echo first >&2; echo no room >&2; exit 3",
+            Ends::Files,
+            place.path(),
+        )
+        .unwrap_err();
         assert!(failure.message.contains("no room"), "{}", failure.message);
-        let failure = shell("true", place.path()).unwrap_err();
+        let failure = shell("true", Ends::Files, place.path()).unwrap_err();
         assert!(
             failure.message.contains("left no output"),
             "{}",
             failure.message
         );
+    }
+
+    #[test]
+    fn pipes_carry_all_bytes() {
+        let place = tempfile::tempdir().unwrap();
+        let (from, to) = (place.path().join("in"), place.path().join("out"));
+        let bytes = vec![7; 3_000_000];
+        fs::write(&from, &bytes).unwrap();
+        shell("cat > out", Ends::FromPipe, place.path()).unwrap();
+        assert!(fs::read(&to).unwrap() == bytes);
+        // It leaves no output, and would not end if nobody read it.
+        fs::remove_file(&to).unwrap();
+        shell("cat in", Ends::ToPipe, place.path()).unwrap();
+        // A program need not read all of its input.
+        shell("echo done > out", Ends::FromPipe, place.path()).unwrap();
     }
 }

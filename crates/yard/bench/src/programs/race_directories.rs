@@ -160,6 +160,8 @@ impl RaceDirectories {
         let watched = Watched {
             name: &program.name,
             temporary: &self.temporary,
+            ends: program.ends,
+            input: &place.join(program.input.file()),
             output: &place.join(OUTPUT),
             said: &place.join(SAID),
         };

@@ -89,6 +89,38 @@ fn disks_are_measured_by_size_of_request() {
 }
 
 #[test]
+fn stages_with_one_worker_limit_many_cores() {
+    let place = place();
+    let report = bench(&["stages", "--directory", place.path().to_str().unwrap()]);
+    assert_eq!(report["bytes"], 1_000_000);
+    let rows = rows(&report);
+    // All ways for each content, but that records of one length are not counted.
+    let whole = |row: &&Value| row["stage"].is_null();
+    assert_eq!(rows.iter().filter(whole).count(), 14 + 15 + 15);
+    for name in ["reader", "selector", "merger", "counter"] {
+        let mut named = rows.iter().filter(|row| row["stage"] == name);
+        let has_rate = |row: &Value| {
+            let rates = ["gb_per_s", "records_per_s"].map(|rate| row[rate].as_f64());
+            rates.iter().all(|rate| *rate > Some(0.0))
+        };
+        assert!(named.any(has_rate), "{name}: {report:#}");
+    }
+    for row in rows {
+        let parts = [4, 16, 64].map(|cores| {
+            let part = &row[format!("computed_at_{cores}_cores")];
+            part.as_f64().unwrap()
+        });
+        let is_part = |part: &f64| *part > 0.0 && *part <= 1.000_001;
+        assert!(parts.iter().all(is_part), "{row:#}");
+        assert!(
+            parts.is_sorted_by(|few, many| few + 1e-6 >= *many),
+            "{row:#}"
+        );
+    }
+    assert_empty(place.path());
+}
+
+#[test]
 fn a_minute_is_filled_with_records() {
     let place = place();
     let directory = place.path().to_str().unwrap();
@@ -127,7 +159,7 @@ fn a_minute_is_filled_with_records() {
 fn what_cannot_be_measured_is_refused_before_anything_is_made() {
     let place = place();
     let here = place.path().to_str().unwrap();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["external", "--dir", "/no/such/place"], "--dir"),
         (
             &["external", "--dir", here, "--tmp", "/no/such/place"],
@@ -151,6 +183,11 @@ fn what_cannot_be_measured_is_refused_before_anything_is_made() {
         (&["external", "--dir", here, "--input", "odd"], "--input"),
         (&["disk", "--dir", "/no/such/place"], "--dir"),
         (&["disk", "--dir", here, "--size", "0M"], "--size"),
+        (&["stages", "--directory", "/no/such/place"], "--directory"),
+        (
+            &["stages", "--directory", here, "--size", "1000000G"],
+            "are free there",
+        ),
         (
             &["minute", "--memory", "64M", "--dir", "/no/such/place"],
             "--dir",
