@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 
 /// Memory that a backend provides. Its length never changes.
-pub trait Memory: Send {
+pub trait Memory: Send + Sync {
     /// The whole memory.
     fn bytes(&self) -> &[u8];
     /// The whole memory, for writing.

@@ -250,6 +250,8 @@ pub struct Tuning {
     pub load_chunks: Option<usize>,
     /// Runs that are merged at once, at most.
     pub fan_in: Option<usize>,
+    /// Workers that merge runs into the output.
+    pub mergers: Option<usize>,
     /// Steps of each phase of a resumable sort: epochs of the first, groups of the second.
     pub steps: Option<u32>,
     /// Settings with which tuning starts.

@@ -104,6 +104,8 @@ named! {
         RunReader = "run reader",
         /// Writes longer runs.
         RunMerger = "run merger",
+        /// Cuts runs into slices for several mergers.
+        Slicer = "slicer",
         /// Merges runs.
         Merger = "merger",
         /// Makes records.

@@ -6,6 +6,7 @@ pub(crate) mod framing;
 pub(crate) mod lengths;
 pub(crate) mod open_bucket;
 pub(crate) mod order;
+pub(crate) mod part;
 pub(crate) mod repeats;
 pub(crate) mod sample;
 pub(crate) mod size;

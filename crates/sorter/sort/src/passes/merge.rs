@@ -15,7 +15,8 @@
 //! 4. While there are more runs than one merge can read, merge groups of neighbours into longer
 //!    runs (run reader, run merger; Knuth 5.4.9).
 //! 5. Read two requests of each run ahead (run reader; TritonSort 2.5), and take the least record
-//!    of all runs with a loser tree (merger; Knuth 5.4.1).
+//!    of all runs with a loser tree (merger; Knuth 5.4.1). Where there are several mergers, runs are cut
+//!    into slices for them first (slicer).
 //! 6. Write the merged records (writer).
 //!
 //! Inputs that are sorted already are the runs, and steps 1 to 3 are left out (`merge_inputs`).
@@ -24,6 +25,7 @@
 //! in memory is not spilled.
 
 mod reading;
+mod slicing;
 
 use std::sync::Arc;
 
@@ -38,14 +40,14 @@ use crate::passes::output_parts::output_parts;
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
 use crate::plan::Merging;
-use crate::records::block::Block;
+use crate::records::block::{Block, Piece};
 use crate::records::size::Size;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, Load, LoadSorter, Loads, Merger, Reader, RunMerger, RunWriter, Selector,
-    Writer, gather_loads, read, select, sort_loads, write, write_runs,
+    Chains, Cursor, Load, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunWriter,
+    Selector, Sources, Writer, gather_loads, read, select, sort_loads, write, write_runs,
 };
 use units::amount;
 
@@ -341,20 +343,18 @@ impl MergeSort<'_> {
         let mut pipeline = Pipeline::new(&run.job.control);
         let units = (plan.write_units(), plan.buffer_bytes());
         let units = run.pool(&pipeline, "unit buffers", units)?;
-        let pieces = pipeline.owns(Queue::new(node, "pieces", 1, 1));
-        let merger = Merger {
-            sources: self.start_reading(&mut pipeline, runs, MergedInto::Output, memory),
-            parts,
-            unit_bytes: plan.unit_bytes,
-            pool: units,
-            output: Arc::clone(run.output()),
-            sequential: run.is_sequential(),
-            out: pieces.clone(),
-            tally: run.tally.clone(),
+        let mergers = match parts[..] {
+            [_] => self.mergers(),
+            _ => 1,
         };
-        pipeline.stage(node, StageName::Merger, 1, async move |worker| {
-            crate::stages::merge(worker, &merger).await
-        });
+        let into = MergedInto::Output { mergers };
+        let sources = self.start_reading(&mut pipeline, runs, into, memory);
+        let pieces = if mergers > 1 {
+            let to = (parts[0].file, mergers);
+            self.start_slices(&mut pipeline, sources, to, units)?
+        } else {
+            self.start_merger(&mut pipeline, sources, parts, units)
+        };
         let pieces = run.start_counter(&mut pipeline, pieces)?;
         let writer = Writer {
             output: Arc::clone(run.output()),
@@ -364,5 +364,31 @@ impl MergeSort<'_> {
         let writers = plan.writers;
         pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));
         pipeline.join(node).await
+    }
+
+    /// Starts the only merger. Returns the pieces that it hands on.
+    fn start_merger(
+        &self,
+        pipeline: &mut Pipeline,
+        sources: Sources,
+        parts: Vec<OutputPart>,
+        pool: Pool,
+    ) -> Queue<Piece> {
+        let run = self.run;
+        let pieces = pipeline.owns(Queue::new(run.node, "pieces", 1, 1));
+        let merger = Merger {
+            sources,
+            parts,
+            unit_bytes: run.plan.unit_bytes,
+            pool,
+            output: Arc::clone(run.output()),
+            sequential: run.is_sequential(),
+            out: pieces.clone(),
+            tally: run.tally.clone(),
+        };
+        pipeline.stage(run.node, StageName::Merger, 1, async move |worker| {
+            crate::stages::merge(worker, &merger).await
+        });
+        pieces
     }
 }

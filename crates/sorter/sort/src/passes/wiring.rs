@@ -26,9 +26,9 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Bucket, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Counter, Cursor, Distributor, PipeSampler, PlacedBefore, Places, Placing, Reader, Sampler,
-    Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read, sample, sort,
-    write,
+    Counter, Cursor, Distributor, Outlet, PipeSampler, PlacedBefore, Places, Placing, Reader,
+    Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read, sample,
+    sort, write,
 };
 
 #[derive(Clone)]
@@ -309,14 +309,16 @@ impl<'a> RunContext<'a> {
             buckets: buckets.clone(),
             chunks: memory.chunks.clone(),
             unit_bytes: plan.unit_bytes,
-            pool: memory.units.clone(),
-            seams: seams.clone(),
+            outlet: Outlet {
+                pool: memory.units.clone(),
+                seams: (!self.is_sequential()).then(|| seams.clone()),
+                out: pieces.clone(),
+            },
             turn: (self.is_sequential()).then(|| pipeline.owns(Turn::new(node))),
             placing: (self.job.contents.is_unique()).then(|| {
                 let before = self.placed_before.clone();
                 pipeline.owns(Placing::new(node, before))
             }),
-            out: pieces.clone(),
             tally: self.tally.clone(),
         };
         let stage = self.dials.stage(StageName::Sorter, plan.sorters, 0);

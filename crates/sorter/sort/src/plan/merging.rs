@@ -52,6 +52,15 @@ const RUN_READ_BYTES: u64 = MIB;
 /// for more.
 const SOURCE_BYTES: u64 = 640;
 
+/// Slices that are cut, and that no merger has: one that waits, and the one that is handed on.
+const WAITING_SLICES: usize = 2;
+
+/// Units of the output may take this part of memory before there are fewer mergers than cores.
+const MERGER_SHARE: u64 = 8;
+
+/// A run in a slice: its parts there.
+const SLICE_OF_RUN_BYTES: u64 = 160;
+
 /// Order of a record in its load, with the spare capacity of the list.
 const ORDER_BYTES: u64 = 18;
 
@@ -84,6 +93,8 @@ pub struct Merging {
     pub chain: usize,
     /// Runs that can be merged at once.
     pub fan_in: usize,
+    /// Workers that merge runs into the output.
+    pub mergers: usize,
 }
 
 impl Merging {
@@ -92,6 +103,15 @@ impl Merging {
     pub(crate) fn most_lines(&self, framing: Framing) -> Option<usize> {
         let most = framing.most_in(self.block_room as u64).max(1);
         (!framing.is_fixed()).then_some(most as usize)
+    }
+
+    /// A run in the lists of a merge, and in the slices that are merged, are cut, or wait.
+    fn source_bytes(&self) -> u64 {
+        let slices = match self.mergers {
+            1 => 0,
+            mergers => mergers + WAITING_SLICES,
+        };
+        SOURCE_BYTES + slices as u64 * SLICE_OF_RUN_BYTES
     }
 
     /// Whether that many chunks of input stay in memory.
@@ -125,6 +145,18 @@ impl Plan {
         last.map(|plan| (plan.times_spilled(), plan))
     }
 
+    /// One on each core, as far as a part of memory has units for them.
+    fn mergers(&self, given: &Given) -> usize {
+        if self.has_one_worker() {
+            return 1;
+        }
+        let units = given.memory_bytes / MERGER_SHARE / self.buffer_bytes() as u64;
+        let most = usize::try_from(units).unwrap_or(usize::MAX);
+        let others = WAITING_SLICES + self.writers * self.depth;
+        let fit = most.saturating_sub(others).max(1);
+        given.tuning.mergers.unwrap_or(given.cores.min(fit))
+    }
+
     /// Chunks of about that size, as many as there is memory for.
     fn with_chunks(&self, wanted: u64, given: &Given) -> Option<Plan> {
         let (shape, tuning, limit) = (given.shape, &given.tuning, given.memory_bytes);
@@ -145,6 +177,7 @@ impl Plan {
             run_workers: tuning.writers.unwrap_or(WRITERS.max(shape.temporary)),
             chain: 1,
             fan_in: 0,
+            mergers: plan.mergers(given),
         });
         let asked = tuning.chunks.map(|chunks| chunks..=chunks);
         let numbers = asked.unwrap_or(1..=(limit / bytes) as usize);
@@ -281,7 +314,10 @@ impl Plan {
     pub(crate) fn used_by_merge(&self, runs: usize, chunks: usize) -> u64 {
         let chunks = (chunks * self.chunk_bytes) as u64;
         let units = (self.write_units() * self.buffer_bytes()) as u64;
-        chunks + units + runs as u64 * SOURCE_BYTES + SPILLING_PROGRAM_BYTES
+        let source = self
+            .merging
+            .map_or(SOURCE_BYTES, |merging| merging.source_bytes());
+        chunks + units + runs as u64 * source + SPILLING_PROGRAM_BYTES
     }
 
     /// Merges that a record goes through, however random the input is; none if all loads stay in memory.
@@ -300,16 +336,31 @@ impl Plan {
         }
     }
 
-    /// Write units: one that the merger fills, one that waits, and each writer's in flight.
+    /// Write units: one that each merger fills, those of slices that wait, and each writer's in flight.
     ///
-    /// No deadlock: the merger holds one, and waits for writers, which return units that are
-    /// written before they wait for a new piece.
+    /// No deadlock: a merger holds one, and waits for writers, which return units that are
+    /// written before they wait for a new piece. A slice that needs more than its unit takes those that
+    /// writers have returned, which are no slice's.
     pub(crate) fn write_units(&self) -> usize {
         if self.has_one_worker() {
-            UNITS_OF_ONE
-        } else {
-            2 + self.writers * self.depth
+            return UNITS_OF_ONE;
         }
+        let mergers = self.merging.map_or(1, |merging| merging.mergers);
+        let filled = if mergers > 1 {
+            mergers + WAITING_SLICES
+        } else {
+            2
+        };
+        filled + self.writers * self.depth
+    }
+
+    /// Buffers for disk blocks in which slices meet.
+    ///
+    /// No deadlock: slices are begun in their order, so an incomplete block touches one that is merged (two
+    /// ends each), or waits. In addition each merger holds one that it may not need.
+    pub(crate) fn merge_seams(&self) -> usize {
+        let mergers = self.merging.map_or(1, |merging| merging.mergers);
+        3 * mergers + 2 * WAITING_SLICES + self.writers * self.depth
     }
 
     /// Memory of a merge, by purpose.
@@ -324,7 +375,8 @@ impl Plan {
         let (order, each_order) = [chunks, 1]
             .map(|of| Workspace::order_bytes(of * records))
             .into();
-        let sources = merging.fan_in as u64 * SOURCE_BYTES;
+        let source = merging.source_bytes();
+        let sources = merging.fan_in as u64 * source;
         let runs = self.writes_of_runs(merging) * STRETCH_BYTES;
         let loads = self.all_loads(merging) * LOAD_BYTES;
         let written = self.chunks_written();
@@ -336,7 +388,7 @@ impl Plan {
             self.sorting_then_writing(merging, records),
             Need::new("runs that are merged", sources).in_steps(
                 0,
-                SOURCE_BYTES,
+                source,
                 READS_AHEAD,
                 written..self.chunks,
             ),
@@ -354,7 +406,8 @@ impl Plan {
         let (sorters, at_once) = (self.sorters as u64, self.loads_at_once());
         let fixed = sorters * (PREFIX_BYTES * records + KERNEL_BYTES);
         let order = Workspace::order_bytes(merging.load_chunks as u64 * records);
-        let writing = self.write_units() * self.buffer_bytes();
+        let seams = self.merge_seams() * BLOCK_BYTES as usize;
+        let writing = self.write_units() * self.buffer_bytes() + seams;
         let (sorting, writing) = (fixed + sorters * order, writing as u64);
         let need = Need::new("sorting, then writing", sorting.max(writing));
         if writing >= sorting {

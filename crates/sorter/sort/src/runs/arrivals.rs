@@ -20,6 +20,14 @@ pub(crate) struct Arrived {
     pub ends_read: bool,
 }
 
+/// The next read of a run.
+pub(crate) enum ArrivedRead {
+    Chunks(Vec<Chunk>),
+    /// It has not arrived.
+    Nothing,
+    End,
+}
+
 /// Chunks of all runs; clones share them.
 #[derive(Clone)]
 pub(crate) struct Arrivals {
@@ -80,6 +88,36 @@ impl Arrivals {
             }
         };
         self.shared.wait_for(node, step).await
+    }
+
+    /// The next read of a run; `waits` until it has arrived.
+    pub(crate) async fn read_of(
+        &self,
+        node: &Node,
+        run: usize,
+        waits: bool,
+    ) -> Result<ArrivedRead, Closed> {
+        let step = |state: &mut State| {
+            if state.closed {
+                return Some(Err(Closed));
+            }
+            let waiting = &mut state.runs[run];
+            match waiting.read() {
+                Some(chunks) => Some(Ok(ArrivedRead::Chunks(chunks))),
+                None if waiting.ended => Some(Ok(ArrivedRead::End)),
+                None => (!waits).then_some(Ok(ArrivedRead::Nothing)),
+            }
+        };
+        self.shared.wait_for(node, step).await
+    }
+}
+
+impl Waiting {
+    /// The chunks up to the end of the first read. Those of one read arrive together.
+    fn read(&mut self) -> Option<Vec<Chunk>> {
+        let last = self.chunks.iter().position(|arrived| arrived.ends_read)?;
+        let chunks = self.chunks.drain(..=last);
+        Some(chunks.map(|arrived| arrived.chunk).collect())
     }
 }
 

@@ -9,36 +9,21 @@
 
 use std::sync::Arc;
 
-use node::{Buffer, Pool, Posted, Queue, Work};
+use node::{Buffer, Pool, Posted, Queue};
 use pipeline::{Failure, Worker};
 
-use crate::error::SortError;
 use crate::files::output::Output;
-use crate::plan::READS_AHEAD;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
-use crate::records::contents::{Contents, Edges, Merging, RecordsAt, Room};
-use crate::records::size::{Size, Sum};
+use crate::records::contents::{RecordsAt, Room};
+use crate::records::size::Size;
 use crate::records::span::Span;
-use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
+use crate::stages::Tally;
 use crate::stages::carry::Carry;
+use crate::stages::merge::{Filling, Merge, UnitRoom};
 use crate::stages::run_writer::{Chaining, Chains};
-use crate::stages::{LongRecords, Tally, Wants};
-
-#[derive(Clone)]
-pub(crate) struct Sources {
-    pub contents: Arc<dyn Contents>,
-    pub runs: usize,
-    /// Records that are wanted of all of them.
-    pub most: u64,
-    /// Size of all of them.
-    pub size: Size,
-    pub wants: Wants,
-    pub arrivals: Arrivals,
-    /// Merged chunks go back here.
-    pub memory: LongRecords,
-}
+use crate::stages::sources::Sources;
 
 /// The records of the sorted order that make up one file of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +124,7 @@ async fn merge_part(
     merge.edges.first.clear();
     let until = part.first.bytes + part.size.bytes;
     // A file without a record gets its header elsewhere.
-    let has_header = !merge.merging.is_over();
+    let has_header = !merge.is_over();
     let header = if has_header {
         merger.sources.contents.header()
     } else {
@@ -149,7 +134,11 @@ async fn merge_part(
     let mut at = 0;
     while !carry.is_empty() || merge.came_bytes() < until {
         let mut buffer = merge.worker.take(&merger.pool).await?;
-        let unit = (merger.unit_bytes, until);
+        let unit = UnitRoom {
+            start: 0,
+            limit: merger.unit_bytes,
+            until,
+        };
         let filled = merge.fill_unit(&mut buffer, &mut carry, unit).await?;
         if filled == 0 {
             merger.pool.give(&merge.worker.node, buffer).await;
@@ -198,177 +187,4 @@ pub(super) fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) 
     }
     buffer.set_len(whole);
     whole
-}
-
-/// The result of merging into a buffer.
-struct Filling {
-    size: Size,
-    /// Bytes of the next record, for which the buffer has no room.
-    long: Option<usize>,
-}
-
-struct Merge<'a> {
-    worker: &'a Worker,
-    sources: &'a Sources,
-    merging: Merging,
-    /// By run: whether its current chunk is the last one of its read.
-    ends_read: Vec<bool>,
-    done: Size,
-    dropped: Sum,
-    edges: Edges,
-    sum: u128,
-}
-
-impl<'a> Merge<'a> {
-    /// Asks for the first reads of each run, and waits for the first chunk of each.
-    async fn begin(worker: &'a Worker, sources: &'a Sources) -> Result<Merge<'a>, Failure> {
-        let mut merge = Merge {
-            worker,
-            sources,
-            merging: Merging::new(sources.runs, sources.most),
-            ends_read: vec![false; sources.runs],
-            done: Size::default(),
-            dropped: Sum::default(),
-            edges: Edges::default(),
-            sum: 0,
-        };
-        for _ in 0..READS_AHEAD {
-            for run in 0..sources.runs {
-                sources.wants.add(worker, run).await?;
-            }
-        }
-        for run in 0..sources.runs {
-            merge.next_chunk(run).await?;
-        }
-        Ok(merge)
-    }
-
-    /// Fills a unit of the output: the carried bytes, then records, until it is full, the records
-    /// so far have `until` bytes, or there is none left. The bytes beyond the unit are carried.
-    async fn fill_unit(
-        &mut self,
-        buffer: &mut Buffer,
-        carry: &mut Carry,
-        (unit_bytes, until): (usize, u64),
-    ) -> Result<usize, Failure> {
-        let mut at = carry.put(buffer, 0, unit_bytes);
-        while at < unit_bytes && self.came_bytes() < until {
-            let room = (until - self.came_bytes()).min((unit_bytes - at) as u64);
-            let room = Room::Covering(room as usize);
-            let place = RecordsAt {
-                buffer: &mut *buffer,
-                at,
-            };
-            let filled = self.fill(place, room).await?;
-            let end = at + filled.size.bytes as usize;
-            at = end.min(unit_bytes);
-            if end > unit_bytes {
-                carry.keep(buffer, unit_bytes, end);
-            }
-            let Some(mut bytes) = filled.long else { break };
-            // Only a buffer of its own has room for it.
-            while carry.is_empty() && bytes > 0 {
-                bytes = self.carry_long(carry, bytes).await?;
-            }
-            at = carry.put(buffer, at, unit_bytes);
-        }
-        Ok(at)
-    }
-
-    /// Carries the next record, which has `bytes` bytes. Returns the length of the one behind it if it
-    /// was dropped and that is longer still.
-    async fn carry_long(&mut self, carry: &mut Carry, bytes: usize) -> Result<usize, Failure> {
-        let mut own = self.sources.memory.buffer(&self.worker.node, bytes)?;
-        let place = RecordsAt {
-            buffer: &mut own,
-            at: 0,
-        };
-        let filled = self.fill(place, Room::Covering(1)).await?;
-        carry.keep(&own, 0, filled.size.bytes as usize);
-        Ok(filled.long.unwrap_or(0))
-    }
-
-    /// Merges the next records into a buffer until its room is full, or there is none left, or the
-    /// next one is longer than the buffer, and checks them there.
-    async fn fill(&mut self, out: RecordsAt<'_>, room: Room) -> Result<Filling, Failure> {
-        let contents = &self.sources.contents;
-        let RecordsAt { buffer, at } = out;
-        let mut size = Size::default();
-        let long = loop {
-            let done = size.bytes as usize;
-            let place = RecordsAt {
-                buffer: &mut *buffer,
-                at: at + done,
-            };
-            let merged = contents.merge(&mut self.merging, room.behind(done), place);
-            size += merged.size;
-            self.dropped += merged.dropped;
-            match merged.dry {
-                Some(run) => self.next_chunk(run).await?,
-                None => break merged.long,
-            }
-        };
-        let before = self.done.records;
-        let checked = contents.check(RecordsAt { buffer, at }, size, &mut self.edges);
-        let disorder = |number| SortError::Disorder {
-            record: before + number as u64,
-        };
-        self.sum += u128::from(checked.map_err(disorder)?);
-        self.done += size;
-        let Size { records, bytes } = size;
-        let node = &self.worker.node;
-        node.work(Work::Merge {
-            records,
-            sources: self.sources.runs as u64,
-        });
-        node.work(Work::Copy { bytes });
-        node.work(Work::Checksum { bytes });
-        Ok(Filling { size, long })
-    }
-
-    /// Bytes of the records so far, with those that were dropped.
-    fn came_bytes(&self) -> u64 {
-        (self.done + self.dropped.size).bytes
-    }
-
-    /// Continues with the next chunk of a run, and gives the merged one back.
-    async fn next_chunk(&mut self, run: usize) -> Result<(), Failure> {
-        let Sources {
-            arrivals,
-            wants,
-            memory,
-            ..
-        } = self.sources;
-        // The next read needs this buffer: the merged chunk goes back before it is asked for.
-        if let Some(used) = self.merging.take(run) {
-            memory.give_back(&self.worker.node, used.buffer).await;
-            if self.ends_read[run] {
-                wants.add(self.worker, run).await?;
-            }
-        }
-        let arrived = self
-            .worker
-            .starve(arrivals.next(&self.worker.node, run))
-            .await?;
-        if let Some(arrived) = arrived {
-            self.ends_read[run] = arrived.ends_read;
-            self.merging.put(run, arrived.chunk);
-        }
-        Ok(())
-    }
-
-    /// Notes the records that are not merged.
-    fn account(&self, tally: &Tally) {
-        tally.add_repeated(self.dropped);
-        let top = self.sources.most;
-        if top < u64::MAX {
-            let merged = self.done.records + self.dropped.size.records;
-            tally.add_unread(self.sources.size.records - merged, top);
-        }
-    }
-
-    /// Ends the run readers.
-    async fn end(&self) {
-        self.sources.wants.finish(&self.worker.node).await;
-    }
 }

@@ -62,11 +62,11 @@ impl Runs {
 pub(crate) struct Wants(Vec<Queue<usize>>);
 
 impl Wants {
-    /// `most` runs of a reader want a read at the same time.
-    pub(crate) fn new(node: &Node, readers: usize, most: usize) -> Wants {
+    /// `most` runs of a reader want a read at the same time, of which `wanting` workers tell.
+    pub(crate) fn new(node: &Node, readers: usize, (most, wanting): (usize, usize)) -> Wants {
         Wants(
             (0..readers)
-                .map(|_| Queue::new(node, "wanted reads", most.max(1), 1))
+                .map(|_| Queue::new(node, "wanted reads", most.max(1), wanting))
                 .collect(),
         )
     }

@@ -15,13 +15,12 @@ use node::{Buffer, Pool, Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
-use crate::records::block::BLOCK_BYTES;
-use crate::records::block::{Bucket, Destination, Piece};
+use crate::records::block::Bucket;
 use crate::records::contents::{Contents, Edges, RecordsAt, Room, Sorted, Workspace};
 use crate::records::size::Sum;
 use crate::records::span::Span;
 use crate::stages::carry::Carry;
-use crate::stages::seams::{Part, Seams};
+use crate::stages::outlet::{Handed, Outlet};
 use crate::stages::{Place, Placing, Tally, Turn};
 
 #[derive(Clone)]
@@ -31,13 +30,11 @@ pub(crate) struct Sorter {
     /// The memory of sorted buckets goes back here.
     pub chunks: Pool,
     pub unit_bytes: usize,
-    pub pool: Pool,
-    pub seams: Seams,
+    pub outlet: Outlet,
     /// The order of workers, for outputs that are written front to back.
     pub turn: Option<Turn>,
     /// The places of buckets, where records are dropped.
     pub placing: Option<Placing>,
-    pub out: Queue<Piece>,
     pub tally: Tally,
 }
 
@@ -69,7 +66,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
             sorter.chunks.give(&worker.node, chunk.buffer).await;
         }
     }
-    sorter.out.finish(&worker.node).await;
+    sorter.outlet.out.finish(&worker.node).await;
     Ok(())
 }
 
@@ -120,10 +117,7 @@ async fn place(
     };
     placing.pass(&worker.node, next, place).await;
     if let Some((file, bytes)) = ended {
-        let last_block = sorter.seams.end(&worker.node, file, header + bytes).await;
-        if let Some(piece) = last_block {
-            worker.push(&sorter.out, piece).await?;
-        }
+        sorter.outlet.end(worker, file, header + bytes).await?;
     }
     Ok(usize::from(is_again))
 }
@@ -177,20 +171,21 @@ impl<'a> Gathering<'a> {
         let mut at = self.bucket.to.offset;
         let end = at + self.carry.len() as u64 + self.bucket.size.bytes;
         while at < end {
-            // An output with positions is written in whole disk blocks.
-            let begin = if self.sorter.turn.is_some() {
-                at
-            } else {
-                at - at % BLOCK_BYTES
-            };
+            let begin = self.sorter.outlet.begin(at);
             let limit = (self.sorter.unit_bytes as u64).min(end - begin) as usize;
-            let mut buffer = worker.take(&self.sorter.pool).await?;
+            let mut buffer = worker.take(&self.sorter.outlet.pool).await?;
             let start = (at - begin) as usize;
             self.fill(&mut buffer, start, limit)?;
             let bytes = (limit - start) as u64;
             worker.node.work(Work::Copy { bytes });
             worker.node.work(Work::Checksum { bytes });
-            self.hand_on(worker, begin, start..limit, buffer).await?;
+            let handed = Handed {
+                to: self.bucket.to,
+                begin,
+                range: start..limit,
+                buffer,
+            };
+            self.sorter.outlet.hand_on(worker, handed).await?;
             at = begin + limit as u64;
         }
         Ok(())
@@ -218,67 +213,6 @@ impl<'a> Gathering<'a> {
         self.carry.keep(buffer, limit, end);
         self.rows += size.records as usize;
         buffer.set_len(limit);
-        Ok(())
-    }
-
-    /// Hands on the bytes `range` of a buffer that belongs at byte `begin` of its file: whole disk
-    /// blocks to the writers, the ends to the seams.
-    async fn hand_on(
-        &self,
-        worker: &Worker,
-        begin: u64,
-        range: std::ops::Range<usize>,
-        buffer: Buffer,
-    ) -> Result<(), Failure> {
-        let block = BLOCK_BYTES as usize;
-        let mut whole = range.clone();
-        if self.sorter.turn.is_none() {
-            whole.start = range.start.next_multiple_of(block).min(range.end);
-            whole.end = whole.start.max(range.end - range.end % block);
-            for part in [range.start..whole.start, whole.end..range.end] {
-                self.to_seam(worker, begin, part, &buffer).await?;
-            }
-        }
-        let home = self.sorter.pool.clone();
-        if whole.is_empty() {
-            home.give(&worker.node, buffer).await;
-            return Ok(());
-        }
-        let offset = begin + whole.start as u64;
-        let piece = Piece {
-            file: self.bucket.to.file,
-            offset,
-            range: whole,
-            buffer,
-            home,
-        };
-        Ok(worker.push(&self.sorter.out, piece).await?)
-    }
-
-    async fn to_seam(
-        &self,
-        worker: &Worker,
-        begin: u64,
-        from: std::ops::Range<usize>,
-        buffer: &Buffer,
-    ) -> Result<(), Failure> {
-        if from.is_empty() {
-            return Ok(());
-        }
-        let Destination {
-            file, file_bytes, ..
-        } = self.bucket.to;
-        let part = Part {
-            file,
-            file_bytes,
-            offset: begin + from.start as u64,
-            buffer,
-            from,
-        };
-        let complete = self.sorter.seams.add(worker, part).await?;
-        if let Some(piece) = complete {
-            worker.push(&self.sorter.out, piece).await?;
-        }
         Ok(())
     }
 }

@@ -44,6 +44,7 @@ fn drawn_merge(seed: u64) -> LineSort {
     merge.job.resources.cores = 1 + random.below(3);
     merge.job.tuning = Tuning {
         fan_in: [None, Some(2), Some(3), Some(7)][random.below(4)],
+        mergers: [None, Some(1), Some(2), Some(5)][random.below(4)],
         chunk_bytes: [None, Some(1), Some(90_000)][random.below(3)],
         writers: [None, Some(1), Some(3)][random.below(3)],
         ..Tuning::default()
@@ -101,6 +102,7 @@ fn hundreds_of_schedules_merge_chained_records() {
         merge.job.resources.cores = 1 + random.below(3);
         merge.job.tuning = Tuning {
             fan_in: [None, Some(2), Some(3), Some(7)][random.below(4)],
+            mergers: [None, Some(1), Some(2), Some(5)][random.below(4)],
             chunk_bytes: [None, Some(1), Some(90_000)][random.below(3)],
             ..Tuning::default()
         };

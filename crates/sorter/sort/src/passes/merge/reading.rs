@@ -19,7 +19,9 @@ const MOST_IN_FLIGHT: usize = 16;
 pub(super) enum MergedInto {
     /// One on disk, which later merges read.
     Run,
-    Output,
+    Output {
+        mergers: usize,
+    },
 }
 
 struct ReadMemory {
@@ -45,7 +47,7 @@ impl MergeSort<'_> {
         );
         // Longer runs have chunks like all others. Memory that was used before is not idle.
         let idle = match into {
-            MergedInto::Output if on_disk == 0 => self.run.idle_beside(runs.len(), beside),
+            MergedInto::Output { .. } if on_disk == 0 => self.run.idle_beside(runs.len(), beside),
             _ => 0,
         };
         ReadMemory { read, idle }
@@ -59,12 +61,18 @@ impl MergeSort<'_> {
         into: MergedInto,
         memory: &Memory,
     ) -> Sources {
+        let wanting = match into {
+            // The slicer asks, too.
+            MergedInto::Output { mergers } if mergers > 1 => mergers + 1,
+            _ => 1,
+        };
         let (node, merging) = (self.run.node, self.merging);
         let pool = pipeline.owns(memory.loaded.clone());
         let ReadMemory { read, idle } = self.divide(pool.idle(), &runs, into);
         let chunk_bytes = self.run.plan.chunk_bytes;
         let readers = merging.run_workers;
-        let wants = Wants::new(node, readers, READS_AHEAD * runs.len().div_ceil(readers));
+        let wanted = READS_AHEAD * runs.len().div_ceil(readers);
+        let wants = Wants::new(node, readers, (wanted, wanting));
         for queue in wants.queues() {
             pipeline.owns(queue.clone());
         }
@@ -74,7 +82,7 @@ impl MergeSort<'_> {
             most: match into {
                 // It returns all of its buffers, which a merge that ends early does not.
                 MergedInto::Run => u64::MAX,
-                MergedInto::Output => self.run.job.top.unwrap_or(u64::MAX),
+                MergedInto::Output { .. } => self.run.job.top.unwrap_or(u64::MAX),
             },
             size: runs.iter().map(SortedRun::size).sum(),
             wants,

@@ -1,22 +1,22 @@
-//! A merge of sorted chunks from several sources.
+//! A merge of parts of sorted chunks from several sources.
 //!
 //! ```text
-//! source 0   |chunk|  next record: 17 |
-//! source 1   |chunk|  next record:  4 |  > loser tree > out      until out is full, or a chunk ends
-//! source 2   |chunk|  next record: 23 |
+//! source 0   |part|  next record: 17 |
+//! source 1   |part|  next record:  4 |  > loser tree > out      until out is full, or a part ends
+//! source 2   |part|  next record: 23 |
 //! ```
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use crate::records::block::Chunk;
 use crate::records::contents::{Contents, Room};
 use crate::records::order::TotalOrder;
+use crate::records::part::Part;
 use crate::records::size::{Size, Sum};
 use kernel::LoserTree;
 use record::text::{KeyPlaces, PlacedLine};
 
-/// A running merge: a chunk of each source that has not ended. Sources are in input order.
+/// A running merge: a part of a chunk of each source that has not ended. Sources are in input order.
 #[derive(Debug)]
 pub struct Merging {
     sources: Vec<Source>,
@@ -59,7 +59,7 @@ pub struct Merged {
     pub size: Size,
     /// Records dropped between them.
     pub(crate) dropped: Sum,
-    /// The source that needs its next chunk, or has ended, before the merge continues.
+    /// The source that needs its next part, or has ended, before the merge continues.
     pub dry: Option<usize>,
     /// Bytes of the next record, if it fits neither behind the last one nor in a room of its own.
     pub(crate) long: Option<usize>,
@@ -67,8 +67,8 @@ pub struct Merged {
 
 #[derive(Debug, Default)]
 struct Source {
-    chunk: Option<Chunk>,
-    gone: Size,
+    /// The records that are not merged yet.
+    part: Option<Part>,
     next: OnceCell<Next>,
 }
 
@@ -81,9 +81,7 @@ struct Next {
 
 impl Source {
     fn left(&self) -> Size {
-        self.chunk
-            .as_ref()
-            .map_or(Size::default(), |chunk| chunk.size - self.gone)
+        self.part.as_ref().map_or(Size::default(), Part::size)
     }
 
     fn prefix(&self, order: &impl TotalOrder) -> Option<u64> {
@@ -92,11 +90,10 @@ impl Source {
 
     #[inline]
     fn record(&self, order: &impl TotalOrder) -> Option<PlacedLine<'_>> {
-        let chunk = self.chunk.as_ref()?;
-        let behind = &chunk.buffer.bytes()[self.gone.bytes as usize..];
+        let behind = self.part.as_ref()?.bytes();
         let next = self.next.get_or_init(|| {
             let end = order.framing().end(behind);
-            let end = end.expect("a chunk has whole records");
+            let end = end.expect("a part has whole records");
             let places = order.places(&behind[..end]);
             Next { end, places }
         });
@@ -110,15 +107,16 @@ impl Source {
     #[inline]
     fn pass(&mut self, bytes: usize) {
         self.next.take();
-        self.gone += Size {
+        let passed = Size {
             records: 1,
             bytes: bytes as u64,
         };
+        self.part.as_mut().expect("it has a record").pass(passed);
     }
 }
 
 impl Merging {
-    /// A merge of the first `most` records of `sources` sources, none of which has a chunk yet.
+    /// A merge of the first `most` records of `sources` sources, none of which has a part yet.
     pub fn new(sources: usize, most: u64) -> Merging {
         let sources = (0..sources).map(|_| Source::default()).collect();
         Merging {
@@ -132,28 +130,32 @@ impl Merging {
         }
     }
 
-    /// Takes a source's chunk, which is merged. A source that gets no other chunk has ended.
-    pub fn take(&mut self, source: usize) -> Option<Chunk> {
+    pub(crate) fn sources(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Takes a source's part, which is merged. A source that gets no other has ended.
+    pub(crate) fn take(&mut self, source: usize) -> Option<Part> {
         let source = &mut self.sources[source];
-        assert!(source.left().records == 0, "its chunk is merged");
-        source.chunk.take()
+        assert!(source.left().records == 0, "its part is merged");
+        source.part.take()
     }
 
     /// Whether no source has a record that is still wanted.
     pub(crate) fn is_over(&self) -> bool {
-        self.left == 0 || self.sources.iter().all(|source| source.chunk.is_none())
+        self.left == 0 || self.sources.iter().all(|source| source.part.is_none())
     }
 
-    /// Gives a source its next chunk, which is not empty.
-    pub fn put(&mut self, source: usize, chunk: Chunk) {
-        assert!(chunk.size.records > 0, "a chunk has records");
+    /// Gives a source its next part, which is not empty.
+    pub(crate) fn put(&mut self, source: usize, part: Part) {
+        assert!(part.size().records > 0, "a part has records");
         self.sources[source] = Source {
-            chunk: Some(chunk),
+            part: Some(part),
             ..Source::default()
         };
     }
 
-    /// Copies the next records to `out`, until `room` is full or a chunk ends.
+    /// Copies the next records to `out`, until `room` is full or a part ends.
     pub(super) fn merge(&mut self, order: &impl TotalOrder, room: Room, out: &mut [u8]) -> Merged {
         self.merge_if(order, room, out, |_, _| true)
     }
@@ -213,7 +215,7 @@ impl Merging {
         while done < room.bytes() && records < self.left {
             let Some(winner) = tree.winner() else { break };
             let source = &mut sources[winner];
-            let record = source.record(order).expect("a winner has a chunk").bytes;
+            let record = source.record(order).expect("a winner has a part").bytes;
             let end = done + record.len();
             let ends = match room {
                 Room::Within(bytes) => bytes,
@@ -252,7 +254,7 @@ impl Merging {
         }
     }
 
-    /// Counts the next records: sources take turns, a chunk each.
+    /// Counts the next records: sources take turns, a part each.
     pub(super) fn count(&mut self, room: Size) -> Merged {
         let all = self.sources.len();
         let in_turn = (self.turn..all).chain(0..self.turn);
@@ -269,7 +271,9 @@ impl Merging {
         };
         let left = self.sources[source].left();
         let size = if left.bytes < room.bytes { left } else { room };
-        self.sources[source].gone += size;
+        if let Some(part) = &mut self.sources[source].part {
+            part.pass(size);
+        }
         let dry = (size == left).then_some(source);
         self.turn = if dry.is_some() {
             (source + 1) % all
@@ -290,7 +294,7 @@ impl Merging {
 fn compare(sources: &[Source], order: &impl TotalOrder, (a, b): (usize, usize)) -> Ordering {
     let next = |source: usize| {
         let record = sources[source].record(order);
-        record.expect("a player has a chunk")
+        record.expect("a player has a part")
     };
     order.compare_placed(next(a), next(b))
 }

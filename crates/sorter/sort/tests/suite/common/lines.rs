@@ -454,6 +454,7 @@ impl LineSort {
         self.job.resources.memory_bytes = (20 << 20) + random.below(30 << 20) as u64;
         if spills {
             self.job.tuning.load_chunks = [None, Some(1), Some(2)][random.below(3)];
+            self.job.tuning.mergers = [None, Some(1), Some(2), Some(5)][random.below(4)];
         }
         if !spills || !self.with_few_chunks(random.below(12)) {
             let least = 1 << (20 + random.below(6));

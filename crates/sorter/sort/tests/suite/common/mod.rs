@@ -53,6 +53,7 @@ pub fn spilling_job(
     job.tuning = drawn_tuning(random);
     if plan == Choice::Merge {
         job.tuning.load_chunks = [None, Some(1), Some(2)][random.below(3)];
+        job.tuning.mergers = [None, Some(1), Some(2), Some(5)][random.below(4)];
     }
     job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
     let least = least_chunks(&job, order, records);
