@@ -54,7 +54,7 @@ pub(crate) use indexer::{Found, INDEXER_DEPTH, INDEXER_UNIT_BYTES, Indexer, inde
 pub(crate) use input_run::{SortedInputs, unit_beside};
 pub(crate) use load_sorter::{LoadSorter, sort_loads};
 pub(crate) use loader::{Loader, load};
-pub(crate) use loads::{Load, Loads, gather_loads};
+pub(crate) use loads::{Load, LoadSizes, Loads, gather_loads};
 pub(crate) use long_records::LongRecords;
 pub(crate) use merger::{Merger, OutputPart, RunMerger, merge, merge_run};
 pub(crate) use outlet::Outlet;

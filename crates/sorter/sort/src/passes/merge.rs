@@ -46,8 +46,9 @@ use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, Load, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunWriter,
-    Selector, Sources, Writer, gather_loads, read, select, sort_loads, write, write_runs,
+    Chains, Cursor, Load, LoadSizes, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger,
+    RunWriter, Selector, Sources, Writer, gather_loads, read, select, sort_loads, write,
+    write_runs,
 };
 use units::amount;
 
@@ -247,10 +248,14 @@ impl MergeSort<'_> {
         };
         let loads = Loads {
             blocks,
-            most: merging.load_chunks,
-            // The selector holds a load, too. The number of loads that it leaves is not known before.
-            fit: (merging.loads - usize::from(self.selects())) as u64,
-            exceeds: run.inputs.is_seekable() && !self.selects() && !merging.fits(input_blocks),
+            sizes: LoadSizes {
+                most: merging.load_chunks,
+                first: merging.first_load(run.plan.chunk_bytes),
+                sorters: run.plan.sorters,
+                // The selector holds a load, too. The number of loads that it leaves is not known before.
+                fit: merging.loads - usize::from(self.selects()),
+                exceeds: run.inputs.is_seekable() && !self.selects() && !merging.fits(input_blocks),
+            },
             room: run.plan.room(),
             out: filled.clone(),
             shelf: shelf.clone(),

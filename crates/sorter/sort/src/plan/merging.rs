@@ -21,9 +21,12 @@ use crate::records::framing::Framing;
 /// Chunks of each run that are being read or wait for the merge.
 pub(crate) const READS_AHEAD: usize = 2;
 
-/// More sorters do not help: these sort faster than a disk of some GB/s reads, and each one makes
-/// loads smaller.
-const MOST_SORTERS: usize = 4;
+/// Each sorter makes loads smaller, and more of them than these only begin where loads stay large.
+const FEW_SORTERS: usize = 4;
+const MEMORY_OF_SORTER: u64 = 256 * MIB;
+
+/// The first loads of an input that may fit in memory: a sorter takes a tenth of a second for one.
+const FIRST_LOAD_BYTES: usize = 32 << 20;
 
 /// Sorters' fixed needs may take this part of memory.
 const SORTER_SHARE: u64 = 4;
@@ -105,6 +108,11 @@ impl Merging {
         (!framing.is_fixed()).then_some(most as usize)
     }
 
+    /// Chunks of the first loads of an input that may fit in memory.
+    pub(crate) fn first_load(&self, chunk_bytes: usize) -> usize {
+        (FIRST_LOAD_BYTES / chunk_bytes).clamp(1, self.load_chunks)
+    }
+
     /// A run in the lists of a merge, and in the slices that are merged, are cut, or wait.
     fn source_bytes(&self) -> u64 {
         let slices = match self.mergers {
@@ -126,7 +134,8 @@ impl Plan {
         let tuning = &given.tuning;
         let mut plan = Plan::derive(given).with_small_units(given);
         let room_for = (given.memory_bytes / SORTER_SHARE / KERNEL_BYTES).max(1) as usize;
-        let sorters = given.cores.min(MOST_SORTERS).min(room_for);
+        let many = (given.memory_bytes / MEMORY_OF_SORTER) as usize;
+        let sorters = given.cores.min(many.max(FEW_SORTERS)).min(room_for);
         plan.sorters = tuning.sorters.unwrap_or(sorters);
         (plan.readers, plan.distributors, plan.buckets, plan.samples) = (1, 1, 1, 0);
         // Rounding may make a few runs too many for one merge: then chunks are a little smaller.
