@@ -309,6 +309,16 @@ impl TextOrder {
         differs.unwrap_or(Ordering::Equal)
     }
 
+    /// The order of two lines that have this prefix: a first key that it holds whole is not sought.
+    #[inline]
+    #[must_use]
+    pub fn compare_behind(&self, prefix: u64, a: &[u8], b: &[u8]) -> Ordering {
+        let told = usize::from(self.seeks() && self.is_key(prefix));
+        let mut by_part = self.all().skip(told).map(|part| part.compare(a, b));
+        let differs = by_part.find(|ordering| ordering.is_ne());
+        differs.unwrap_or(Ordering::Equal)
+    }
+
     /// Whether all keys of two lines are equal. Text in the order of a language is equal if its bytes
     /// are.
     #[must_use]

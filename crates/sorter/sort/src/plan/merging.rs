@@ -59,7 +59,7 @@ const SOURCE_BYTES: u64 = 640;
 const WAITING_SLICES: usize = 2;
 
 /// Units of the output may take this part of memory before there are fewer mergers than cores.
-const MERGER_SHARE: u64 = 8;
+const MERGER_SHARE: u64 = 6;
 
 /// A run in a slice: its parts there.
 const SLICE_OF_RUN_BYTES: u64 = 160;

@@ -34,8 +34,9 @@ pub(crate) trait TotalOrder {
         None
     }
 
-    /// The order of two records, of which the places of keys may be known.
-    fn compare_placed(&self, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
+    /// The order of two records of this prefix, of which the places of keys may be known.
+    fn compare_tied(&self, prefix: u64, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
+        let _ = prefix;
         self.compare(a.bytes, b.bytes)
     }
 
@@ -135,11 +136,11 @@ impl TotalOrder for LineOrder {
         is_long.then(|| self.text.places(self.body(record)))
     }
 
-    fn compare_placed(&self, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
-        if a.places.is_none() && b.places.is_none() {
-            return self.compare(a.bytes, b.bytes);
-        }
+    fn compare_tied(&self, prefix: u64, a: PlacedLine<'_>, b: PlacedLine<'_>) -> Ordering {
         let [x, y] = [self.body(a.bytes), self.body(b.bytes)];
+        if a.places.is_none() && b.places.is_none() {
+            return self.text.compare_behind(prefix, x, y);
+        }
         let (a, b) = (PlacedLine { bytes: x, ..a }, PlacedLine { bytes: y, ..b });
         self.text.compare_placed(a, b)
     }

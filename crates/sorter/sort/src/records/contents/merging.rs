@@ -76,6 +76,7 @@ struct Source {
 #[derive(Debug)]
 struct Next {
     end: usize,
+    prefix: u64,
     places: Option<KeyPlaces>,
 }
 
@@ -85,22 +86,28 @@ impl Source {
     }
 
     fn prefix(&self, order: &impl TotalOrder) -> Option<u64> {
-        self.record(order).map(|record| order.word(record.bytes, 0))
+        self.record(order).map(|(prefix, _)| prefix)
     }
 
+    /// The next record, and its prefix.
     #[inline]
-    fn record(&self, order: &impl TotalOrder) -> Option<PlacedLine<'_>> {
+    fn record(&self, order: &impl TotalOrder) -> Option<(u64, PlacedLine<'_>)> {
         let behind = self.part.as_ref()?.bytes();
         let next = self.next.get_or_init(|| {
             let end = order.framing().end(behind);
             let end = end.expect("a part has whole records");
-            let places = order.places(&behind[..end]);
-            Next { end, places }
+            let record = &behind[..end];
+            Next {
+                end,
+                prefix: order.word(record, 0),
+                places: order.places(record),
+            }
         });
-        Some(PlacedLine {
+        let record = PlacedLine {
             bytes: &behind[..next.end],
             places: next.places.as_ref(),
-        })
+        };
+        Some((next.prefix, record))
     }
 
     /// Passes the next record, of so many bytes.
@@ -215,7 +222,8 @@ impl Merging {
         while done < room.bytes() && records < self.left {
             let Some(winner) = tree.winner() else { break };
             let source = &mut sources[winner];
-            let record = source.record(order).expect("a winner has a part").bytes;
+            let (_, record) = source.record(order).expect("a winner has a part");
+            let record = record.bytes;
             let end = done + record.len();
             let ends = match room {
                 Room::Within(bytes) => bytes,
@@ -296,5 +304,6 @@ fn compare(sources: &[Source], order: &impl TotalOrder, (a, b): (usize, usize)) 
         let record = sources[source].record(order);
         record.expect("a player has a part")
     };
-    order.compare_placed(next(a), next(b))
+    let ((prefix, a), (_, b)) = (next(a), next(b));
+    order.compare_tied(prefix, a, b)
 }
