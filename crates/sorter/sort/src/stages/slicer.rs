@@ -5,7 +5,7 @@
 //! ```
 //!
 //! It looks only at some records of each run: what it does for a slice does not grow with the slice.
-//! Records that every run's reads say more of are before the *bound*: the least of the last records that
+//! Records that every run's reads say more of are before the *border*: the least of the last records that
 //! were read of each run.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::records::part::Part;
 use crate::records::size::Size;
 use crate::runs::arrivals::ArrivedRead;
 use crate::stages::outlet::Outlet;
-use crate::stages::slices::{Bound, Slice, SliceOfRun, divide, size_of};
+use crate::stages::slices::{Border, Slice, SliceOfRun, divide, size_of};
 use crate::stages::sources::Sources;
 
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub(crate) async fn slice(worker: &Worker, slicer: &Slicer) -> Result<(), Failur
         for run in 0..sources.runs {
             slicing.receive(run).await?;
         }
-        let runs = slicing.before_bound().await?;
+        let runs = slicing.before_border().await?;
         if size_of(&runs).records == 0 {
             break;
         }
@@ -103,7 +103,7 @@ impl Slicing<'_> {
 
     /// The records before which no other can come any more. If these are few, it waits for the run that
     /// has no more, as long as its next read is under way.
-    async fn before_bound(&mut self) -> Result<Vec<SliceOfRun>, Failure> {
+    async fn before_border(&mut self) -> Result<Vec<SliceOfRun>, Failure> {
         let mut before: Vec<SliceOfRun> = (0..self.read.len()).map(SliceOfRun::new).collect();
         loop {
             let least = self.least_last().map(|(run, last)| (run, last.to_vec()));
@@ -113,14 +113,14 @@ impl Slicing<'_> {
                 }
                 return Ok(before);
             };
-            let bound = Bound {
+            let border = Border {
                 order: &self.slicer.order,
                 record: &record,
                 run,
                 bytes: u64::MAX,
             };
             for (before, read) in before.iter_mut().zip(&mut self.read) {
-                before.append(&mut read.take_before(&bound));
+                before.append(&mut read.take_before(&border));
             }
             let is_enough = size_of(&before).bytes >= self.slicer.most / 2;
             if is_enough || !before[run].is_of_one_read() {

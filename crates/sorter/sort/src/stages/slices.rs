@@ -1,7 +1,7 @@
 //! Slices: a key range of all runs, which one merger takes while others take the next ones.
 //!
 //! ```text
-//! run 0     |..  ....|.......  |...            what was read of each run, up to the bound
+//! run 0     |..  ....|.......  |...            what was read of each run, up to the border
 //! run 1     |........|..       |..........
 //! run 2     |  ......|  .......|....           cut at records of the longest run
 //! slices    |.. 0 ...|... 1 ...|... 2 ....     one behind the other in the output
@@ -55,7 +55,7 @@ pub(crate) struct Slice {
 }
 
 /// A place between two records of the sorted order: behind a record of a run.
-pub(super) struct Bound<'a> {
+pub(super) struct Border<'a> {
     pub order: &'a Comparison,
     pub record: &'a [u8],
     pub run: usize,
@@ -136,15 +136,15 @@ impl SliceOfRun {
         }
     }
 
-    /// Takes the records before a bound.
-    pub(super) fn take_before(&mut self, bound: &Bound<'_>) -> SliceOfRun {
+    /// Takes the records before a border.
+    pub(super) fn take_before(&mut self, border: &Border<'_>) -> SliceOfRun {
         let run = self.number;
-        if run == bound.run {
-            return self.take(bound.bytes);
+        if run == border.run {
+            return self.take(border.bytes);
         }
         // Of equal records those of earlier runs come first.
-        let is_before = |record: &[u8]| match bound.order.compare(record, bound.record) {
-            Ordering::Equal => run < bound.run,
+        let is_before = |record: &[u8]| match border.order.compare(record, border.record) {
+            Ordering::Equal => run < border.run,
             order => order.is_lt(),
         };
         let mut taken = SliceOfRun::new(run);
@@ -240,11 +240,11 @@ pub(super) fn divide(runs: Vec<SliceOfRun>, order: &Comparison, most: u64) -> Ve
 fn front_of(runs: &mut [SliceOfRun], order: &Comparison) -> Option<Vec<SliceOfRun>> {
     let longest = runs.iter().max_by_key(|run| run.size().bytes)?;
     let (bytes, record) = longest.middle()?;
-    let bound = Bound {
+    let border = Border {
         order,
         record: &record.to_vec(),
         run: longest.number,
         bytes,
     };
-    Some(runs.iter_mut().map(|run| run.take_before(&bound)).collect())
+    Some(runs.iter_mut().map(|run| run.take_before(&border)).collect())
 }
