@@ -1,14 +1,16 @@
-//! A compressed file, written front to back as one frame.
+//! A compressed file, written front to back on several cores: zstd as one frame, others in members.
 //!
-//! | format | level | why |
-//! |---|---|---|
-//! | zstd | 3, on several cores | its default: compresses about as fast as a disk writes |
-//! | gzip | 4 | half the time of its default, for a few per cent more bytes |
-//! | lz4 | its fast one | the format is for speed |
-//! | bzip2 | 9 | its default; lower levels save memory, not time |
-//! | xz | 1 | a fifth of the time and a tenth of the memory of its default |
+//! | format | level | members | why |
+//! |---|---|---|---|
+//! | zstd | 3 | | its default: compresses about as fast as a disk writes |
+//! | gzip | 4 | 1 MiB | half the time of its default, for a few per cent more bytes |
+//! | lz4 | its fast one | 1 MiB | the format is for speed |
+//! | bzip2 | 9 | 900 kB | its default, whose blocks a member has one of; lower levels save memory, not time |
+//! | xz | 1 | 1 MiB | a fifth of the time and a tenth of the memory of its default |
 //!
-//! Each frame ends with a checksum of the contents.
+//! Each frame or member ends with a checksum of its contents.
+
+mod members;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use node::{CodingMemory, Compress, Compression};
 use zstd::stream::raw::CParameter;
 
 use crate::damaged::Damaged;
+use members::Members;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -30,8 +33,12 @@ const GZIP_LEVEL: u32 = 4;
 const BZIP2_LEVEL: u32 = 9;
 const XZ_LEVEL: u32 = 1;
 
-/// Workers of zstd may take this part of the memory limit.
-const ZSTD_SHARE: u64 = 8;
+/// Contents of a member at most: many windows of gzip, one block of lz4, the dictionary of that level of xz.
+const MEMBER: usize = 1 << 20;
+const BZIP2_MEMBER: usize = 900_000;
+
+/// Workers may take this part of the memory limit.
+const WORKERS_SHARE: u64 = 8;
 
 /// Contents that a worker of zstd compresses at a time, and its window. Each takes part of the
 /// input's and the output's memory, and the worker's tables.
@@ -90,29 +97,15 @@ impl<W: Write + Send + 'static> Encoder<W> {
         };
         let stream: Box<dyn Stream<Gate<W>> + Send> = match how.format {
             #[cfg(feature = "gzip")]
-            Compression::Gzip => {
-                let level = flate2::Compression::new(GZIP_LEVEL);
-                Box::new(flate2::write::GzEncoder::new(out, level))
-            }
+            Compression::Gzip => Box::new(Members::new(out, (gzip, MEMBER), workers(how))?),
             #[cfg(feature = "zstd")]
             Compression::Zstd => Box::new(zstd(how, out)?),
             #[cfg(feature = "lz4")]
-            Compression::Lz4 => {
-                let frame = FrameInfo::new()
-                    .block_size(BlockSize::Max1MB)
-                    .content_checksum(true);
-                Box::new(FrameEncoder::with_frame_info(frame, out))
-            }
+            Compression::Lz4 => Box::new(Members::new(out, (lz4, MEMBER), workers(how))?),
             #[cfg(feature = "bzip2")]
-            Compression::Bzip2 => {
-                let level = bzip2::Compression::new(BZIP2_LEVEL);
-                Box::new(bzip2::write::BzEncoder::new(out, level))
-            }
+            Compression::Bzip2 => Box::new(Members::new(out, (bzip2, BZIP2_MEMBER), workers(how))?),
             #[cfg(feature = "xz")]
-            Compression::Xz => {
-                let options = lzma_rust2::XzOptions::with_preset(XZ_LEVEL);
-                Box::new(lzma_rust2::XzWriter::new(out, options)?)
-            }
+            Compression::Xz => Box::new(Members::new(out, (xz, MEMBER), workers(how))?),
             #[allow(unreachable_patterns, reason = "where all formats are built")]
             format => return Err(Damaged::not_built(format)),
         };
@@ -143,38 +136,82 @@ impl<W: Write + Send + 'static> Encoder<W> {
 
 /// Memory that a compressor takes.
 pub fn encoder_memory(how: Compress) -> CodingMemory {
-    let fixed = |fixed| CodingMemory {
-        fixed,
-        ..CodingMemory::default()
+    let (fixed, each, alone) = memory_of(how.format);
+    CodingMemory {
+        fixed: 0,
+        from: 0,
+        share: WORKERS_SHARE,
+        least: alone,
+        most: fixed + how.cores as u64 * each,
+    }
+}
+
+/// Memory with workers, of each worker, and without workers.
+fn memory_of(format: Compression) -> (u64, u64, u64) {
+    // A member that is filled, one that waits for a worker, and for each worker one, with its bytes
+    // compressed: no more than it has, and a little.
+    let members = |member: usize, state: u64| {
+        let member = member as u64 + member as u64 / 8;
+        (2 * member, 2 * member + state, 2 * member + state)
     };
-    match how.format {
-        Compression::Gzip => fixed(MIB),
-        Compression::Zstd => CodingMemory {
-            fixed: 0,
-            from: 0,
-            share: ZSTD_SHARE,
-            least: ZSTD_ALONE,
-            most: ZSTD_FIXED + how.cores as u64 * ZSTD_WORKER,
-        },
+    match format {
+        Compression::Zstd => (ZSTD_FIXED, ZSTD_WORKER, ZSTD_ALONE),
+        Compression::Gzip => members(MEMBER, MIB / 2),
         // A block, and as much for the compressed one.
-        Compression::Lz4 => fixed(3 * MIB),
+        Compression::Lz4 => members(MEMBER, 3 * MIB),
         // Eight bytes for each byte of a block of 900 KB, and a little.
-        Compression::Bzip2 => fixed(8 * MIB),
+        Compression::Bzip2 => members(BZIP2_MEMBER, 8 * MIB),
         #[cfg(feature = "xz")]
         Compression::Xz => {
             let options = lzma_rust2::LzmaOptions::with_preset(XZ_LEVEL);
-            fixed(u64::from(options.get_memory_usage()) * KIB + MIB)
+            let state = u64::from(options.get_memory_usage()) * KIB + MIB;
+            members(MEMBER, state)
         }
         #[cfg(not(feature = "xz"))]
-        Compression::Xz => fixed(MIB),
+        Compression::Xz => members(MEMBER, MIB),
     }
 }
 
 /// Workers that memory allows; with one core there is none.
-fn zstd_workers(how: Compress) -> u32 {
-    let room = (how.memory_bytes / ZSTD_SHARE).saturating_sub(ZSTD_FIXED);
-    let workers = (how.cores as u64).min(room / ZSTD_WORKER);
+fn workers(how: Compress) -> u32 {
+    let (fixed, each, _) = memory_of(how.format);
+    let room = (how.memory_bytes / WORKERS_SHARE).saturating_sub(fixed);
+    let workers = (how.cores as u64).min(room / each);
     if workers < 2 { 0 } else { workers as u32 }
+}
+
+#[cfg(feature = "gzip")]
+fn gzip(contents: &[u8]) -> io::Result<Vec<u8>> {
+    let level = flate2::Compression::new(GZIP_LEVEL);
+    let mut member = flate2::write::GzEncoder::new(Vec::new(), level);
+    member.write_all(contents)?;
+    member.finish()
+}
+
+#[cfg(feature = "lz4")]
+fn lz4(contents: &[u8]) -> io::Result<Vec<u8>> {
+    let frame = FrameInfo::new()
+        .block_size(BlockSize::Max1MB)
+        .content_checksum(true);
+    let mut member = FrameEncoder::with_frame_info(frame, Vec::new());
+    member.write_all(contents)?;
+    Ok(member.finish()?)
+}
+
+#[cfg(feature = "bzip2")]
+fn bzip2(contents: &[u8]) -> io::Result<Vec<u8>> {
+    let level = bzip2::Compression::new(BZIP2_LEVEL);
+    let mut member = bzip2::write::BzEncoder::new(Vec::new(), level);
+    member.write_all(contents)?;
+    member.finish()
+}
+
+#[cfg(feature = "xz")]
+fn xz(contents: &[u8]) -> io::Result<Vec<u8>> {
+    let options = lzma_rust2::XzOptions::with_preset(XZ_LEVEL);
+    let mut member = lzma_rust2::XzWriter::new(Vec::new(), options)?;
+    member.write_all(contents)?;
+    member.finish()
 }
 
 #[cfg(feature = "zstd")]
@@ -182,7 +219,7 @@ fn zstd<W: Write>(how: Compress, out: W) -> io::Result<zstd::stream::write::Enco
     let mut stream = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
     stream.include_checksum(true)?;
     stream.window_log(ZSTD_WINDOW_LOG)?;
-    let workers = zstd_workers(how);
+    let workers = workers(how);
     if workers > 0 {
         stream.multithread(workers)?;
         stream.set_parameter(CParameter::JobSize(ZSTD_JOB as u32))?;
@@ -195,36 +232,8 @@ trait Stream<W>: Write {
     fn end(self: Box<Self>) -> io::Result<W>;
 }
 
-#[cfg(feature = "gzip")]
-impl<W: Write> Stream<W> for flate2::write::GzEncoder<W> {
-    fn end(self: Box<Self>) -> io::Result<W> {
-        self.finish()
-    }
-}
-
 #[cfg(feature = "zstd")]
 impl<W: Write> Stream<W> for zstd::stream::write::Encoder<'static, W> {
-    fn end(self: Box<Self>) -> io::Result<W> {
-        self.finish()
-    }
-}
-
-#[cfg(feature = "lz4")]
-impl<W: Write> Stream<W> for FrameEncoder<W> {
-    fn end(self: Box<Self>) -> io::Result<W> {
-        Ok(self.finish()?)
-    }
-}
-
-#[cfg(feature = "bzip2")]
-impl<W: Write> Stream<W> for bzip2::write::BzEncoder<W> {
-    fn end(self: Box<Self>) -> io::Result<W> {
-        self.finish()
-    }
-}
-
-#[cfg(feature = "xz")]
-impl<W: Write> Stream<W> for lzma_rust2::XzWriter<W> {
     fn end(self: Box<Self>) -> io::Result<W> {
         self.finish()
     }

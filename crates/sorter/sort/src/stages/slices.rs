@@ -246,5 +246,9 @@ fn front_of(runs: &mut [SliceOfRun], order: &Comparison) -> Option<Vec<SliceOfRu
         run: longest.number,
         bytes,
     };
-    Some(runs.iter_mut().map(|run| run.take_before(&border)).collect())
+    Some(
+        runs.iter_mut()
+            .map(|run| run.take_before(&border))
+            .collect(),
+    )
 }
