@@ -17,14 +17,14 @@ const LARGEST_CIRCLE: usize = 4;
 const LINES: [(&str, usize); 25] = [
     ("units", 200),
     ("node", 3900),
-    ("codec", 1350),
+    ("codec", 1510),
     ("node-real", 2750),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_510),
+    ("record", 10_600),
     ("kernel", 3700),
     ("pipeline", 1900),
-    ("sort", 30_000),
+    ("sort", 31_400),
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 1600),
@@ -43,7 +43,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 119_930;
+const ALL_LINES: usize = 121_600;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -8,10 +8,11 @@
 //! One size of chunks serves the input, the runs and the merge. Large ones make large requests;
 //! small ones let more runs be merged at once.
 
+mod mergers;
+
 use std::iter::successors;
 
 use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES, filled};
-use crate::plan::one_worker::UNITS_OF_ONE;
 use crate::plan::search::Given;
 use crate::plan::{KIB, MIB, Plan, UNIT_BYTES, WRITERS};
 use crate::records::block::{BLOCK_BYTES, FOOTER_BYTES};
@@ -50,19 +51,6 @@ const UNDER_WAY_SHARE: usize = 8;
 /// A magnetic disk reads this in about the time of a seek. Before reads become smaller, loads that
 /// could have stayed in memory go to disk.
 const RUN_READ_BYTES: u64 = MIB;
-
-/// A run in the lists of a merge: its state, the chunks read, its place in the tree, its request
-/// for more.
-const SOURCE_BYTES: u64 = 640;
-
-/// Slices that are cut, and that no merger has: one that waits, and the one that is handed on.
-const WAITING_SLICES: usize = 2;
-
-/// Units of the output may take this part of memory before there are fewer mergers than cores.
-const MERGER_SHARE: u64 = 6;
-
-/// A run in a slice: its parts there.
-const SLICE_OF_RUN_BYTES: u64 = 160;
 
 /// Order of a record in its load, with the spare capacity of the list.
 const ORDER_BYTES: u64 = 18;
@@ -113,15 +101,6 @@ impl Merging {
         (FIRST_LOAD_BYTES / chunk_bytes).clamp(1, self.load_chunks)
     }
 
-    /// A run in the lists of a merge, and in the slices that are merged, are cut, or wait.
-    fn source_bytes(&self) -> u64 {
-        let slices = match self.mergers {
-            1 => 0,
-            mergers => mergers + WAITING_SLICES,
-        };
-        SOURCE_BYTES + slices as u64 * SLICE_OF_RUN_BYTES
-    }
-
     /// Whether that many chunks of input stay in memory.
     pub(crate) fn fits(&self, chunks: u64) -> bool {
         chunks <= (self.loads * self.load_chunks) as u64
@@ -152,18 +131,6 @@ impl Plan {
             }
         }
         last.map(|plan| (plan.times_spilled(), plan))
-    }
-
-    /// One on each core, as far as a part of memory has units for them.
-    fn mergers(&self, given: &Given) -> usize {
-        if self.has_one_worker() {
-            return 1;
-        }
-        let units = given.memory_bytes / MERGER_SHARE / self.buffer_bytes() as u64;
-        let most = usize::try_from(units).unwrap_or(usize::MAX);
-        let others = WAITING_SLICES + self.writers * self.depth;
-        let fit = most.saturating_sub(others).max(1);
-        given.tuning.mergers.unwrap_or(given.cores.min(fit))
     }
 
     /// Chunks of about that size, as many as there is memory for.
@@ -325,7 +292,7 @@ impl Plan {
         let units = (self.write_units() * self.buffer_bytes()) as u64;
         let source = self
             .merging
-            .map_or(SOURCE_BYTES, |merging| merging.source_bytes());
+            .map_or(mergers::SOURCE_BYTES, |merging| merging.source_bytes());
         chunks + units + runs as u64 * source + SPILLING_PROGRAM_BYTES
     }
 
@@ -343,33 +310,6 @@ impl Plan {
             chunks: self.chunks_loaded(),
             read,
         }
-    }
-
-    /// Write units: one that each merger fills, those of slices that wait, and each writer's in flight.
-    ///
-    /// No deadlock: a merger holds one, and waits for writers, which return units that are
-    /// written before they wait for a new piece. A slice that needs more than its unit takes those that
-    /// writers have returned, which are no slice's.
-    pub(crate) fn write_units(&self) -> usize {
-        if self.has_one_worker() {
-            return UNITS_OF_ONE;
-        }
-        let mergers = self.merging.map_or(1, |merging| merging.mergers);
-        let filled = if mergers > 1 {
-            mergers + WAITING_SLICES
-        } else {
-            2
-        };
-        filled + self.writers * self.depth
-    }
-
-    /// Buffers for disk blocks in which slices meet.
-    ///
-    /// No deadlock: slices are begun in their order, so an incomplete block touches one that is merged (two
-    /// ends each), or waits. In addition each merger holds one that it may not need.
-    pub(crate) fn merge_seams(&self) -> usize {
-        let mergers = self.merging.map_or(1, |merging| merging.mergers);
-        3 * mergers + 2 * WAITING_SLICES + self.writers * self.depth
     }
 
     /// Memory of a merge, by purpose.

@@ -252,3 +252,6 @@ fn front_of(runs: &mut [SliceOfRun], order: &Comparison) -> Option<Vec<SliceOfRu
             .collect(),
     )
 }
+
+#[cfg(test)]
+mod tests;

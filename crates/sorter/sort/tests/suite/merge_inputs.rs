@@ -80,6 +80,34 @@ fn hundreds_of_schedules_merge_sorted_lines() {
     assert!(once > 60 && several > 10, "{once} once, {several} several");
 }
 
+/// Each merger gets slices, and the output is the same bytes.
+#[test]
+fn several_mergers_share_a_merge() {
+    for ties in [Ties::Record, Ties::Position] {
+        let random = &mut Random::new(7);
+        let order = LineOrder::lines(text_order(true, ties), b'\n');
+        let files = (0..8).map(|_| {
+            let lines = Shape::Fields.lines(200_000, b'\n', random);
+            sorted_lines(&[lines], &order)
+        });
+        let mut merge = LineSort::of(files.collect(), order);
+        merge.job.plan = Choice::MergeInputs;
+        merge.job.resources.memory_bytes = 64 << 20;
+        for mergers in [1, 2, 4, 32] {
+            merge.job.resources.cores = mergers;
+            merge.job.tuning.unit_bytes = Some(64 << 10);
+            merge.job.tuning.mergers = Some(mergers);
+            let report = merge.check(mergers as u64);
+            let of = |name: &str| report.stages.iter().find(|stage| stage.name == name);
+            let merger = of("merger").expect("a merger");
+            assert_eq!(merger.workers, mergers);
+            assert_eq!(merger.bytes, report.bytes);
+            let slices = of("slicer").map_or(1, |slicer| slicer.units);
+            assert!((slices > 8) == (mergers > 1), "{slices} slices");
+        }
+    }
+}
+
 /// Rows and records with lengths, whose ends follow from those before.
 #[test]
 fn hundreds_of_schedules_merge_chained_records() {
