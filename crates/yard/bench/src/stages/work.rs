@@ -34,10 +34,14 @@ const PHASES: [u64; 2] = [1, 2];
 
 /// The phase of a stage. A merge sorts while it reads, other plans while they write.
 fn phase_of(stage: &str, plan: &str) -> u64 {
-    use StageName::{Counter, Loader, Merger, Reloader, RunMerger, RunReader, Sorter, Writer};
+    use StageName::{
+        Counter, Loader, Merger, Reloader, RunMerger, RunReader, Slicer, Sorter, Writer,
+    };
     match StageName::of(stage) {
         Some(Sorter) if plan == "merge" => 1,
-        Some(Loader | Reloader | Sorter | RunReader | RunMerger | Merger | Counter | Writer) => 2,
+        Some(
+            Loader | Reloader | Sorter | RunReader | RunMerger | Slicer | Merger | Counter | Writer,
+        ) => 2,
         _ => 1,
     }
 }
