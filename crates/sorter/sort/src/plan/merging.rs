@@ -26,8 +26,10 @@ pub(crate) const READS_AHEAD: usize = 2;
 const FEW_SORTERS: usize = 4;
 const MEMORY_OF_SORTER: u64 = 256 * MIB;
 
-/// The first loads of an input that may fit in memory: a sorter takes a tenth of a second for one.
+/// The first loads of an input that may fit in memory: a sorter takes a tenth of a second for one. With fewer
+/// chunks, the two that the merge reads of each run would leave no memory for loads that stay.
 const FIRST_LOAD_BYTES: usize = 32 << 20;
+const FIRST_LOAD_CHUNKS: usize = 8;
 
 /// Sorters' fixed needs may take this part of memory.
 const SORTER_SHARE: u64 = 4;
@@ -98,7 +100,9 @@ impl Merging {
 
     /// Chunks of the first loads of an input that may fit in memory.
     pub(crate) fn first_load(&self, chunk_bytes: usize) -> usize {
-        (FIRST_LOAD_BYTES / chunk_bytes).clamp(1, self.load_chunks)
+        (FIRST_LOAD_BYTES / chunk_bytes)
+            .max(FIRST_LOAD_CHUNKS)
+            .min(self.load_chunks)
     }
 
     /// Whether that many chunks of input stay in memory.
