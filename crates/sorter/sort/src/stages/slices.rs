@@ -240,10 +240,11 @@ pub(super) fn divide(runs: Vec<SliceOfRun>, order: &Comparison, most: u64) -> Ve
 fn front_of(runs: &mut [SliceOfRun], order: &Comparison) -> Option<Vec<SliceOfRun>> {
     let longest = runs.iter().max_by_key(|run| run.size().bytes)?;
     let (bytes, record) = longest.middle()?;
+    let (record, run) = (record.to_vec(), longest.number);
     let border = Border {
         order,
-        record: &record.to_vec(),
-        run: longest.number,
+        record: &record,
+        run,
         bytes,
     };
     Some(
