@@ -37,7 +37,8 @@ pub(crate) async fn merge_slices(worker: &Worker, merger: &SliceMerger) -> Resul
 }
 
 /// No deadlock: slices get their units in their order, so the first that is not written has one. One that
-/// needs more waits for its turn before it takes them.
+/// needs more takes units that writers give back; where the output is written front to back, it waits for its
+/// turn first.
 async fn merge_slice(worker: &Worker, merger: &SliceMerger, slice: Slice) -> Result<(), Failure> {
     let (sources, outlet) = (&merger.sources, &merger.outlet);
     let header = sources.contents.header();

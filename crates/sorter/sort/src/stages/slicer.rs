@@ -4,9 +4,8 @@
 //! run readers > slicer > slices > mergers > writer
 //! ```
 //!
-//! It looks only at some records of each run: what it does for a slice does not grow with the slice.
-//! Records that every run's reads say more of are before the *border*: the least of the last records that
-//! were read of each run.
+//! It compares only some records of each run, and counts the delimiters before the cut. The *border* is the
+//! least of the last records that were read of each run that goes on: all records before it are read.
 
 use std::sync::Arc;
 

@@ -252,7 +252,7 @@ mod tests {
         fs::write(&from, &bytes).unwrap();
         shell("cat > out", Ends::FromPipe, place.path()).unwrap();
         assert!(fs::read(&to).unwrap() == bytes);
-        // It leaves no output, and would not end if nobody read it.
+        // The command writes to the pipe only, and ends only if the pipe is read.
         fs::remove_file(&to).unwrap();
         shell("cat in", Ends::ToPipe, place.path()).unwrap();
         // A program need not read all of its input.

@@ -150,7 +150,7 @@ impl Work {
     }
 }
 
-/// Rates of so many of the input's bytes in that time.
+/// The rates at which a stage handled `bytes` of the input in `seconds`.
 fn rates(input: &Input, bytes: f64, seconds: f64) -> Value {
     let per_s = bytes / seconds;
     let records_per_s = per_s * input.records as f64 / input.bytes as f64;
