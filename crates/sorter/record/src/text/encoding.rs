@@ -121,9 +121,15 @@ impl Code {
         match self {
             Code::Text => group(key, depth),
             Code::Folded => group(key, depth).map(fold_word),
-            Code::Numeric if depth == 0 => Ok(first_of_number(key)),
-            Code::Decimal if depth == 0 => Ok(first_of_decimal(key)),
-            Code::General if depth == 0 => Ok(first_of_general(key)),
+            Code::Numeric if depth == 0 => Ok(first_word(number::only_word(key), |out| {
+                Number::read(key).encode(out);
+            })),
+            Code::Decimal if depth == 0 => Ok(first_word(decimal::only_word(key), |out| {
+                decimal::encode(key, out);
+            })),
+            Code::General if depth == 0 => Ok(first_word(general::first_of_whole(key), |out| {
+                General::read(key).0.encode(out);
+            })),
             _ => {
                 let mut window = Window::new(depth);
                 self.encode(key, &mut window);
@@ -275,32 +281,12 @@ impl Code {
     }
 }
 
-/// Word 0 of a number.
+/// Word 0 of a key: the `only` one that arithmetic finds, or else that of its encoding.
 #[inline]
-fn first_of_number(key: &[u8]) -> u64 {
-    number::only_word(key).unwrap_or_else(|| {
+fn first_word(only: Option<u64>, encode: impl FnOnce(&mut Window)) -> u64 {
+    only.unwrap_or_else(|| {
         let mut window = Window::new(0);
-        Number::read(key).encode(&mut window);
-        window.word().unwrap_or(0)
-    })
-}
-
-/// Word 0 of a floating-point number.
-#[inline]
-fn first_of_general(key: &[u8]) -> u64 {
-    general::first_of_whole(key).unwrap_or_else(|| {
-        let mut window = Window::new(0);
-        General::read(key).0.encode(&mut window);
-        window.word().unwrap_or(0)
-    })
-}
-
-/// Word 0 of a decimal number of a row.
-#[inline]
-fn first_of_decimal(value: &[u8]) -> u64 {
-    decimal::only_word(value).unwrap_or_else(|| {
-        let mut window = Window::new(0);
-        decimal::encode(value, &mut window);
+        encode(&mut window);
         window.word().unwrap_or(0)
     })
 }
