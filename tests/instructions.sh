@@ -41,6 +41,10 @@ count() {
 (
     count records sort --parallel 2 --format gensort records -o records.out
     count lines sort --parallel 2 lines -o lines.out
+    for cores in 1 8 32; do
+        count "lines-$cores" sort --parallel "$cores" lines -o lines-cores.out
+        cmp lines.out lines-cores.out
+    done
     count flood sim flood --cores 4096 --threads 1
 ) &
 first=$!
@@ -52,6 +56,12 @@ wait "$first"
 
 cat records.count lines.count keyed.count rows.count flood.count nano-sort.count >counts
 [ -z "${RECORD:-}" ] || { echo "# by $compiler"; cat counts; exit 0; }
+# More cores than there are, and one: at most 1.10, and 1.02, times the instructions of two.
+cat lines.count lines-1.count lines-8.count lines-32.count |
+    awk 'NR == 1 { two = $2; next }
+        { ratio = $2 / two; printf "instructions: %s: %.4f of two cores\n", $1, ratio
+          if (ratio > ($1 == "lines-1" ? 1.02 : 1.10)) wrong = 1 }
+        END { exit wrong }' || { echo "instructions: cores cost more than they may"; exit 1; }
 awk 'NR == FNR { if ($1 != "#") known[$1] = $2; next }
     { ratio = $2 / known[$1]; printf "instructions: %s: %.0f M, %.4f of the table\n", $1, $2 / 1e6, ratio
       if (ratio > 1.02) wrong = 1 }

@@ -70,6 +70,14 @@ pub enum Work {
         /// The number of units.
         units: u64,
     },
+    /// All work of a stage on one of its units. Machines that charge stages as a whole take no time for
+    /// the parts above; the others take none for this.
+    Unit {
+        /// The name of the stage.
+        stage: &'static str,
+        /// The bytes of the unit.
+        bytes: u64,
+    },
 }
 
 /// A cost table in thousandths of a tick. Whole numbers make a simulated run the same on every
@@ -153,6 +161,7 @@ impl Costs {
             Work::Load { bytes } => product(self.load, bytes.div_ceil(LINE_BYTES)),
             Work::Checksum { bytes } => product(self.checksum, bytes.div_ceil(LINE_BYTES)),
             Work::Account { units } => product(self.account, units),
+            Work::Unit { .. } => 0,
         }
     }
 

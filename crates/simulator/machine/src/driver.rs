@@ -2,6 +2,7 @@
 //! seed decides.
 
 mod links;
+mod processors;
 mod strike;
 mod task;
 pub(crate) mod world;
@@ -101,6 +102,18 @@ impl Driver {
     /// Delays messages between nodes from now on, by a random time of up to `most` ticks.
     pub fn delay(&self, most: u64) {
         self.world.links.set_delay(most);
+    }
+
+    /// Lets the tasks of each node queue for that many cores while they work, from now on. Without a limit
+    /// each task has a core of its own.
+    pub fn limit_cores(&self, cores: usize) {
+        self.world.processors.limit(cores);
+    }
+
+    /// Charges stages for the bytes of their units from now on: thousandths of a nanosecond per byte, by the
+    /// name of the stage. Costs of the parts of their work, if there are any, come on top.
+    pub fn charge(&self, rates: &[(&'static str, u64)]) {
+        self.world.processors.set_rates(rates);
     }
 
     /// Lets a rule decide the passage of each small message to another node, from now on.

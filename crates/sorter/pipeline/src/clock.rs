@@ -3,9 +3,10 @@
 
 use node::{Mutex, Time};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// Not begun, parked or ended.
+    #[default]
     Away,
     /// At work, or waiting for its disk.
     Busy,
@@ -25,12 +26,12 @@ pub(crate) struct Spent {
 
 /// One worker's clock. It is locked twice per wait of a unit and nearly always free, so the lock
 /// costs no measurable time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Clock {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     doing: Doing,
     since: Time,
@@ -38,17 +39,6 @@ struct State {
 }
 
 impl Clock {
-    pub(crate) fn new() -> Clock {
-        let state = State {
-            doing: Doing::Away,
-            since: Time(0),
-            spent: Spent::default(),
-        };
-        Clock {
-            state: Mutex::new(state),
-        }
-    }
-
     pub(crate) fn turn_to(&self, doing: Doing, now: Time) {
         let mut state = self.state.lock();
         state.spent = state.until(now);
@@ -102,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_wait_counts_while_it_lasts() {
-        let clock = Clock::new();
+        let clock = Clock::default();
         clock.turn_to(Doing::Busy, Time(10));
         assert_eq!(
             clock.spent(Time(15)),
@@ -158,7 +148,7 @@ mod tests {
             (both.sum(), both.since(more), some.since(more)),
             (63, some, Spent::default())
         );
-        let clock = Clock::new();
+        let clock = Clock::default();
         clock.turn_to(Doing::Blocked, Time(10));
         assert_eq!(
             clock.spent(Time(17)),

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use node::{Close, Mutex, Node, Panic, Rank, Ticket, catch};
+use node::{Close, Mutex, Node, Panic, Rank, Ticket, catch, lock_waits};
 
 use crate::clock::Doing;
 use crate::failure::Failure;
@@ -77,7 +76,7 @@ impl Control {
     /// The current progress of the run.
     pub fn progress(&self) -> Progress {
         let state = self.shared.lock();
-        let bytes = |meter: &Arc<Meter>| (meter.name, meter.bytes.load(Ordering::Relaxed));
+        let bytes = |meter: &Arc<Meter>| (meter.name, meter.bytes());
         Progress {
             phase: state.phase,
             total_bytes: state.total_bytes,
@@ -276,9 +275,11 @@ where
 
 /// Runs one worker to its end, and tells the run of its failure or panic.
 async fn run_worker(worker: &Worker, body: Body, control: &Control) {
+    let waited = lock_waits();
     worker.turn_to(Doing::Busy);
     let end = catch(body(worker)).await;
     worker.node.reach().await;
+    worker.add_locked(lock_waits() - waited);
     worker.turn_to(Doing::Away);
     match end {
         Ok(Ok(())) => worker.ends().await,

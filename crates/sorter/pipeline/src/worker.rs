@@ -1,9 +1,9 @@
 //! A worker's handle: its node, and waits that are measured.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use node::{Buffer, Closed, Node, Pool, Posted, Queue};
+use node::{Buffer, Closed, Node, Pool, Posted, Queue, Work};
 
 use crate::clock::Doing;
 use crate::meter::Meter;
@@ -27,7 +27,9 @@ impl Worker {
     }
 
     pub(crate) fn turn_to(&self, doing: Doing) {
-        self.meter.clocks[self.index].turn_to(doing, self.node.now());
+        self.meter.workers[self.index]
+            .clock
+            .turn_to(doing, self.node.now());
     }
 
     /// Tells the gate that this worker has ended, so no more work comes for its stage.
@@ -47,7 +49,7 @@ impl Worker {
     /// The number of workers of its stage, parked ones included. A stage that divides its work
     /// among them in advance must have all of them called.
     pub fn siblings(&self) -> usize {
-        self.meter.clocks.len()
+        self.meter.workers.len()
     }
 
     /// Whether it is called at present. A worker that does not use [`Worker::pop`] checks this
@@ -149,9 +151,21 @@ impl Worker {
         self.metered(Doing::Blocked, wait).await
     }
 
-    /// Counts one unit of `bytes` bytes as done.
+    /// Counts one unit of `bytes` bytes as done, whose records the stage does not know.
     pub fn did(&self, bytes: usize) {
-        self.meter.units.fetch_add(1, Ordering::Relaxed);
-        self.meter.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.did_records(0, bytes as u64);
+    }
+
+    /// Counts one unit as done, and reports the work, as its stage is charged for it.
+    pub fn did_records(&self, records: u64, bytes: u64) {
+        self.meter.workers[self.index].add_unit(records, bytes);
+        self.node.work(Work::Unit {
+            stage: self.meter.name,
+            bytes,
+        });
+    }
+
+    pub(crate) fn add_locked(&self, time: Duration) {
+        self.meter.workers[self.index].add_locked(time);
     }
 }

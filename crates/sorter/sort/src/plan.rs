@@ -60,9 +60,6 @@ const BUCKET_BYTES: u64 = MIB;
 /// The largest bucket of a sorted input comes out up to this many times as large as the mean.
 const LARGEST_OF_MEAN: u64 = 4;
 
-/// Two writers, like two readers, with two requests each keep a disk busy; see docs/benchmarks.md.
-const WRITERS: usize = 2;
-
 /// The derived numbers of a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {

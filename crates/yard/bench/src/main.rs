@@ -23,6 +23,7 @@ mod records;
 mod requests;
 mod room;
 mod same;
+mod skew;
 mod stages;
 mod table;
 
@@ -40,7 +41,8 @@ Examples:
   gristmill-bench library --records 10000000           the Rust library, beside the command
   gristmill-bench external --size 10GB --memory 1G     more than memory holds
   gristmill-bench disk --dir /scratch                  a disk by the size of requests
-  gristmill-bench stages --content lines               stages with one worker, in memory
+  gristmill-bench stages --content lines               the rates of stages, in memory
+  gristmill-bench skew --case heavy-key                skewed lines beside even ones
   gristmill-bench kernel --json                        the kernels in memory, for a script
   mpirun -n 4 gristmill-bench exchange --size 32M      the exchange between ranks
 
@@ -73,6 +75,7 @@ enum Bench {
     Exchange(exchange::Arguments),
     Kernel(kernel::Arguments),
     Stages(stages::Arguments),
+    Skew(skew::Arguments),
     HeaperMerger(heaper_merger::Arguments),
     #[command(before_long_help = COMPLETED)]
     Completions(completions::Arguments),
@@ -125,6 +128,7 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
         Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),
         Bench::Kernel(arguments) => (arguments.common.json, kernel::run(arguments)),
         Bench::Stages(arguments) => (arguments.common.json, stages::run(arguments)),
+        Bench::Skew(arguments) => (arguments.common.json, skew::run(arguments)),
         Bench::HeaperMerger(arguments) => (arguments.common.json, heaper_merger::run(arguments)),
     };
     let told = report.and_then(|report| report.tell(json));

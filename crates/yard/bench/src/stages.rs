@@ -1,8 +1,8 @@
-//! `gristmill-bench stages`: stages with one worker, and the cores that each of them leaves idle.
+//! `gristmill-bench stages`: the rates of stages, and the cores that those with one worker leave idle.
 //!
 //! ```text
 //! for each content:  draw, compress, cut and sort the inputs
-//!                    > each way through the sort, in turns > reports > stages with one worker
+//!                    > each way through the sort, in turns > reports > stages
 //! ```
 //!
 //! Everything is in memory (a tmpfs), so that no disk is the bottleneck. Rates are measured: the bytes
@@ -30,7 +30,7 @@ use inputs::{Content, Maker};
 use ways::{WAYS, Way};
 use work::{COLUMNS, Work};
 
-/// Stages with one worker: how fast each is, and how many cores it lets a sort keep busy.
+/// Stages: how fast each is, and how many cores those with one worker let a sort keep busy.
 ///
 /// Sorts run in memory, between files and pipes, compressed or not, in one pass and in two. A stage
 /// with one worker limits its phase, however many cores there are. Columns with * are computed: *cores
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
             "bytes": bytes,
             "memory": amount(memory_bytes),
             "cores": cores(),
-            "measured": "GB/s and M/s while busy (of a whole sort: in all), ns/byte of the input",
+            "measured": "GB/s and M/s of a busy worker (of a whole sort: in all), ns/byte of the input, waits for locks",
             "computed": "*: cores that a sort can keep busy beside this stage, and part of N cores",
         }),
         sections: sections.collect::<Result<_, _>>()?,

@@ -12,6 +12,12 @@ use sort::Report;
 use terminal::text::{COLUMNS, figure, labelled, wrapped};
 use units::{amount, counted, grouped};
 
+/// Workers that were busy for less of the run say nothing about its length.
+const NOTED_SHARE: f64 = 0.1;
+
+/// Times the mean from which on workers are called uneven.
+const NOTED_UNEVENNESS: f64 = 1.5;
+
 /// The table, in lines of at most [`COLUMNS`] columns.
 pub(super) fn table(report: &Report) -> String {
     let mut lines = Vec::new();
@@ -136,11 +142,41 @@ fn foot(report: &Report) -> Vec<String> {
         format!("is {:.2} times their mean", report.unevenness),
     ];
     let line = |label, parts: &[String]| labelled(label, parts.iter().map(String::as_str));
-    vec![
+    let mut lines = vec![
         line("disk", &disk),
         line("sample", &sample),
         line("uneven", &uneven),
-    ]
+    ];
+    lines.extend(workers(report).map(|parts| line("workers", &parts)));
+    lines.extend(single(report).map(|parts| line("limit", &parts)));
+    lines
+}
+
+/// Busy time of the worker that had most of it, where a stage has several and one had notably more.
+fn workers(report: &Report) -> Option<[String; 2]> {
+    let several = report.stages.iter().filter(|stage| stage.workers > 1);
+    let least = report.seconds * NOTED_SHARE;
+    let noted = several.filter(|stage| stage.most.busy_s > least);
+    let uneven = noted.map(|stage| (stage.name, stage.unevenness()[2]));
+    let (name, times) = uneven.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (times >= NOTED_UNEVENNESS).then(|| {
+        [
+            format!("the busiest {name} worked {times:.2} times as long"),
+            "as their mean".to_owned(),
+        ]
+    })
+}
+
+/// The bottleneck, if it is a stage that more cores do not help.
+fn single(report: &Report) -> Option<[String; 2]> {
+    let stage = report.stage(report.bottleneck)?;
+    let is_limit = stage.workers == 1 && stage.busy_s >= report.seconds / 2.0;
+    is_limit.then(|| {
+        [
+            format!("the {} has one worker:", stage.name),
+            "more cores would not make this sort faster".to_owned(),
+        ]
+    })
 }
 
 /// A number in at most seven characters, in millions if it has more digits.
@@ -189,6 +225,7 @@ mod tests {
             busy_s,
             starved_s,
             blocked_s,
+            ..StageReport::default()
         }
     }
 
@@ -297,6 +334,33 @@ uneven    the largest of 1,017 partitions is 1.27 times their mean";
             "{told}"
         );
         assert!(!told.contains("NaN"), "{told}");
+    }
+
+    #[test]
+    fn a_bottleneck_of_one_worker_is_told() {
+        let reader = stage("reader", 1, (9, 900), [8.0, 0.0, 0.0]);
+        let mut sorters = stage("sorter", 4, (9, 900), [8.0, 0.0, 24.0]);
+        sorters.most.busy_s = 5.0;
+        let mut report = Report {
+            seconds: 10.0,
+            bottleneck: "reader",
+            stages: vec![reader, sorters],
+            ..report()
+        };
+        let told = table(&report);
+        let limit =
+            "\nlimit     the reader has one worker: more cores would not make this sort faster";
+        assert!(told.contains(limit), "{told}");
+        let workers = "\nworkers   the busiest sorter worked 2.50 times as long as their mean";
+        assert!(told.contains(workers), "{told}");
+        report.stages[0].workers = 2;
+        assert!(!table(&report).contains("limit"), "more workers");
+        report.stages[0].workers = 1;
+        report.seconds = 20.0;
+        assert!(
+            !table(&report).contains("limit"),
+            "it waited for most of the time"
+        );
     }
 
     #[test]

@@ -116,10 +116,17 @@ fn stage<Name: AsRef<str>>(stage: &StageReport<Name>) -> Value {
         "name": stage.name.as_ref(),
         "workers": stage.workers,
         "units": stage.units,
+        "records": stage.records,
         "bytes": stage.bytes,
         "busy_s": stage.busy_s,
         "starved_s": stage.starved_s,
         "blocked_s": stage.blocked_s,
+        "locked_s": stage.locked_s,
+        "most": {
+            "records": stage.most.records,
+            "bytes": stage.most.bytes,
+            "busy_s": stage.most.busy_s,
+        },
         "mb_per_s": stage.mb_per_s(),
         "unit_bytes": stage.unit_bytes().round() as u64,
     })

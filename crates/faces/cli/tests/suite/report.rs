@@ -48,14 +48,17 @@ const REPORT: [&str; 21] = [
     "moves",
 ];
 
-const STAGE: [&str; 9] = [
+const STAGE: [&str; 12] = [
     "name",
     "workers",
     "units",
+    "records",
     "bytes",
     "busy_s",
     "starved_s",
     "blocked_s",
+    "locked_s",
+    "most",
     "mb_per_s",
     "unit_bytes",
 ];

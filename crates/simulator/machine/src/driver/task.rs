@@ -20,6 +20,8 @@ pub(crate) struct TaskBackend {
     nodes: u32,
     costs: Costs,
     clock: Cell<Time>,
+    /// Whether the time up to the clock is the task's own on a core.
+    has_core: Cell<bool>,
     yielded: Cell<bool>,
     random: RefCell<Random>,
 }
@@ -48,6 +50,7 @@ impl TaskBackend {
             nodes: context.nodes,
             costs: context.costs,
             clock: Cell::new(world.now()),
+            has_core: Cell::new(false),
             yielded: Cell::new(false),
             random: RefCell::new(Random::stream(context.seed, stream)),
         }
@@ -83,17 +86,24 @@ impl Backend for TaskBackend {
     }
 
     fn work(&self, work: Work) {
-        self.clock
-            .set(self.clock.get().after(self.costs.ticks(work)));
+        let ticks = self.costs.ticks(work) + self.world.processors.ticks(work);
+        self.clock.set(self.clock.get().after(ticks));
     }
 
     fn poll_reach(&self) -> Poll<()> {
-        if self.clock.get() > self.world.now() {
+        let now = self.world.now();
+        if self.clock.get() > now {
+            if !self.has_core.replace(true) {
+                let ticks = self.clock.get().since(now);
+                let end = self.world.processors.run(self.rank.0, now, ticks);
+                self.clock.set(end);
+            }
             self.world.waits_for(self.task, "its own work to end");
             self.world
                 .schedule(self.clock.get(), Action::Wake(self.wake()));
             return Poll::Pending;
         }
+        self.has_core.set(false);
         self.catch_up();
         if !self.yielded.replace(false) && self.world.flips_to_yield() {
             self.yielded.set(true);

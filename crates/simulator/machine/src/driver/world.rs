@@ -7,6 +7,7 @@ use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Mutex, Random, Time};
 
 use crate::driver::links::Links;
+use crate::driver::processors::Processors;
 use disk::{Call, Timeline};
 
 /// A nanosecond per tick.
@@ -71,6 +72,7 @@ pub(crate) struct World {
     /// Tasks that signals have woken; not in the state, so that an action may advance a signal.
     woken: Arc<Mutex<Vec<Wake>>>,
     pub links: Links,
+    pub processors: Processors,
 }
 
 struct State {
@@ -108,6 +110,7 @@ impl World {
             state: Mutex::new(state),
             woken: Arc::default(),
             links: Links::new(seed),
+            processors: Processors::default(),
         }
     }
 
@@ -164,6 +167,7 @@ impl World {
     /// Forgets the messages and events of the last run, and repairs links.
     pub(crate) fn begin(&self) {
         self.links.heal();
+        self.processors.begin();
         let mut state = self.lock();
         let left = (
             std::mem::take(&mut state.events),

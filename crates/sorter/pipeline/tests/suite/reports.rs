@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use node::{Buffer, Close, Closed, DiskError, Node, Pool, Queue, Rank, Undelivered};
 use pipeline::{
-    Control, Dial, Failure, Move, Pipeline, Progress, Stage, StageReport, Tuner, bottleneck,
+    Control, Dial, Failure, Most, Move, Pipeline, Progress, Stage, StageReport, Tuner, bottleneck,
 };
 use rehearsal::Driver;
 
@@ -15,10 +15,17 @@ const READER: StageReport = StageReport {
     name: "reader",
     workers: 2,
     units: 10,
+    records: 400_000,
     bytes: 40_000_000,
     busy_s: 4.0,
     starved_s: 1.0,
     blocked_s: 3.0,
+    locked_s: 0.5,
+    most: Most {
+        records: 300_000,
+        bytes: 20_000_000,
+        busy_s: 2.5,
+    },
 };
 
 #[test]
@@ -28,6 +35,13 @@ fn rates_count_busy_time_only() {
     assert_eq!(READER.worker_mb_per_s(), 10.0);
     assert_eq!(READER.unit_bytes(), 4e6);
     assert_eq!(READER.alive_s(), 8.0);
+}
+
+#[test]
+fn the_most_of_a_worker_is_compared_with_the_mean() {
+    assert_eq!(READER.unevenness(), [1.5, 1.0, 1.25]);
+    let idle = StageReport::<&str>::default();
+    assert_eq!(idle.unevenness(), [1.0; 3]);
 }
 
 #[test]
@@ -65,13 +79,20 @@ fn phases_of_a_stage_add_up_except_for_its_workers() {
     let (starved_s, blocked_s) = (33.0, 67.0);
     let bytes = 40_000_007;
     let expected = StageReport {
+        name: "reader",
         workers: 3,
         units: 15,
+        records: 800_000,
         bytes,
         busy_s: 20.0,
         starved_s,
         blocked_s,
-        ..READER
+        locked_s: 1.0,
+        most: Most {
+            records: 600_000,
+            bytes: 40_000_000,
+            busy_s: 5.0,
+        },
     };
     assert_eq!(sum, expected);
     sum.add(&StageReport {

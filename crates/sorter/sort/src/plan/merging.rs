@@ -14,7 +14,7 @@ use std::iter::successors;
 
 use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES, filled};
 use crate::plan::search::Given;
-use crate::plan::{KIB, MIB, Plan, UNIT_BYTES, WRITERS};
+use crate::plan::{KIB, MIB, Plan, UNIT_BYTES};
 use crate::records::block::{BLOCK_BYTES, FOOTER_BYTES};
 use crate::records::contents::Workspace;
 use crate::records::framing::Framing;
@@ -154,7 +154,9 @@ impl Plan {
             chunk_room: plan.framing.whole(bytes - FOOTER_BYTES as u64) as usize,
             read_ahead: 0,
             // Several directories are several disks, which work at once.
-            run_workers: tuning.writers.unwrap_or(WRITERS.max(shape.temporary)),
+            run_workers: tuning
+                .writers
+                .unwrap_or(given.writers().max(shape.temporary)),
             chain: 1,
             fan_in: 0,
             mergers: plan.mergers(given),

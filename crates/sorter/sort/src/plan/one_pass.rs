@@ -12,7 +12,7 @@ use std::iter::successors;
 use crate::job::Tuning;
 use crate::plan::needs::filled;
 use crate::plan::search::Given;
-use crate::plan::{BUCKET_BYTES, KIB, Plan, SMALLEST_UNIT_BYTES, UNIT_BYTES, WRITERS};
+use crate::plan::{BUCKET_BYTES, KIB, Plan, SMALLEST_UNIT_BYTES, UNIT_BYTES};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
@@ -58,9 +58,15 @@ const SAMPLED_SHARE: u64 = 50;
 /// Long lines have fewer buckets, since a place of the sample has few of them or none.
 const LINES_PER_BUCKET: u64 = 16;
 
-/// Two readers with two requests each keep a disk busy; see docs/benchmarks.md.
-const READERS: usize = 2;
+/// Two readers, and two writers, with two requests each keep a disk busy; see docs/benchmarks.md.
+const AT_A_DISK: usize = 2;
 const DEPTH: usize = 2;
+
+/// A faster device, and the page cache, take more than a worker at each end copies: a reader takes a seventh of
+/// the time of the cores that distribute, a writer half of the time of those that sort ("Stages" of
+/// docs/benchmarks.md). So there are some more than that.
+const CORES_PER_READER: usize = 4;
+const CORES_PER_WRITER: usize = 2;
 
 impl Plan {
     /// The plan of one pass, which spills nothing; with fewer buckets if a pipe's do not fit.
@@ -106,7 +112,7 @@ impl Plan {
         let writers = if shape.sequential_output {
             1
         } else {
-            tuning.writers.unwrap_or(WRITERS)
+            tuning.writers.unwrap_or(given.writers())
         };
         Plan {
             framing,
@@ -121,7 +127,7 @@ impl Plan {
             // Every distributor may hold a chunk of every bucket open.
             chunks: full_chunks as usize + distributors * buckets,
             samples: samples(shape.bytes.unwrap_or(0), buckets as u64, framing) as usize,
-            readers: tuning.readers.unwrap_or(useful_workers(units, READERS)),
+            readers: tuning.readers.unwrap_or(given.readers(units)),
             distributors,
             sorters: tuning.sorters.unwrap_or(cores.min(buckets)),
             writers,
@@ -179,6 +185,15 @@ impl Given<'_> {
             (None, None) => unit(self.shape.bytes, framing),
         };
         unit.max(self.shape.sources.longest_unit)
+    }
+
+    fn readers(&self, units: u64) -> usize {
+        useful_workers(units, AT_A_DISK.max(self.cores / CORES_PER_READER))
+    }
+
+    /// Workers that write the output, or runs and partitions.
+    pub(super) fn writers(&self) -> usize {
+        AT_A_DISK.max(self.cores / CORES_PER_WRITER)
     }
 
     pub(super) fn distributors(&self, units: u64) -> usize {

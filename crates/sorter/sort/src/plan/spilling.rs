@@ -15,7 +15,7 @@ use crate::plan::needs::filled;
 use crate::plan::one_pass::{samples, wanted_buckets};
 use crate::plan::sealed::MARKS_SHARE;
 use crate::plan::search::Given;
-use crate::plan::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, UNIT_BYTES, WRITERS};
+use crate::plan::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, UNIT_BYTES};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
 use crate::records::contents::Workspace;
 
@@ -133,7 +133,7 @@ impl Plan {
         plan.sorters = tuning.sorters.unwrap_or(given.cores);
         (plan.chunks, plan.buckets, plan.samples) = (0, 1, 0);
         // Several directories are several disks, which work at once.
-        let spillers = if shape.temporary > 1 { 1 } else { WRITERS };
+        let spillers = given.writers().div_ceil(shape.temporary.max(1));
         plan.spilling = Some(Spilling {
             held: 0,
             run: 0,

@@ -111,6 +111,7 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
         let all = distributor.measure(&mut block, &mut seen)?;
         read += all;
         charge(worker, all.size);
+        worker.did_records(all.size.records, all.size.bytes);
         // The checksum of the first block needs no splitters, which may not be there yet.
         let splitters = worker.read(&distributor.splitters).await?;
         let parts = distributor.contents.parts(&block, distributor.part_bytes);
@@ -120,7 +121,6 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
         }
         distributor.pool.give(&worker.node, block.buffer).await;
         open.hand_on().await?;
-        worker.did(all.size.bytes as usize);
     }
     open.close();
     open.hand_on().await?;

@@ -42,6 +42,7 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
         worker.node.work(Work::Sort {
             records: bucket.size.records,
         });
+        worker.did_records(bucket.size.records, bytes);
         sorter.tally.add_repeated(dropped);
         bucket.size = bucket.size - dropped.size;
         if let Some(top) = sorter.top.filter(|&top| top < bucket.size.records) {
@@ -67,7 +68,6 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
             order: workspace.take_order(),
         };
         sorter.shelf.add(&worker.node, number, load, ends).await;
-        worker.did(bytes as usize);
     }
     sorter.tally.add_in(read);
     Ok(())

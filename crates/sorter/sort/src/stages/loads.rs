@@ -64,7 +64,7 @@ pub(crate) async fn gather_loads(worker: &Worker, loads: &Loads) -> Result<(), F
                 .send_below(&worker.node, loads.sizes.sent_by(&sizes))
                 .await;
         }
-        worker.did(block.size.bytes as usize);
+        worker.did_records(block.size.records, block.size.bytes);
         blocks.push(block);
         if blocks.len() == loads.sizes.of(sizes.len()) {
             sizes.push(blocks.len());

@@ -70,7 +70,7 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
             units: chunks.len() as u64,
         });
         for chunk in chunks {
-            worker.did(chunk.size.bytes as usize);
+            worker.did_records(chunk.size.records, chunk.size.bytes);
             chains.add(chunk);
         }
         while chains.is_worth_writing(limits, size.least()) {

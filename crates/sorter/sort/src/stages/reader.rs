@@ -307,7 +307,7 @@ async fn push(worker: &Worker, reader: &Reader, block: Block) -> Result<(), Fail
         reader.pool.give(&worker.node, block.buffer).await;
         return Ok(());
     }
-    worker.did(block.size.bytes as usize);
+    worker.did_records(block.size.records, block.size.bytes);
     match reader.most_lines {
         Some(most) => push_in_blocks(worker, reader, block, most).await,
         None => Ok(worker.push(&reader.out, block).await?),

@@ -79,7 +79,7 @@ pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure
             marks,
         };
         first += size.bytes;
-        worker.did(size.bytes as usize);
+        worker.did_records(size.records, size.bytes);
         worker.push(&opener.out, block).await?;
     }
     opener.out.finish(&worker.node).await;

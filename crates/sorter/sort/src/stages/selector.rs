@@ -53,7 +53,7 @@ pub(crate) async fn select(worker: &Worker, selector: &Selector) -> Result<(), F
         workspace: Workspace::default(),
     };
     while let Some(block) = worker.pop(&selector.blocks).await? {
-        worker.did(block.size.bytes as usize);
+        worker.did_records(block.size.records, block.size.bytes);
         selected.take(worker, block).await?;
         if selected.held.len() == selector.most {
             selected.sort(worker).await?;

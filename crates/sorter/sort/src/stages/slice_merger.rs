@@ -60,6 +60,8 @@ async fn merge_slice(worker: &Worker, merger: &SliceMerger, slice: Slice) -> Res
     let turn = slice.first.bytes;
     let runs = (slice.runs, slice.first.records);
     let mut merge = Merge::of_slice(worker, sources, runs).await?;
+    // Before it waits for its turn: mergers work at the same time.
+    worker.did_records(slice.size.records, slice.size.bytes);
     while at < end {
         let begin = outlet.begin(at);
         let limit = (merger.unit_bytes as u64).min(end - begin) as usize;
@@ -79,7 +81,6 @@ async fn merge_slice(worker: &Worker, merger: &SliceMerger, slice: Slice) -> Res
         if let Some(order) = waits.take() {
             worker.hold(order.wait(&worker.node, turn)).await?;
         }
-        worker.did(limit - start);
         let handed = Handed {
             to,
             begin,

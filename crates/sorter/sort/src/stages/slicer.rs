@@ -141,6 +141,7 @@ impl Slicing<'_> {
 
     async fn hand_on(&mut self, runs: Vec<SliceOfRun>) -> Result<(), Failure> {
         let size = size_of(&runs);
+        self.worker.did_records(size.records, size.bytes);
         let unit = self.worker.take(&self.slicer.outlet.pool).await?;
         let first = self.first;
         let slice = Slice {
@@ -151,7 +152,6 @@ impl Slicing<'_> {
         };
         self.first += size;
         self.worker.push(&self.slicer.slices, slice).await?;
-        self.worker.did(size.bytes as usize);
         Ok(())
     }
 

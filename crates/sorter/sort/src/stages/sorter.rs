@@ -49,6 +49,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         worker.node.work(Work::Sort {
             records: came.records,
         });
+        worker.did_records(came.records, came.bytes);
         let first_row = place(worker, sorter, &mut bucket, &workspace, dropped).await?;
         if let Some(turn) = &sorter.turn {
             worker.hold(turn.wait(&worker.node, begin)).await?;
@@ -61,7 +62,6 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         if let Some(turn) = &sorter.turn {
             turn.pass(&worker.node, begin + came.bytes).await;
         }
-        worker.did(came.bytes as usize);
         for chunk in bucket.chunks {
             sorter.chunks.give(&worker.node, chunk.buffer).await;
         }

@@ -8,6 +8,7 @@ mod cluster;
 mod cluster_file;
 mod cluster_news;
 mod cluster_refused;
+mod cores;
 mod crashes;
 mod disks;
 mod disturbed;

@@ -55,11 +55,17 @@ struct Stage {
     /// Of each run, as the seconds.
     bytes: Vec<f64>,
     busy_s: Vec<f64>,
+    locked_s: Vec<f64>,
 }
 
 impl Stage {
     fn busy_s(&self) -> f64 {
         median(&self.busy_s)
+    }
+
+    /// Whether it had one worker in every run.
+    fn is_alone(&self) -> bool {
+        self.workers == 1
     }
 }
 
@@ -80,6 +86,7 @@ impl Work {
             known.workers = known.workers.max(stage["workers"].as_u64().unwrap_or(0));
             known.bytes.extend(stage["bytes"].as_f64());
             known.busy_s.extend(stage["busy_s"].as_f64());
+            known.locked_s.extend(stage["locked_s"].as_f64());
         }
     }
 
@@ -92,6 +99,7 @@ impl Work {
                 workers: 0,
                 bytes: Vec::new(),
                 busy_s: Vec::new(),
+                locked_s: Vec::new(),
             });
             self.stages.len() - 1
         });
@@ -103,7 +111,7 @@ impl Work {
         !self.stages.is_empty()
     }
 
-    /// The row of the whole sort with its figures, and a row for each stage that had one worker.
+    /// The row of the whole sort with its figures, and a row for each stage that was busy.
     pub fn rows(&self, mut whole: Row, input: &Input) -> Vec<Row> {
         whole.add(json!({ "way": whole.name, "plan": self.plan }));
         whole.add(rates(input, input.bytes as f64, whole.median()));
@@ -113,26 +121,31 @@ impl Work {
             let least: f64 = phases.map(|phase| self.least_s(phase, cores)).sum();
             self.busy_s(None) / least
         }));
+        let locked = self.stages.iter().map(|stage| median(&stage.locked_s));
+        whole.add(json!({ "locked_share": locked.sum::<f64>() / self.busy_s(None) }));
         let way = whole.name.clone();
         let mut rows = vec![whole];
-        rows.extend(self.alone().map(|stage| self.row(stage, &way, input)));
+        let worked = self.stages.iter().filter(|stage| stage.busy_s() > 0.0);
+        rows.extend(worked.map(|stage| self.row(stage, &way, input)));
         rows
     }
 
     fn row(&self, stage: &Stage, way: &str, input: &Input) -> Row {
-        let mut row = Row::new(format!("  {}", stage.name), "its one worker");
+        let workers = match stage.workers {
+            1 => "its one worker".to_owned(),
+            workers => format!("its {workers} workers"),
+        };
+        let mut row = Row::new(format!("  {}", stage.name), workers);
         row.seconds.clone_from(&stage.busy_s);
-        row.add(json!({ "way": way, "stage": stage.name, "phase": stage.phase }));
+        row.add(json!({ "way": way, "stage": stage.name, "phase": stage.phase, "workers": stage.workers }));
         row.add(rates(input, median(&stage.bytes), stage.busy_s()));
         row.add(per_byte(input, stage.busy_s()));
-        let work = self.busy_s(Some(stage.phase));
-        row.add(limits(|cores| work / stage.busy_s().max(work / cores)));
+        row.add(json!({ "locked_share": median(&stage.locked_s) / stage.busy_s() }));
+        if stage.is_alone() {
+            let work = self.busy_s(Some(stage.phase));
+            row.add(limits(|cores| work / stage.busy_s().max(work / cores)));
+        }
         row
-    }
-
-    /// Stages that had one worker in every run.
-    fn alone(&self) -> impl Iterator<Item = &Stage> {
-        self.stages.iter().filter(|stage| stage.workers == 1)
     }
 
     /// The work of all stages, or of those of a phase.
@@ -144,7 +157,10 @@ impl Work {
 
     /// The least time of a phase with so many cores.
     fn least_s(&self, phase: u64, cores: f64) -> f64 {
-        let alone = self.alone().filter(|stage| stage.phase == phase);
+        let alone = self
+            .stages
+            .iter()
+            .filter(|stage| stage.is_alone() && stage.phase == phase);
         let slowest = alone.map(Stage::busy_s).fold(0.0, f64::max);
         slowest.max(self.busy_s(Some(phase)) / cores)
     }
@@ -172,9 +188,12 @@ fn limits(busy_of: impl Fn(f64) -> f64) -> Value {
     limits.into()
 }
 
-pub const COLUMNS: [Column; 9] = [
+pub const COLUMNS: [Column; 11] = [
     Column("phase", |_, row| {
         row.shown("phase", |phase| Some(phase.to_string()))
+    }),
+    Column("workers", |_, row| {
+        row.shown("workers", |workers| Some(workers.to_string()))
     }),
     Column("time", |_, row| text::time(row.median() * 1e6)),
     Column("GB/s", |_, row| shown(row, "gb_per_s", 1.0)),
@@ -182,6 +201,7 @@ pub const COLUMNS: [Column; 9] = [
     Column("ns/byte", |_, row| {
         shown(row, "busy_ns_per_input_byte", 1.0)
     }),
+    Column("locks %", |_, row| percent(row, "locked_share")),
     Column("*cores", |_, row| shown(row, "computed_cores", 1.0)),
     Column("*% of 4", |_, row| percent(row, CORES[0].1)),
     Column("*% of 16", |_, row| percent(row, CORES[1].1)),
@@ -199,7 +219,9 @@ fn shown(row: &Row, name: &str, unit: f64) -> String {
 }
 
 fn percent(row: &Row, name: &str) -> String {
-    format!("{:.0}", row.figure(name) * 100.0)
+    row.shown(name, |part| {
+        part.as_f64().map(|part| format!("{:.1}", part * 100.0))
+    })
 }
 
 #[cfg(test)]
@@ -208,7 +230,7 @@ mod tests {
 
     /// A sort with 8 s of work in each phase, of which one stage alone has 1 s and another 4 s.
     fn work(plan: &str) -> Work {
-        let stage = |name: &str, workers: u64, busy_s: f64| json!({ "name": name, "workers": workers, "bytes": 1e9, "busy_s": busy_s });
+        let stage = |name: &str, workers: u64, busy_s: f64| json!({ "name": name, "workers": workers, "bytes": 1e9, "busy_s": busy_s, "locked_s": busy_s / 8.0 });
         let report = json!({
             "plan": plan,
             "stages": [
@@ -230,11 +252,30 @@ mod tests {
         let (bytes, records) = (1_000_000_000, 10_000_000);
         let rows = work("two-pass").rows(whole, &Input { bytes, records });
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-        assert_eq!(names, ["counted", "  sampler", "  counter"]);
-        let figures = |name| -> Vec<f64> { rows.iter().map(|row| row.figure(name)).collect() };
+        let all = [
+            "counted",
+            "  sampler",
+            "  distributor",
+            "  sorter",
+            "  counter",
+        ];
+        assert_eq!(names, all);
+        let of =
+            |rows: &[&Row], name| -> Vec<f64> { rows.iter().map(|row| row.figure(name)).collect() };
+        let each: Vec<&Row> = rows.iter().collect();
+        assert_eq!(
+            of(&each, "busy_ns_per_input_byte"),
+            [16.0, 1.0, 7.0, 4.0, 4.0]
+        );
+        assert_eq!(of(&each, "locked_share"), [0.125; 5]);
+        assert_eq!(of(&each, "workers"), [0.0, 1.0, 2.0, 2.0, 1.0]);
+        let computed: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.figures.contains_key("computed_cores"))
+            .collect();
+        let figures = |name| of(&computed, name);
         assert_eq!(figures("gb_per_s"), [0.1, 1.0, 0.25]);
         assert_eq!(figures("records_per_s"), [1e6, 1e7, 2.5e6]);
-        assert_eq!(figures("busy_ns_per_input_byte"), [16.0, 1.0, 4.0]);
         // Without a limit of cores the phases take 1 s and 4 s.
         assert_eq!(figures("computed_cores"), [16.0 / 5.0, 8.0, 2.0]);
         assert_eq!(figures(CORES[0].1), [16.0 / 6.0 / 4.0, 1.0, 0.5]);

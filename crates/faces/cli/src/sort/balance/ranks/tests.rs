@@ -14,7 +14,7 @@ fn stage(name: &str, per_cent: f64, bytes: u64) -> StageReport<String> {
         bytes,
         busy_s,
         starved_s: rest,
-        blocked_s: 0.0,
+        ..StageReport::default()
     }
 }
 
