@@ -121,12 +121,12 @@ distributed:
 published:
 	sh tests/published.sh
 
-# Two thousand seeds of the sort of several ranks on simulated nodes that fail, in two processes.
+# A thousand seeds of the sort of several ranks on simulated nodes that fail, in two processes.
 trials: build
-	@$(MAKE) --no-print-directory -j2 trials-1 trials-1001
+	@$(MAKE) --no-print-directory -j2 trials-1 trials-501
 
 trials-%:
-	$(BINARY) sim sort --cores 4 --keys-per-core 60 --seed $* --runs 1000 --faults late,cut,death,disk
+	$(BINARY) sim sort --cores 4 --keys-per-core 60 --seed $* --runs 500 --faults late,cut,death,disk
 
 # Sorts on several hosts made of namespaces, where this machine allows them; says what it skips.
 hosts: build
@@ -137,8 +137,8 @@ hosts: build
 # `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
 SEED ?= 1
 FROM ?= 0
-CASES ?= 2000
-KILLS ?= 500
+CASES ?= 1200
+KILLS ?= 300
 hostile:
 	$(if $(BUILT),,$(RELEASE) --package gristmill-cli --package gristmill-hostile)
 	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
@@ -151,7 +151,7 @@ ATTACK = $(dir $(or $(BUILT),$(BINARY)))hostile --binary $(BINARY) \
 # Sorts of which everything is drawn, beside a plain reference, with the binary that others get; one of
 # 200 is of several ranks. `make drawn CASES=100000 SEED=2` tries more, `make drawn FROM=N CASES=1`
 # repeats case N.
-drawn: CASES = 10000
+drawn: CASES = 6000
 drawn: build
 	GRISTMILL_BINARY="$$(realpath $(BINARY))" GRISTMILL_SEED=$(SEED) GRISTMILL_FROM=$(FROM) GRISTMILL_CASES=$(CASES) \
 		$(CARGO) test --workspace --locked --quiet --test suite -- \

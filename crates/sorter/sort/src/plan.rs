@@ -109,6 +109,8 @@ pub struct Plan {
     pub spilling: Option<Spilling>,
     /// Numbers of a sort that merges.
     pub merging: Option<Merging>,
+    /// Of a merge of a pipe that counts on short lines: the plan from the first longer line on.
+    pub longer: Option<Box<Plan>>,
 }
 
 /// The input and output that a plan is made for.

@@ -59,6 +59,7 @@ pub(crate) use long_records::LongRecords;
 pub(crate) use merger::{Merger, OutputPart, RunMerger, merge, merge_run};
 pub(crate) use outlet::Outlet;
 pub(crate) use partition_buffers::{Chain, PartitionBuffers, hold};
+pub(crate) use pipe_lines::{Cut, RestOfPipe};
 pub(crate) use reader::{PipeSampler, Reader, read};
 pub(crate) use receiver::{Opener, Receiver, open, receive};
 pub(crate) use reloader::{Reloader, reload};

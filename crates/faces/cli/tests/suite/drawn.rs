@@ -188,7 +188,7 @@ fn drawn_sorts_of_ranks_are_those_of_the_reference() {
     if crate::ranks::launch::launcher(1, "drawn sorts of ranks").is_none() {
         return;
     }
-    let mut drawn = Drawn::new(cases(4, 60));
+    let mut drawn = Drawn::new(cases(4, 30));
     drawn.is_of_ranks = true;
     if std::env::var_os("GRISTMILL_CASES").is_some() {
         // Starting ranks takes a second.

@@ -176,7 +176,7 @@ const BY_PLACE: [&str; 7] = [
 #[test]
 fn rows_have_the_order_of_lines_with_their_values() {
     let (place, random) = (Place::new(), &mut Draw(3));
-    for round in 0..cases(24, 250) as usize {
+    for round in 0..cases(24, 100) as usize {
         let format = [Format::Csv, Format::Tsv, Format::JsonLines][round % 3];
         let tag = TAGS[random.below(TAGS.len())];
         let Drawn { rows, lines } = draw(format, 90, random);

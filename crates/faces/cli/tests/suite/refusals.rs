@@ -127,7 +127,7 @@ fn one_record(format: &str) -> &'static [u8] {
 #[test]
 fn the_limit_that_a_refusal_names_is_accepted() {
     let (mut refused, mut drawn) = (0, 0);
-    for seed in 0..cases(40, 800) {
+    for seed in 0..cases(40, 300) {
         let random = &mut Draw(seed.into());
         let input = input(random);
         let options = options(random, input.format);

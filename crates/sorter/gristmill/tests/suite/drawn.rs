@@ -560,7 +560,7 @@ fn try_case(seed: u64) {
 fn drawn_sorts_are_as_plain_ones() {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let is_long = number("GRISTMILL_LONG") == Some(1);
-    let cases = number("CASES").unwrap_or(if is_long { 1_500 } else { 300 });
+    let cases = number("CASES").unwrap_or(if is_long { 700 } else { 300 });
     let from = number("FROM").unwrap_or(0);
     let mut failed = Vec::new();
     for seed in from..from + cases {

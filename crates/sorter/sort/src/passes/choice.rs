@@ -7,9 +7,11 @@ use node::Node;
 use pipeline::Failure;
 
 use crate::files::input::Inputs;
-use crate::job::{Choice, Job, Resources};
+use crate::job::{Choice, Job, LongestLine, Resources};
 use crate::passes::presorted::Presorted;
+use crate::passes::survey;
 use crate::plan::{Plan, Shape};
+use crate::records::lengths::Lengths;
 
 /// The plan, and its reason if that is not memory alone.
 ///
@@ -26,7 +28,10 @@ pub(crate) async fn choose(
 ) -> Result<(Plan, Option<String>), Failure> {
     let one = || Plan::new(shape, &job.resources, &job.tuning);
     let two = || Plan::two_pass(shape, &job.resources, &job.tuning);
-    let merge = || Plan::merge(shape, &job.resources, &job.tuning);
+    let merge = || {
+        let plan = Plan::merge(shape, &job.resources, &job.tuning)?;
+        Ok(of_short_lines(&plan, shape, (job, inputs)).unwrap_or(plan))
+    };
     let plan = match job.plan {
         // No other plan drops records.
         _ if job.top.is_some() => selecting(shape, job).map_or_else(merge, Ok)?,
@@ -64,6 +69,36 @@ pub(crate) async fn choose(
         },
     };
     Ok((plan, None))
+}
+
+/// The plan of a merge that counts on shorter lines than `longer`, which it leaves for the rest of the input
+/// when it meets a longer one (`passes/merge/longer`). Buffers with room for the longest line that a pipe may
+/// have would be few and large: most memory would hold nothing, and few runs could be merged at once.
+fn of_short_lines(longer: &Plan, shape: &Shape, (job, inputs): (&Job, &Inputs)) -> Option<Plan> {
+    let is_pipe = matches!(&inputs.files[..], [input] if input.is_sequential());
+    let is_seen = job.longest_line == LongestLine::Seen;
+    if shape.bytes.is_some() || shape.framing.is_fixed() || !is_pipe || !is_seen {
+        return None;
+    }
+    let with = |longest: usize| {
+        let framing = shape.framing;
+        let lengths = Lengths::about(framing.mean(), longest);
+        let shorter = Shape {
+            framing: framing.with_lengths(lengths),
+            // Packers take memory in both plans, or in none.
+            pack: longer.pack(shape.pack),
+            ..*shape
+        };
+        (longest < framing.longest())
+            .then(|| Plan::merge(&shorter, &job.resources, &job.tuning).ok())?
+    };
+    let room = |plan: &Plan| plan.merging.map(|merging| merging.block_room);
+    // Its chunks have room for longer lines than it was made for, so it may as well count on those.
+    let first = with(survey::likely_longest(job.resources.memory_bytes))?;
+    let longest = room(&first)?;
+    let plan = with(longest).filter(|plan| room(plan) == Some(longest))?;
+    let longer = Some(Box::new(longer.clone()));
+    Some(Plan { longer, ..plan })
 }
 
 /// Memory in which the first records are selected, if they are few: of loads of some megabytes most is

@@ -24,12 +24,14 @@
 //! Loads in memory at the end of the input stay there as far as the merge has room: input that fits
 //! in memory is not spilled.
 
+mod groups;
+mod long_lines;
 mod reading;
 mod slicing;
 
 use std::sync::Arc;
 
-use node::{Pool, Posted, Queue};
+use node::{Pool, Queue};
 use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
 
 use crate::files::input::Input;
@@ -41,14 +43,12 @@ use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
 use crate::plan::Merging;
 use crate::records::block::{Block, Piece};
-use crate::records::size::Size;
-use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
-use crate::runs::sorted_run::{SortedRun, Stretch, groups};
+use crate::runs::sorted_run::SortedRun;
 use crate::stages::{
-    Chains, Cursor, Load, LoadSizes, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger,
-    RunWriter, Selector, Sources, Writer, gather_loads, read, select, sort_loads, write,
-    write_runs,
+    Chains, Cursor, Cut, Load, LoadSizes, LoadSorter, Loads, Merger, OutputPart, Reader,
+    RestOfPipe, RunWriter, Selector, Sifter, Sources, Writer, gather_loads, read, select,
+    sort_loads, write, write_runs,
 };
 use units::amount;
 
@@ -63,6 +63,9 @@ pub(crate) async fn merge(
         run,
         merging,
         spill,
+        sifter: run.sifter(),
+        cut: run.plan.longer.is_some().then(Cut::default),
+        from: None,
     };
     sorting.sort().await
 }
@@ -78,19 +81,33 @@ struct MergeSort<'a> {
     run: &'a RunContext<'a>,
     merging: Merging,
     spill: Spill,
+    /// It counts the lines of a pipe from one plan to the next.
+    sifter: Option<Sifter>,
+    /// Where it leaves a pipe to another plan, and where it goes on.
+    cut: Option<Cut>,
+    from: Option<Arc<RestOfPipe>>,
 }
+
+/// Sorted runs, the stages that formed them, and the memory for their merge.
+type Formed = (Vec<SortedRun>, Vec<StageReport>, Memory);
 
 impl MergeSort<'_> {
     async fn sort(&self) -> Result<(Vec<StageReport>, Outcome), Failure> {
-        let (mut runs, mut stages, memory) = if self.merges_inputs() {
-            (
-                runs_of(self.run),
-                Vec::new(),
-                self.memory(&self.run.pipeline())?,
-            )
-        } else {
-            self.form_runs().await?
-        };
+        if self.merges_inputs() {
+            let memory = self.memory(&self.run.pipeline())?;
+            return self.merge((runs_of(self.run), Vec::new(), memory)).await;
+        }
+        let formed = self.form_runs().await?;
+        match self.cut.as_ref().and_then(Cut::take) {
+            None => self.merge(formed).await,
+            Some(rest) => self.go_on(formed, rest).await,
+        }
+    }
+
+    async fn merge(
+        &self,
+        (mut runs, mut stages, memory): Formed,
+    ) -> Result<(Vec<StageReport>, Outcome), Failure> {
         let formed = runs.len();
         while runs.len() > self.fan_in() {
             runs = self.merge_groups(runs, &memory, &mut stages).await?;
@@ -150,7 +167,7 @@ impl MergeSort<'_> {
     }
 
     /// reader > loads > sorter > run writer
-    async fn form_runs(&self) -> Result<(Vec<SortedRun>, Vec<StageReport>, Memory), Failure> {
+    async fn form_runs(&self) -> Result<Formed, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let mut pipeline = Pipeline::new(&run.job.control);
         let Memory { loaded, written } = self.memory(&pipeline)?;
@@ -234,7 +251,9 @@ impl MergeSort<'_> {
             out: blocks.clone(),
             most_lines: merging.most_lines(run.plan.framing),
             sampler: None,
-            sifter: run.sifter(),
+            sifter: self.sifter.clone(),
+            cut: self.cut.clone(),
+            from: self.from.clone(),
         };
         // One worker, so that blocks come in input order.
         pipeline.stage(node, StageName::Reader, 1, sharing(reader, read));
@@ -257,6 +276,7 @@ impl MergeSort<'_> {
                 exceeds: run.inputs.is_seekable() && !self.selects() && !merging.fits(input_blocks),
             },
             room: run.plan.room(),
+            cut: self.cut.clone(),
             out: filled.clone(),
             shelf: shelf.clone(),
         };
@@ -273,61 +293,6 @@ impl MergeSort<'_> {
             chain: self.merging.chain,
             depth: self.run.plan.depth,
         }
-    }
-
-    /// Merges groups of neighbours, until one merge can read all runs.
-    async fn merge_groups(
-        &self,
-        runs: Vec<SortedRun>,
-        memory: &Memory,
-        stages: &mut Vec<StageReport>,
-    ) -> Result<Vec<SortedRun>, Failure> {
-        let mut left = runs.into_iter();
-        let sizes = groups(left.len(), self.fan_in());
-        let mut merged = Vec::new();
-        for size in sizes {
-            let mut group: Vec<SortedRun> = left.by_ref().take(size).collect();
-            // A run on disk leaves no memory for long records of an input beside it, and a pipe has got
-            // what came before them.
-            let may_be_long = group[0].input().is_some() && !self.run.plan.framing.is_fixed();
-            if size == 1 && !(may_be_long && self.run.is_sequential()) {
-                merged.append(&mut group);
-                continue;
-            }
-            let writes = 1 + group.iter().map(|run| run.writes).max().unwrap_or(0);
-            let (on_disk, did) = self.merge_group(group, memory).await?;
-            add_up(stages, did);
-            let stretches = on_disk.into_iter().map(Stretch::Disk).collect();
-            merged.push(SortedRun { stretches, writes });
-        }
-        Ok(merged)
-    }
-
-    /// run reader > merger, into one longer run
-    async fn merge_group(
-        &self,
-        group: Vec<SortedRun>,
-        memory: &Memory,
-    ) -> Result<(Vec<Spilled>, Vec<StageReport>), Failure> {
-        let (run, node) = (self.run, self.run.node);
-        let size: Size = group.iter().map(SortedRun::size).sum();
-        run.job.control.enter(Phase::MergeRuns.name(), size.bytes);
-        let mut pipeline = Pipeline::new(&run.job.control);
-        let merged = pipeline.owns(Posted::new(node, "the merged run"));
-        let sources = self.start_reading(&mut pipeline, group, MergedInto::Run, memory);
-        let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
-        let merger = RunMerger {
-            sources,
-            chains,
-            tally: run.tally.clone(),
-            merged: merged.clone(),
-        };
-        pipeline.stage(node, StageName::RunMerger, 1, async move |worker| {
-            crate::stages::merge_run(worker, &merger).await
-        });
-        let stages = pipeline.join(node).await?;
-        let merged = merged.read(node).await.map_err(|_| Failure::Closed)?;
-        Ok((merged.to_vec(), stages))
     }
 
     /// run reader > merger > writer

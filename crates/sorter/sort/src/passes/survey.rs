@@ -74,7 +74,7 @@ pub(crate) async fn lengths(
     let seen = look(node, job, inputs, total).await?;
     let mean = seen.mean();
     let likely = TIMES_SEEN * seen.longest.max(2 * mean);
-    let longest = portion_of(memory, MEMORY_SHARE, LARGEST_LIMIT);
+    let longest = likely_longest(memory);
     Ok(Lengths::about(mean, longest.max(likely).max(least)))
 }
 
@@ -90,6 +90,11 @@ pub fn longest_of_pipe(memory_bytes: u64, top: Option<u64>) -> usize {
     portion_of(memory_bytes, share, largest)
 }
 
+/// The longest line that buffers have room for where none that was seen is longer.
+pub(crate) fn likely_longest(memory_bytes: u64) -> usize {
+    portion_of(memory_bytes, MEMORY_SHARE, LARGEST_LIMIT)
+}
+
 /// The length of a line that may be one of so many parts of memory, and is at most `largest`.
 fn portion_of(memory: u64, share: u64, largest: u64) -> usize {
     (memory / share).clamp(SMALLEST_LIMIT, largest) as usize
@@ -100,7 +105,7 @@ pub(crate) fn with_limit(job: &Job, memory_bytes: u64) -> Job {
     let mut larger = job.clone();
     larger.resources.memory_bytes = memory_bytes;
     let framing = job.contents.framing();
-    let likely = portion_of(memory_bytes, MEMORY_SHARE, LARGEST_LIMIT);
+    let likely = likely_longest(memory_bytes);
     let is_seen = framing.beyond() < u64::MAX;
     if memory_bytes > job.resources.memory_bytes && likely > framing.longest() && !is_seen {
         let lengths = Lengths::about(framing.mean(), likely);

@@ -244,6 +244,8 @@ impl<'a> RunContext<'a> {
             most_lines: None,
             sampler,
             sifter: self.sifter(),
+            cut: None,
+            from: None,
         };
         let stage = self.dials.stage(StageName::Reader, readers, spare);
         let stage = if seekable {

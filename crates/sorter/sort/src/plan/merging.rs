@@ -382,5 +382,10 @@ pub(crate) struct Room {
     pub read: usize,
 }
 
+impl Room {
+    /// No load stays.
+    pub(crate) const NONE: Room = Room { chunks: 0, read: 1 };
+}
+
 #[cfg(test)]
 mod tests;

@@ -139,6 +139,7 @@ impl Plan {
             packs: false,
             spilling: None,
             merging: None,
+            longer: None,
         }
     }
 

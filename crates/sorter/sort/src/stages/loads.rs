@@ -17,6 +17,7 @@ use pipeline::{Failure, Worker};
 use crate::plan::Room;
 use crate::records::block::Block;
 use crate::runs::shelf::Shelf;
+use crate::stages::pipe_lines::Cut;
 
 /// Blocks that are sorted together, in input order.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Loads {
     pub blocks: Queue<Block>,
     pub sizes: LoadSizes,
     pub room: Room,
+    /// Where the reader may end before another plan goes on, which needs all memory.
+    pub cut: Option<Cut>,
     pub out: Queue<Load>,
     pub shelf: Shelf,
 }
@@ -78,8 +81,13 @@ pub(crate) async fn gather_loads(worker: &Worker, loads: &Loads) -> Result<(), F
         number += 1;
     }
     loads.out.finish(&worker.node).await;
+    let room = if loads.cut.as_ref().is_some_and(Cut::is_made) {
+        Room::NONE
+    } else {
+        loads.room
+    };
     Ok(worker
-        .hold(loads.shelf.settle(&worker.node, number, loads.room))
+        .hold(loads.shelf.settle(&worker.node, number, room))
         .await?)
 }
 

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use node::{Buffer, File};
+use node::{Buffer, File, Mutex};
 use pipeline::{Failure, Worker};
 use record::Scanner;
 
@@ -19,6 +19,31 @@ use crate::records::block::Block;
 use crate::records::size::Size;
 use crate::stages::reader::{Held, Reader};
 use crate::stages::row_checks::FilePlace;
+
+/// The rest of a pipe, from a line on that is longer than a plan has room for.
+pub(crate) struct RestOfPipe {
+    pub file: File,
+    /// The position of that line in the whole input, and its offset in the file.
+    pub position: u64,
+    pub offset: u64,
+    /// Bytes from there on that were read.
+    pub bytes: Arc<[u8]>,
+}
+
+/// Where a reader ends before such a line; clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Cut(Arc<Mutex<Option<RestOfPipe>>>);
+
+impl Cut {
+    /// Whether the reader has ended so.
+    pub(super) fn is_made(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
+    pub(crate) fn take(&self) -> Option<RestOfPipe> {
+        self.0.lock().take()
+    }
+}
 
 /// A file that is read from front to back.
 pub(super) struct Stream<'a> {
@@ -65,6 +90,12 @@ impl Open {
         self.end = end;
     }
 
+    /// The lines before the last one.
+    fn block_before_line(self) -> Block {
+        let end = self.start + self.line;
+        Open { end, ..self }.block()
+    }
+
     fn block(self) -> Block {
         Block {
             first: self.first,
@@ -100,6 +131,12 @@ impl Stream<'_> {
             };
             position += bytes as u64;
             if let Some(before) = open.take() {
+                if self.cuts(&before, &read, offset) {
+                    reader.pool.give(&worker.node, read.buffer).await;
+                    let end = before.line_position();
+                    self.hand_on(before.block_before_line(), held).await?;
+                    return Ok(end);
+                }
                 let (found, line) = self.go_on(before, (&mut read, held)).await?;
                 if !found && !ends {
                     reader.pool.give(&worker.node, read.buffer).await;
@@ -126,6 +163,30 @@ impl Stream<'_> {
                 return Ok(position);
             }
         }
+    }
+
+    /// Whether the line that goes on in `read` is too long for the plan, and another plan goes on with it.
+    /// The next byte that comes has that offset in the file.
+    fn cuts(&self, open: &Open, read: &Open, offset: u64) -> bool {
+        let Some(cut) = &self.reader.cut else {
+            return false;
+        };
+        let line = &open.bytes()[open.line..];
+        let fresh = read.bytes();
+        // What is no record is found where it is read.
+        let end = open.scanner.clone().end(fresh).unwrap_or(Some(0));
+        if line.len() + end.unwrap_or(fresh.len()) <= self.reader.framing.longest() {
+            return false;
+        }
+        let known = (offset - self.skipped) as usize;
+        let front = self.front.as_deref().and_then(|front| front.get(known..));
+        *cut.0.lock() = Some(RestOfPipe {
+            file: self.file.clone(),
+            position: open.line_position(),
+            offset: offset - (line.len() + fresh.len()) as u64,
+            bytes: [line, fresh, front.unwrap_or_default()].concat().into(),
+        });
+        true
     }
 
     async fn hand_on(&self, mut block: Block, held: &mut Held) -> Result<(), Failure> {

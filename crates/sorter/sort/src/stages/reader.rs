@@ -17,7 +17,7 @@ use crate::records::sample::Sample;
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::line_quota::push_in_blocks;
-use crate::stages::pipe_lines::Stream;
+use crate::stages::pipe_lines::{Cut, RestOfPipe, Stream};
 use crate::stages::row_checks::{FilePlace, Sifter};
 use crate::stages::unit_read::{Arrived, InFlight, Rest};
 use crate::stages::{Cursor, Tally};
@@ -39,6 +39,9 @@ pub(crate) struct Reader {
     pub sampler: Option<PipeSampler>,
     /// How to check rows; a validator takes them as they are.
     pub sifter: Option<Sifter>,
+    /// Where a pipe is left to another plan, and where this one goes on.
+    pub cut: Option<Cut>,
+    pub from: Option<Arc<RestOfPipe>>,
 }
 
 /// Chooses splitters from the first blocks of a pipe.
@@ -166,19 +169,23 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
     let mut files = Files::new(&reader.inputs);
     let mut position = 0;
     for (number, input) in reader.inputs.files.iter().enumerate() {
-        let file = files.of(&worker.node, number).await?;
+        let file = match &reader.from {
+            Some(rest) => rest.file.clone(),
+            None => files.of(&worker.node, number).await?,
+        };
         if input.is_sequential() {
             position = if reader.framing.is_fixed() {
                 read_pipe(worker, reader, &file, position, &mut held).await?
             } else {
                 let (skipped, front) = input.front();
+                let from = reader.from.as_deref();
                 let stream = Stream {
                     worker,
                     reader,
                     file: &file,
-                    first: position,
-                    skipped,
-                    front,
+                    first: from.map_or(position, |rest| rest.position),
+                    skipped: from.map_or(skipped, |rest| rest.offset),
+                    front: from.map_or(front, |rest| Some(Arc::clone(&rest.bytes))),
                 };
                 stream.read(&mut held).await?
             };

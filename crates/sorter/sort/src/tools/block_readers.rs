@@ -64,6 +64,8 @@ impl BlockReaders {
             most_lines: None,
             sampler: None,
             sifter: self.sifter,
+            cut: None,
+            from: None,
         };
         pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
         ReadBlocks { blocks, pool }

@@ -10,6 +10,7 @@ mod cluster_news;
 mod cluster_refused;
 mod cores;
 mod crashes;
+mod cut_pipes;
 mod disks;
 mod disturbed;
 mod equal_lines;

@@ -95,7 +95,7 @@ pub fn salt_file(test: &str) -> String {
 
 fn cases() -> u64 {
     let long = std::env::var("GRISTMILL_LONG").is_ok_and(|value| value == "1");
-    if long { 24_000 } else { 3_600 }
+    if long { 10_000 } else { 3_600 }
 }
 
 /// GNU 9.1 compares equal NaNs by bytes of memory that nothing has set.

@@ -63,7 +63,7 @@ pub fn assert_agrees(order: &TextOrder, a: &[u8], b: &[u8], draw: &mut Draw) {
 fn words_compare_as_lines_do() {
     let mut draw = Draw(1);
     let long = std::env::var("GRISTMILL_LONG").is_ok_and(|value| value == "1");
-    for _ in 0..if long { 12_000 } else { 1_500 } {
+    for _ in 0..if long { 5_000 } else { 1_500 } {
         let options = Options::draw(&mut draw);
         let Ok(order) = options.order() else { continue };
         let lines = lines(&mut draw, options.end());

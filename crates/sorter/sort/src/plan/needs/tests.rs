@@ -31,6 +31,7 @@ const PLAN: Plan = Plan {
     start: Start::Derived,
     spilling: None,
     merging: None,
+    longer: None,
 };
 
 const SPILLING: Spilling = Spilling {
