@@ -173,11 +173,11 @@ fn memory_of(format: Compression) -> (u64, u64, u64) {
 }
 
 /// Workers that memory allows; with one core there is none.
-fn workers(how: Compress) -> u32 {
+fn workers(how: Compress) -> usize {
     let (fixed, each, _) = memory_of(how.format);
     let room = (how.memory_bytes / WORKERS_SHARE).saturating_sub(fixed);
     let workers = (how.cores as u64).min(room / each);
-    if workers < 2 { 0 } else { workers as u32 }
+    if workers < 2 { 0 } else { workers as usize }
 }
 
 #[cfg(feature = "gzip")]
@@ -221,7 +221,7 @@ fn zstd<W: Write>(how: Compress, out: W) -> io::Result<zstd::stream::write::Enco
     stream.window_log(ZSTD_WINDOW_LOG)?;
     let workers = workers(how);
     if workers > 0 {
-        stream.multithread(workers)?;
+        stream.multithread(workers as u32)?;
         stream.set_parameter(CParameter::JobSize(ZSTD_JOB as u32))?;
     }
     Ok(stream)

@@ -30,6 +30,7 @@ mod front;
 mod header;
 mod input;
 mod packer;
+mod workers;
 
 pub use damaged::Damaged;
 pub use decode::Decoder;
