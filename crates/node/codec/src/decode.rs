@@ -1,9 +1,13 @@
 //! The contents of a compressed file, front to back.
 
+mod ahead;
+mod frames;
 #[cfg(feature = "gzip")]
 mod gzip;
 #[cfg(feature = "lz4")]
 mod lz4;
+#[cfg(feature = "zstd")]
+mod zstd;
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -15,6 +19,8 @@ use crate::damaged::Damaged;
 use crate::front::Front;
 use crate::header::Header;
 use crate::input::Input;
+use ahead::Ahead;
+use frames::{Format, Frames, Place};
 
 /// A decoder, which takes memory from the first read to the last.
 pub struct Decoder<R> {
@@ -95,18 +101,35 @@ impl<R: Read + Send + 'static> Decoder<R> {
         let input = Input::new(&front.bytes, source);
         self.consumed = input.consumed();
         self.consumed.fetch_add(front.passed, Ordering::Relaxed);
-        let window = self.header.window_bytes();
-        self.state = State::Reads(match self.header.format {
+        self.state = State::Reads(self.decoder(input)?);
+        Ok(())
+    }
+
+    fn decoder(&self, input: Input<R>) -> io::Result<Box<dyn Read + Send>> {
+        let (window_bytes, ahead) = (self.header.window_bytes(), self.header.ahead);
+        Ok(match self.header.format {
             #[cfg(feature = "gzip")]
-            Compression::Gzip => Box::new(gzip::Gzip::new(input)),
+            Compression::Gzip => {
+                let first = Place::Within(gzip::Gzip.open(input)?);
+                Box::new(Frames::new(gzip::Gzip, first, Ahead::new(ahead)))
+            }
             #[cfg(feature = "zstd")]
             Compression::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
-                decoder.window_log_max(window.max(1).ilog2())?;
-                Box::new(decoder)
+                let format = zstd::Zstd::new(window_bytes);
+                let first = Place::Within(format.open(input)?);
+                Box::new(Frames::new(format, first, Ahead::new(ahead)))
             }
             #[cfg(feature = "lz4")]
-            Compression::Lz4 => Box::new(lz4::Lz4::new(input, window)),
+            Compression::Lz4 => {
+                let format = lz4::Lz4 {
+                    memory_bytes: window_bytes,
+                };
+                Box::new(Frames::new(
+                    format,
+                    Place::Between(input),
+                    Ahead::new(ahead),
+                ))
+            }
             #[cfg(feature = "bzip2")]
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
             #[cfg(feature = "xz")]
@@ -118,8 +141,7 @@ impl<R: Read + Send + 'static> Decoder<R> {
             }
             #[allow(unreachable_patterns, reason = "where all formats are built")]
             format => return Err(Damaged::not_built(format)),
-        });
-        Ok(())
+        })
     }
 }
 
@@ -128,3 +150,6 @@ impl<R: Read + Send + 'static> Read for Decoder<R> {
         self.fill(out)
     }
 }
+
+#[cfg(all(test, feature = "gzip", feature = "lz4", feature = "zstd"))]
+mod tests;

@@ -49,6 +49,22 @@ pub const OF_PIPE: CodingMemory = CodingMemory {
     most: 128 * MIB,
 };
 
+/// Memory for frames that are decoded ahead: this much, ...
+const AHEAD: u64 = 32 * MIB;
+
+/// ... more for each core, ...
+const AHEAD_OF_CORE: u64 = 8 * MIB;
+
+/// ... to this at most. Of a format that takes none otherwise, nothing of a small limit.
+const AHEAD_MOST: u64 = 128 * MIB;
+const AHEAD_FROM: u64 = 64 * MIB;
+
+/// With less for each worker, frames are not decoded ahead.
+const AHEAD_OF_WORKER: u64 = 4 * MIB;
+
+/// Some ms of work for one of them.
+const PIECE_BYTES: usize = 1 << 20;
+
 /// Memory beyond that, which a compressed pipe takes beyond the limit.
 const BEYOND_LIMIT: u64 = EXPECTED + AROUND;
 
@@ -68,8 +84,30 @@ pub struct Header {
     pub format: Compression,
     /// Memory for a decoder of it.
     pub memory: CodingMemory,
-    /// Its bytes under the limit of this program.
+    /// The bytes that a frame may take, under the limit of this program.
     pub memory_bytes: u64,
+    /// The workers that decode frames ahead.
+    pub(crate) ahead: AheadOf,
+}
+
+/// Workers that decode frames ahead, the memory for these frames, and what one of them decodes at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AheadOf {
+    pub workers: usize,
+    pub memory_bytes: u64,
+    pub piece_bytes: usize,
+}
+
+impl AheadOf {
+    /// Workers on that many cores, as far as memory allows.
+    fn new(cores: usize, memory_bytes: u64) -> AheadOf {
+        let workers = (cores as u64).min(memory_bytes / AHEAD_OF_WORKER) as usize;
+        AheadOf {
+            workers: if workers < 2 { 0 } else { workers },
+            memory_bytes,
+            piece_bytes: PIECE_BYTES,
+        }
+    }
 }
 
 impl Header {
@@ -112,6 +150,34 @@ impl Header {
             format,
             memory,
             memory_bytes: memory.bytes(memory_bytes),
+            ahead: AheadOf::default(),
+        }
+    }
+
+    /// The same for a decoder that may keep so many cores busy, under that memory limit. Frames that are
+    /// decoded ahead have left memory when one that needs much is decoded.
+    #[must_use]
+    pub fn on_cores(self, cores: usize, memory_bytes: u64) -> Header {
+        use Compression::{Gzip, Lz4, Zstd};
+        if cores < 2 || ![Gzip, Lz4, Zstd].contains(&self.format) {
+            return self;
+        }
+        let most = AHEAD.saturating_add(AHEAD_OF_CORE.saturating_mul(cores as u64));
+        let from = if self.memory.share == 0 {
+            AHEAD_FROM
+        } else {
+            0
+        };
+        let memory = CodingMemory {
+            share: EXPECTED_SHARE,
+            from,
+            most: most.min(AHEAD_MOST).max(self.memory.most),
+            ..self.memory
+        };
+        Header {
+            memory,
+            ahead: AheadOf::new(cores, memory.bytes(memory_bytes) - AROUND),
+            ..self
         }
     }
 
@@ -124,8 +190,10 @@ impl Header {
         if self.memory_bytes > most {
             Err(Damaged::too_large(self.format, most))
         } else {
+            let ahead = self.ahead.memory_bytes.min(OF_PIPE.bytes(memory_bytes));
             Ok(Header {
                 memory_bytes: most,
+                ahead: AheadOf::new(self.ahead.workers, ahead),
                 ..self
             })
         }
@@ -160,7 +228,7 @@ fn is_bzip2(begin: &[u8]) -> bool {
 
 /// The logarithm of the window of zstd's first frame, rounded up; the least one if the file ends
 /// before it says.
-fn zstd_window_log(begin: &[u8]) -> Option<u32> {
+pub(crate) fn zstd_window_log(begin: &[u8]) -> Option<u32> {
     const RESERVED: u8 = 0x08;
     const SINGLE_SEGMENT: u8 = 0x20;
     let rest = begin.strip_prefix(&[0x28, 0xb5, 0x2f, 0xfd])?;
@@ -184,8 +252,8 @@ fn zstd_window_log(begin: &[u8]) -> Option<u32> {
     ZSTD_WINDOW_LOGS.contains(&log).then_some(log)
 }
 
-/// The content's length in a frame without a window.
-fn zstd_content_bytes(flags: u8, rest: &[u8]) -> Option<u64> {
+/// The content's length in a frame that says it.
+pub(crate) fn zstd_content_bytes(flags: u8, rest: &[u8]) -> Option<u64> {
     let dictionary = [0, 1, 2, 4][usize::from(flags & 3)];
     let rest = rest.get(dictionary..)?;
     let field = |bytes: usize| {

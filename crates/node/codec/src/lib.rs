@@ -3,7 +3,8 @@
 //! ```text
 //! first bytes > front ---- header ----> format, memory
 //! file > input > library's decoder > contents          one frame behind the other, to the end
-//! contents > library's encoder > file                  one frame
+//!              > workers           >                   or several at a time
+//! contents > library's encoder > file                  one frame, or members on several cores
 //! chunk > packer > fewer bytes > packer > chunk         each alone, in memory
 //! ```
 //!

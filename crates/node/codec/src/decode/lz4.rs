@@ -1,5 +1,10 @@
 //! Frames of LZ4, one behind the other, skippable ones between them.
 //!
+//! ```text
+//! 04 22 4d 18 | flags | block size | contents (0, 8) | dictionary (0, 4) | checksum | blocks | 0 (4) | checksum (0, 4)
+//! block: bytes (31 bits) | stored (1) | data | checksum (0, 4)
+//! ```
+//!
 //! The library ends a frame quietly where the file ends between two blocks, so this module looks
 //! whether the end of the file was met before that of the frame.
 
@@ -7,6 +12,8 @@ use std::io::{self, ErrorKind, Read};
 
 use lz4_flex::frame::FrameDecoder;
 
+use super::ahead::{NotAhead, Piece, Stretch};
+use super::frames::Format;
 use crate::header::{LZ4_MAGIC, lz4_block_bytes, lz4_bytes, skippable_bytes};
 use crate::input::Input;
 
@@ -16,28 +23,18 @@ const FRAME_HEADER: usize = 19;
 /// The header of a skippable frame.
 const SKIPPABLE_HEADER: usize = 8;
 
-/// All frames of an input.
-pub(super) struct Lz4<R: Read> {
-    place: Option<FrameState<R>>,
-    /// Memory that a frame may take.
-    memory_bytes: u64,
+/// The bytes of a block, and a checksum.
+const FIELD: usize = 4;
+
+/// Frames that take at most so many bytes of memory.
+pub(super) struct Lz4 {
+    pub memory_bytes: u64,
 }
 
-enum FrameState<R: Read> {
-    Between(Input<R>),
+impl<R: Read> Format<R> for Lz4 {
     /// Each frame has a decoder of its own: the library's buffers fit the blocks of its first.
-    InFrame(FrameDecoder<Input<R>>),
-}
+    type Decoder = FrameDecoder<Input<R>>;
 
-impl<R: Read> Lz4<R> {
-    pub(super) fn new(input: Input<R>, memory_bytes: u64) -> Lz4<R> {
-        Lz4 {
-            place: Some(FrameState::Between(input)),
-            memory_bytes,
-        }
-    }
-
-    /// Goes to the next frame. Returns whether there is one.
     fn enter(&self, input: &mut Input<R>) -> io::Result<bool> {
         loop {
             let begin = input.peek(FRAME_HEADER)?;
@@ -66,32 +63,77 @@ impl<R: Read> Lz4<R> {
             };
         }
     }
+
+    fn open(&self, input: Input<R>) -> io::Result<Self::Decoder> {
+        Ok(FrameDecoder::new(input))
+    }
+
+    fn close(decoder: Self::Decoder) -> io::Result<Input<R>> {
+        let input = decoder.into_inner();
+        if input.met_end {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        Ok(input)
+    }
+
+    fn measure(&self, bytes: &[u8], _: bool) -> Result<Stretch, NotAhead> {
+        if let Some(skipped) = skippable_bytes(bytes) {
+            return Ok(Stretch {
+                bytes: skipped as usize,
+                ..Stretch::default()
+            });
+        }
+        let begin = bytes.get(..FRAME_HEADER).ok_or(NotAhead::Longer)?;
+        let block = lz4_block_bytes(begin).ok_or(NotAhead::Unfit)?;
+        if lz4_bytes(block) > self.memory_bytes {
+            return Err(NotAhead::Unfit);
+        }
+        let (end, contents) = blocks(bytes, block as usize)?;
+        Ok(Stretch {
+            bytes: end,
+            contents,
+            state: lz4_bytes(block) as usize,
+        })
+    }
+
+    fn decode(piece: Piece) -> Option<Vec<u8>> {
+        piece.decode(
+            |rest| FrameDecoder::new(behind_skippable(rest)),
+            FrameDecoder::into_inner,
+        )
+    }
 }
 
-impl<R: Read> Read for Lz4<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.place.take() {
-                None => return Ok(0),
-                Some(FrameState::Between(mut input)) => {
-                    if !self.enter(&mut input)? {
-                        return Ok(0);
-                    }
-                    self.place = Some(FrameState::InFrame(FrameDecoder::new(input)));
-                }
-                Some(FrameState::InFrame(mut frame)) => {
-                    let read = frame.read(out)?;
-                    if read > 0 {
-                        self.place = Some(FrameState::InFrame(frame));
-                        return Ok(read);
-                    }
-                    let input = frame.into_inner();
-                    if input.met_end {
-                        return Err(ErrorKind::UnexpectedEof.into());
-                    }
-                    self.place = Some(FrameState::Between(input));
-                }
-            }
+/// The bytes behind skippable frames that come first.
+fn behind_skippable(mut bytes: &[u8]) -> &[u8] {
+    while let Some(skipped) = skippable_bytes(bytes) {
+        bytes = bytes.get(skipped as usize..).unwrap_or_default();
+    }
+    bytes
+}
+
+/// The end of the frame that `bytes` begin with, and the most bytes of its contents.
+fn blocks(bytes: &[u8], longest: usize) -> Result<(usize, usize), NotAhead> {
+    const BLOCK_CHECKSUM: u8 = 0x10;
+    const CONTENT_SIZE: u8 = 0x08;
+    const CONTENT_CHECKSUM: u8 = 0x04;
+    const DICTIONARY: u8 = 0x01;
+    let flags = bytes[4];
+    let field = |flag: u8, bytes: usize| if flags & flag == 0 { 0 } else { bytes };
+    let mut at = 7 + field(CONTENT_SIZE, 8) + field(DICTIONARY, 4);
+    let mut contents = 0;
+    loop {
+        let block = bytes.get(at..at + FIELD).ok_or(NotAhead::Longer)?;
+        let block = u32::from_le_bytes(block.try_into().expect("four bytes"));
+        let (is_stored, size) = (block >> 31 == 1, (block & !(1 << 31)) as usize);
+        at += FIELD;
+        if block == 0 {
+            return Ok((at + field(CONTENT_CHECKSUM, FIELD), contents));
         }
+        if size > longest {
+            return Err(NotAhead::Unfit);
+        }
+        at += size + field(BLOCK_CHECKSUM, FIELD);
+        contents += if is_stored { size } else { longest };
     }
 }

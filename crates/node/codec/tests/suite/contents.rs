@@ -1,7 +1,7 @@
 //! Whole files: the contents come out, whatever the sizes of reads, over any number of frames.
 
-use codec::{Encoder, encoder_memory};
-use node::{Compress, Compression};
+use codec::{Decoder, Encoder, Front, Header, LONGEST_HEADER, encoder_memory, read_past};
+use node::{Compress, Compression, Decompress};
 
 use crate::common::{
     MEMORY_BYTES, compressed, decoder, decompressed, lines, opened, read, skippable,
@@ -212,6 +212,43 @@ fn the_number_of_cores_does_not_change_the_bytes() {
         });
         assert!(decompressed(&files[0]).unwrap() == contents, "{format:?}");
         assert!(files.iter().all(|file| *file == files[0]), "{format:?}");
+    }
+}
+
+/// Members and frames of all sizes, in a file and in a pipe.
+#[test]
+fn any_number_of_cores_reads_the_same() {
+    let parts = [lines(5_000_000, 1), Vec::new(), lines(3_000_000, 2)];
+    for format in Compression::ALL {
+        let how = Compress {
+            format,
+            cores: 2,
+            memory_bytes: MEMORY_BYTES,
+        };
+        let members = parts.iter().flat_map(|part| {
+            let mut encoder = Encoder::new(how, Vec::new()).unwrap();
+            encoder.write(part).unwrap();
+            [encoder.end().unwrap(), compressed(format, part)].concat()
+        });
+        let file: Vec<u8> = members.collect();
+        let expected = parts.iter().flat_map(|part| [&part[..], part].concat());
+        let expected: Vec<u8> = expected.collect();
+        for (cores, limit) in [
+            (1, 128 << 20),
+            (2, 128 << 20),
+            (3, 200 << 20),
+            (64, 1 << 40),
+        ] {
+            let header = Header::of(&file, limit).unwrap().on_cores(cores, limit);
+            for header in [header, header.of_pipe(limit).unwrap()] {
+                let mut rest = std::io::Cursor::new(file[LONGEST_HEADER..].to_vec());
+                let begin = file[..LONGEST_HEADER].to_vec();
+                let front = Front::of(begin, &mut rest, Decompress::Auto, read_past).unwrap();
+                let mut got = vec![0; expected.len() + 1];
+                let read = Decoder::new(header, front, rest).fill(&mut got).unwrap();
+                assert!(got[..read] == expected, "{format:?}, {cores} cores");
+            }
+        }
     }
 }
 

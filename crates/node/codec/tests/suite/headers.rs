@@ -91,6 +91,27 @@ fn each_bit_that_no_format_sets_is_seen_in_the_shortest_file() {
     }
 }
 
+/// A sort that memory was enough for needs no more of it on several cores, and one more byte of the limit
+/// leaves no less.
+#[test]
+fn cores_take_their_memory_of_large_limits() {
+    for format in Compression::ALL {
+        let file = compressed(format, &lines(1000, 1));
+        let of = |limit: u64| Header::of(&file, limit).unwrap();
+        let taken = |limit: u64, cores| of(limit).on_cores(cores, limit).memory.bytes(limit);
+        for mib in 1..4096_u64 {
+            let limit = mib << 20;
+            let alone = of(limit).memory.bytes(limit);
+            assert_eq!(taken(limit, 1), alone);
+            assert!(mib > 64 || taken(limit, 64) == alone, "{format:?}, {mib}");
+            let least = taken(limit, 2).min(taken(limit, 16));
+            assert!(alone <= least && taken(limit, 64) <= alone + limit / 8);
+            assert!(taken(limit + 1, 16) <= taken(limit, 16) + 1);
+            assert!(taken(limit, 64) < 130 << 20, "{format:?}, {mib}");
+        }
+    }
+}
+
 /// Random records behind the magic numbers: few pass for a format.
 #[test]
 fn random_records_are_seldom_taken_for_a_format() {
