@@ -6,14 +6,15 @@
 //!
 //! The I/O thread that serves a request decompresses into its buffer. The reader of a sequential
 //! file has one request in flight, so no other thread and no queue is needed, and the stages behind
-//! the reader work meanwhile. A decoder takes memory from the first read to the last.
+//! the reader work meanwhile. A decoder takes memory from the first read to the last. That of a file with
+//! several frames has threads of its own.
 
 use std::io::{self, IoSliceMut, Read};
 use std::sync::Arc;
 
-use codec::{Decoder, Front, LONGEST_HEADER, OF_PIPE, read_past};
-use node::backend::{Coded, Control, Decompression, FileHandle, Request};
-use node::{FileKind, Metadata, Mutex, Time};
+use codec::{Decoder, Front, Header, LONGEST_HEADER, OF_PIPE, read_past};
+use node::backend::{Coded, Control, FileHandle, Request};
+use node::{Decompression, FileKind, Metadata, Mutex, Time};
 
 use crate::file::OpenFile;
 use crate::io_threads::IoThreads;
@@ -43,7 +44,7 @@ pub(crate) fn decompressed(
             reading.decompress,
             Source::skip,
         )?;
-        let Some(header) = front.header(reading.memory_bytes) else {
+        let Some(header) = header(&front, reading) else {
             return Ok(None);
         };
         // Compressed bytes are few, and read in small pieces: the system reads ahead.
@@ -61,6 +62,12 @@ pub(crate) fn decompressed(
         is_coded,
         memory,
     }))
+}
+
+/// What a decoder of these contents needs, if there is one.
+fn header(front: &Front, reading: Decompression) -> Option<Header> {
+    let header = front.header(reading.memory_bytes)?;
+    Some(header.on_cores(reading.cores, reading.memory_bytes))
 }
 
 /// The bytes of a file from an offset on, or of a pipe.
@@ -149,7 +156,7 @@ impl<S: Read + Send + 'static> Contents<S> {
         let read = source.read(&mut begin)?;
         begin.truncate(read);
         let front = Front::of(begin, &mut source, reading.decompress, read_past)?;
-        self.0 = match front.header(reading.memory_bytes) {
+        self.0 = match header(&front, reading) {
             Some(header) => {
                 let header = header.of_pipe(reading.memory_bytes)?;
                 State::Compressed(Decoder::new(header, front, source))

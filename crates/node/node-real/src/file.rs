@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use node::backend::{Coded, Control, Decompression, FileHandle, Request, set_chain_len};
-use node::{Buffer, Compress, FileKind, Metadata, Time};
+use node::backend::{Coded, Control, FileHandle, Request, set_chain_len};
+use node::{Buffer, Compress, Decompression, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
 use rustix::io::Errno;
 

@@ -18,8 +18,7 @@ use crate::{Address, Buffer, Filled, Group, Node, Port, Rank, Time, Words, Work}
 
 pub use crate::sync::{Completer as Completion, ticket};
 pub use disks::{
-    Coded, Control, Decompression, Disks, Done, FileHandle, RenameError, Request, chain_capacity,
-    set_chain_len,
+    Coded, Control, Disks, Done, FileHandle, RenameError, Request, chain_capacity, set_chain_len,
 };
 pub use mailbox::{Contents, Fetch, Inbox as PortInbox, Letter, Message};
 pub use session::{Hook, NetworkError, Session};

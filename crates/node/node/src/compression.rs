@@ -73,6 +73,17 @@ pub enum Decompress {
     From(Compression),
 }
 
+/// How files are decompressed when they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decompression {
+    /// The files to decompress.
+    pub decompress: Decompress,
+    /// Cores that a format of several frames may keep busy.
+    pub cores: usize,
+    /// The memory limit of the program: a decompressor takes a part of it.
+    pub memory_bytes: u64,
+}
+
 /// Memory that decompression or compression takes beside the buffers of requests. It may grow with
 /// the memory limit of the program, within bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

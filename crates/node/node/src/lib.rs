@@ -45,7 +45,7 @@ mod work;
 pub use backend::Message;
 pub use buffer::{Buffer, Filled, Memory};
 pub use collective::Collective;
-pub use compression::{CodingMemory, Compress, Compression, Decompress};
+pub use compression::{CodingMemory, Compress, Compression, Decompress, Decompression};
 pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;
 pub use handle::{Node, Panic, catch, caught};

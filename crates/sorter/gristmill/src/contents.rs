@@ -3,8 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use node::Decompress;
-use node::backend::Decompression;
+use node::{Decompress, Decompression};
 use node_real::Contents;
 
 /// Reads the contents of a file. A decompressor takes a part of `memory_bytes`.
@@ -12,6 +11,7 @@ pub(crate) fn contents(file: File, memory_bytes: u64) -> impl Read {
     let decompress = Decompress::Auto;
     let reading = Decompression {
         decompress,
+        cores: 1,
         memory_bytes,
     };
     Reader(Contents::new(Whole(file), reading))

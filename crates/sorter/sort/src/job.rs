@@ -125,6 +125,10 @@ pub struct ReadOptions {
     pub io: IoChoice,
     /// The inputs to decompress.
     pub decompress: Decompress,
+    /// Cores for the decompression of a file.
+    pub cores: usize,
+    /// Those of a pipe.
+    pub cores_of_pipe: usize,
     /// The memory limit, of which a decompressor takes a part.
     pub memory_bytes: u64,
     /// Whether chained records are read in parts, and not from front to back.
@@ -331,6 +335,12 @@ impl Job {
         ReadOptions {
             io: self.resources.io,
             decompress: self.decompress,
+            // Pipes are merged at once, each with a decompressor.
+            cores_of_pipe: match self.plan {
+                Choice::MergeInputs => 1,
+                _ => self.resources.cores,
+            },
+            cores: self.resources.cores,
             memory_bytes: self.resources.memory_bytes,
             ..ReadOptions::default()
         }

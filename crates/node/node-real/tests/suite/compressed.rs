@@ -5,10 +5,18 @@ use std::io::Write;
 use std::path::Path;
 
 use codec::Encoder;
-use node::{Buffer, Compress, Compression, Decompress, File, FileKind, Node, Open};
+use node::{Buffer, Compress, Compression, Decompress, Decompression, File, FileKind, Node, Open};
 use node_real::Cluster;
 
 const MEMORY_BYTES: u64 = 1 << 24;
+
+fn reading(decompress: Decompress) -> Decompression {
+    Decompression {
+        decompress,
+        cores: 2,
+        memory_bytes: MEMORY_BYTES,
+    }
+}
 
 /// All bytes of a file that is read front to back, in requests of `bytes`.
 async fn read_all(node: &Node, file: &File, bytes: usize) -> Vec<u8> {
@@ -52,9 +60,7 @@ fn a_compressed_file_is_read_as_its_contents() {
             for direct in [false, true] {
                 for bytes in [1000, 1 << 16, 10 << 20] {
                     let file = node.open(&path, Open::Read { direct }).await.unwrap();
-                    let found = file
-                        .decompressed(&node, Decompress::Auto, MEMORY_BYTES)
-                        .await;
+                    let found = file.decompressed(&node, reading(Decompress::Auto)).await;
                     let found = found.unwrap();
                     assert!(found.is_coded() && found.is_sequential() && !found.is_direct());
                     assert!(found.coding_memory().bytes(MEMORY_BYTES) > 1 << 20);
@@ -66,7 +72,7 @@ fn a_compressed_file_is_read_as_its_contents() {
                 .await
                 .unwrap();
             let plain = file
-                .decompressed(&node, Decompress::Never, MEMORY_BYTES)
+                .decompressed(&node, reading(Decompress::Never))
                 .await
                 .unwrap();
             assert_eq!(plain.metadata().kind, FileKind::Regular);
@@ -105,7 +111,7 @@ fn a_pipe_is_read_as_its_contents() {
                     .await
                     .unwrap();
                 let file = file
-                    .decompressed(&node, Decompress::Auto, MEMORY_BYTES)
+                    .decompressed(&node, reading(Decompress::Auto))
                     .await
                     .unwrap();
                 opened.send(()).unwrap();
@@ -130,7 +136,7 @@ fn damaged_data_names_the_file_and_no_offset() {
                 .await
                 .unwrap();
             let file = file
-                .decompressed(&node, Decompress::Auto, MEMORY_BYTES)
+                .decompressed(&node, reading(Decompress::Auto))
                 .await
                 .unwrap();
             let bytes = 4 << 20;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::compression::{CodingMemory, Compress, Decompress};
+use crate::compression::{CodingMemory, Compress, Decompression};
 use crate::opening::{Access, Metadata, Open, Standard};
 use crate::sync::Completer;
 use crate::{Buffer, Time};
@@ -146,15 +146,6 @@ pub trait FileHandle: Send + Sync + 'static {
         let _ = how;
         Err(io::ErrorKind::Unsupported.into())
     }
-}
-
-/// The files to decompress, and the memory for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Decompression {
-    /// The files to decompress.
-    pub decompress: Decompress,
-    /// The memory limit of the program: a decompressor takes a part of it.
-    pub memory_bytes: u64,
 }
 
 /// A file that is decompressed or compressed on the way.

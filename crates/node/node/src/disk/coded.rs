@@ -1,8 +1,8 @@
 //! Files whose contents are decompressed or compressed on the way.
 
 use super::{DiskError, File};
-use crate::backend::{Coded, Decompression};
-use crate::compression::{CodingMemory, Compress, Decompress};
+use crate::backend::Coded;
+use crate::compression::{CodingMemory, Compress, Decompress, Decompression};
 use crate::{Buffer, Filled, Node};
 
 impl File {
@@ -10,7 +10,7 @@ impl File {
     /// front to back only, and each read decompresses what it returns. If not, they are the file
     /// itself. A pipe is told by its first read, so opening does not wait for it.
     ///
-    /// A decompressor takes a part of `memory_bytes`, or more where the data needs it:
+    /// A decompressor takes a part of the memory limit, or more where the data needs it:
     /// [`File::coding_memory`] says how much.
     ///
     /// # Errors
@@ -18,21 +18,16 @@ impl File {
     pub async fn decompressed(
         self,
         node: &Node,
-        decompress: Decompress,
-        memory_bytes: u64,
+        reading: Decompression,
     ) -> Result<File, DiskError> {
         let header_bytes = self.handle.header_bytes();
-        if decompress == Decompress::Never || header_bytes == 0 {
+        if reading.decompress == Decompress::Never || header_bytes == 0 {
             return Ok(self);
         }
         let begin = if self.is_sequential() {
             Buffer::heap(0)
         } else {
             self.begin(node, header_bytes).await?
-        };
-        let reading = Decompression {
-            decompress,
-            memory_bytes,
         };
         let coded = self.handle.decompressed(begin.filled(), reading);
         match coded.map_err(|cause| self.failed("open", cause))? {

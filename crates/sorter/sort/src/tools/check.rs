@@ -105,6 +105,8 @@ impl Checked {
         ReadOptions {
             io: self.io,
             decompress: self.decompress,
+            cores: self.cores,
+            cores_of_pipe: self.cores,
             memory_bytes: self.memory_bytes,
             ..ReadOptions::default()
         }

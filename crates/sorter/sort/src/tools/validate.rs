@@ -43,6 +43,8 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let reading = ReadOptions {
         io: job.io,
         decompress: job.decompress,
+        cores: job.cores,
+        cores_of_pipe: job.cores,
         memory_bytes: MEMORY_BYTES,
         ..ReadOptions::default()
     };

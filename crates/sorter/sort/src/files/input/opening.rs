@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use node::{Buffer, DiskError, File, FileKind, Filled, Metadata, Node, Open, Standard};
+use node::{
+    Buffer, Decompression, DiskError, File, FileKind, Filled, Metadata, Node, Open, Standard,
+};
 use pipeline::Failure;
 
 use crate::error::{SortError, no_memory};
@@ -141,8 +143,16 @@ const SKIPPED_BYTES: u64 = 64 << 10;
 impl ReadOptions {
     /// The contents of an open file, decompressed if it is compressed.
     pub(super) async fn contents(self, node: &Node, file: File) -> Result<File, Failure> {
-        let contents = file.decompressed(node, self.decompress, self.memory_bytes);
-        Ok(contents.await?)
+        let reading = Decompression {
+            decompress: self.decompress,
+            cores: if file.is_sequential() {
+                self.cores_of_pipe
+            } else {
+                self.cores
+            },
+            memory_bytes: self.memory_bytes,
+        };
+        Ok(file.decompressed(node, reading).await?)
     }
 
     /// The contents of a compressed file behind a header of `bytes` bytes. None if the file is not
