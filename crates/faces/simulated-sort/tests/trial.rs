@@ -1,6 +1,6 @@
 //! Trials of the distributed sort: faults lose nothing, and broken machines are noticed.
 //!
-//! `make trials` runs two thousand seeds with the command.
+//! `make trials` runs a thousand seeds with the command.
 
 use std::collections::BTreeMap;
 

@@ -6,11 +6,14 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use node::backend::{FileHandle, Network, Start};
+use node::backend::{FileHandle, Network, Start, measure_lock_waits};
 use node::{Mutex, Node, Rank};
 
 use crate::disks::{RealDisks, Streams};
 use crate::task::{MailboxesOf, Shared};
+
+/// The beginning of the clock by which waits for locks are measured.
+static BEGAN: OnceLock<Instant> = OnceLock::new();
 
 /// The nodes of this process; most runs have one.
 pub struct Cluster {
@@ -48,6 +51,7 @@ impl Cluster {
     }
 
     fn with(nodes: u32, here: Range<u32>, network: Option<Arc<dyn Network>>, seed: u64) -> Cluster {
+        measure_lock_waits(|| BEGAN.get_or_init(Instant::now).elapsed());
         let shared = Shared {
             began: Instant::now(),
             nodes,

@@ -21,6 +21,11 @@ use crate::sys::signals::without_signals;
 
 const BLOCK_BYTES: usize = 4096;
 
+/// A pipe holds this much, if the system allows it: as much as it allows any user. With its usual 64 KiB writer and
+/// reader wait for each other sixteen times as often.
+#[cfg(target_os = "linux")]
+const PIPE_BYTES: usize = 1 << 20;
+
 /// The most slices that the system accepts in one call (IOV_MAX); a longer chain takes more calls.
 const MOST_SLICES: usize = 1024;
 
@@ -39,6 +44,7 @@ pub(crate) struct OpenFile {
 
 impl RealFile {
     pub(crate) fn new(fd: OwnedFd, direct: bool, threads: Arc<IoThreads>) -> RealFile {
+        widen(&fd);
         let open = OpenFile {
             fd,
             direct: AtomicBool::new(direct),
@@ -313,6 +319,15 @@ fn lock(fd: &OwnedFd) -> io::Result<u64> {
     }
 }
 
+/// Lets a pipe hold more. Does nothing to other files.
+fn widen(fd: &OwnedFd) {
+    #[cfg(target_os = "linux")]
+    if rustix::pipe::fcntl_getpipe_size(fd).is_ok_and(|bytes| bytes < PIPE_BYTES) {
+        // It may have no right to more.
+        let _ = rustix::pipe::fcntl_setpipe_size(fd, PIPE_BYTES);
+    }
+}
+
 /// Makes writes durable. Does nothing on pipes and some devices, which cannot be synced.
 pub(crate) fn sync(fd: &OwnedFd) -> io::Result<()> {
     match retried(|| rustix::fs::fsync(fd)) {
@@ -335,6 +350,27 @@ mod tests {
         let kind = |file: RealFile| file.metadata().unwrap().kind;
         assert_eq!(kind(file()), FileKind::Regular);
         assert_eq!(kind(file().front_to_back()), FileKind::Sequential);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_holds_more_once_it_is_opened() {
+        use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+        let size = |held: usize| {
+            let (reader, _writer) = std::io::pipe().unwrap();
+            fcntl_setpipe_size(&reader, held).unwrap();
+            let file = RealFile::new(reader.into(), false, Arc::new(IoThreads::new()));
+            fcntl_getpipe_size(&file.open.fd).unwrap()
+        };
+        let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
+        let most: usize = most.trim().parse().unwrap();
+        if most >= PIPE_BYTES {
+            assert_eq!(size(4096), PIPE_BYTES);
+        }
+        assert!(
+            size(4096) >= 4096,
+            "it is left as it is where it may not grow"
+        );
     }
 
     /// A pipe transfers any number of bytes, so transfers end in the middle of slices.

@@ -16,7 +16,7 @@ use std::{fmt, io};
 
 use crate::{Address, Buffer, Filled, Group, Node, Port, Rank, Time, Words, Work};
 
-pub use crate::sync::{Completer as Completion, ticket};
+pub use crate::sync::{Completer as Completion, measure_lock_waits, ticket};
 pub use disks::{
     Coded, Control, Disks, Done, FileHandle, RenameError, Request, chain_capacity, set_chain_len,
 };

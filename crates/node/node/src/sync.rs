@@ -9,7 +9,7 @@ mod ticket;
 mod token;
 
 pub use guarded::{Close, Closed, Guarded};
-pub use mutex::{Mutex, lock_waits};
+pub use mutex::{Mutex, lock_waits, measure_lock_waits};
 pub use pool::Pool;
 pub use posted::Posted;
 pub use queue::Queue;

@@ -125,6 +125,17 @@ impl StageName {
         )
     }
 
+    /// Whether it has the more workers the more cores there are, where a sort can use them.
+    pub const fn follows_cores(self) -> bool {
+        use StageName::{
+            Distributor, Merger, NodeDistributor, RunReader, RunWriter, Sorter, Spiller,
+        };
+        matches!(
+            self,
+            Distributor | Merger | NodeDistributor | RunReader | RunWriter | Sorter | Spiller
+        )
+    }
+
     /// Whether its bytes go to a disk.
     pub const fn writes(self) -> bool {
         use StageName::{RunMerger, RunWriter, Spiller, Writer};

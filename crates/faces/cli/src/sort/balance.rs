@@ -7,7 +7,7 @@
 pub(super) mod ranks;
 
 use pipeline::StageReport;
-use sort::Report;
+use sort::{Report, StageName};
 
 use terminal::text::{COLUMNS, figure, labelled, wrapped};
 use units::{amount, counted, grouped};
@@ -167,10 +167,12 @@ fn workers(report: &Report) -> Option<[String; 2]> {
     })
 }
 
-/// The bottleneck, if it is a stage that more cores do not help.
+/// The bottleneck, if it is a stage that more cores do not help. Those that follow the cores may have one worker
+/// because there is one core, or little memory.
 fn single(report: &Report) -> Option<[String; 2]> {
     let stage = report.stage(report.bottleneck)?;
-    let is_limit = stage.workers == 1 && stage.busy_s >= report.seconds / 2.0;
+    let is_alone = !StageName::of(stage.name).is_some_and(StageName::follows_cores);
+    let is_limit = is_alone && stage.workers == 1 && stage.busy_s >= report.seconds / 2.0;
     is_limit.then(|| {
         [
             format!("the {} has one worker:", stage.name),
@@ -353,6 +355,9 @@ uneven    the largest of 1,017 partitions is 1.27 times their mean";
         assert!(told.contains(limit), "{told}");
         let workers = "\nworkers   the busiest sorter worked 2.50 times as long as their mean";
         assert!(told.contains(workers), "{told}");
+        (report.stages[1].workers, report.bottleneck) = (1, "sorter");
+        assert!(!table(&report).contains("limit"), "there may be one core");
+        report.bottleneck = "reader";
         report.stages[0].workers = 2;
         assert!(!table(&report).contains("limit"), "more workers");
         report.stages[0].workers = 1;

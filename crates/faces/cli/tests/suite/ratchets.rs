@@ -16,34 +16,34 @@ const LARGEST_CIRCLE: usize = 4;
 /// The most lines of each crate, without those of tests.
 const LINES: [(&str, usize); 25] = [
     ("units", 200),
-    ("node", 3900),
-    ("codec", 1510),
-    ("node-real", 2750),
+    ("node", 3950),
+    ("codec", 2360),
+    ("node-real", 2800),
     ("terminal", 2000),
     ("node-mpi", 2550),
     ("record", 10_600),
     ("kernel", 3700),
-    ("pipeline", 1900),
-    ("sort", 31_400),
+    ("pipeline", 1950),
+    ("sort", 31_650),
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 1600),
-    ("machine", 12_450),
+    ("machine", 12_520),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7550),
     ("sim", 2500),
     ("hostile", 3800),
-    ("bench", 7050),
+    ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1100),
     ("simulated-sort", 1250),
-    ("cli", 5800),
+    ("cli", 5900),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 121_600;
+const ALL_LINES: usize = 123_400;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

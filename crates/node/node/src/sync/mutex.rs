@@ -4,14 +4,24 @@
 //! so the other threads may continue with the state that a panicking one left.
 
 use std::cell::Cell;
-use std::sync::{MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::{MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::Duration;
+
+/// The time since some moment.
+type Clock = fn() -> Duration;
+
+static CLOCK: OnceLock<Clock> = OnceLock::new();
 
 thread_local! {
     static WAITS: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// The time for which this thread has waited for a [`Mutex`] that another held.
+/// Measures waits for locks from now on. Backends of one thread, whose locks are always free, need no clock.
+pub fn measure_lock_waits(clock: Clock) {
+    CLOCK.get_or_init(|| clock);
+}
+
+/// The time for which this thread has waited for a [`Mutex`] that another held, as far as it is measured.
 pub fn lock_waits() -> Duration {
     WAITS.get()
 }
@@ -38,14 +48,47 @@ impl<T> Mutex<T> {
 
     #[cold]
     fn wait(&self) -> MutexGuard<'_, T> {
-        let begin = Instant::now();
+        let now = || CLOCK.get().map_or(Duration::ZERO, |clock| clock());
+        let begin = now();
         let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        WAITS.set(WAITS.get() + begin.elapsed());
+        WAITS.set(WAITS.get() + now().saturating_sub(begin));
         guard
     }
 
     /// The value of a mutex that is no longer shared.
     pub fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn the_waits_of_a_thread_are_measured() {
+        static BEGAN: OnceLock<Instant> = OnceLock::new();
+        measure_lock_waits(|| BEGAN.get_or_init(Instant::now).elapsed());
+        let mutex = Mutex::new(1);
+        drop(mutex.lock());
+        assert_eq!(lock_waits(), Duration::ZERO, "it was free");
+        let held = mutex.lock();
+        let (tell, told) = channel();
+        let waited = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                tell.send(()).unwrap();
+                assert_eq!(*mutex.lock(), 1);
+                lock_waits()
+            });
+            told.recv().unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            drop(held);
+            other.join().unwrap()
+        });
+        assert!(waited > Duration::ZERO);
+        assert_eq!(lock_waits(), Duration::ZERO, "of this thread");
     }
 }

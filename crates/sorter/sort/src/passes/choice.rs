@@ -30,7 +30,7 @@ pub(crate) async fn choose(
     let two = || Plan::two_pass(shape, &job.resources, &job.tuning);
     let merge = || {
         let plan = Plan::merge(shape, &job.resources, &job.tuning)?;
-        Ok(of_short_lines(&plan, shape, (job, inputs)).unwrap_or(plan))
+        Ok(of_short_lines(&plan, shape, job, inputs).unwrap_or(plan))
     };
     let plan = match job.plan {
         // No other plan drops records.
@@ -72,12 +72,13 @@ pub(crate) async fn choose(
 }
 
 /// The plan of a merge that counts on shorter lines than `longer`, which it leaves for the rest of the input
-/// when it meets a longer one (`passes/merge/longer`). Buffers with room for the longest line that a pipe may
+/// when it meets a longer one (`passes/merge/long_lines`). Buffers with room for the longest line that a pipe may
 /// have would be few and large: most memory would hold nothing, and few runs could be merged at once.
-fn of_short_lines(longer: &Plan, shape: &Shape, (job, inputs): (&Job, &Inputs)) -> Option<Plan> {
+fn of_short_lines(longer: &Plan, shape: &Shape, job: &Job, inputs: &Inputs) -> Option<Plan> {
     let is_pipe = matches!(&inputs.files[..], [input] if input.is_sequential());
     let is_seen = job.longest_line == LongestLine::Seen;
-    if shape.bytes.is_some() || shape.framing.is_fixed() || !is_pipe || !is_seen {
+    let forms_runs = job.plan != Choice::MergeInputs && job.top.is_none();
+    if shape.bytes.is_some() || shape.framing.is_fixed() || !is_pipe || !is_seen || !forms_runs {
         return None;
     }
     let with = |longest: usize| {
@@ -85,7 +86,7 @@ fn of_short_lines(longer: &Plan, shape: &Shape, (job, inputs): (&Job, &Inputs)) 
         let lengths = Lengths::about(framing.mean(), longest);
         let shorter = Shape {
             framing: framing.with_lengths(lengths),
-            // Packers take memory in both plans, or in none.
+            // The other has memory for packers, too, or neither packs.
             pack: longer.pack(shape.pack),
             ..*shape
         };

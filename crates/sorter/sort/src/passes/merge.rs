@@ -65,7 +65,7 @@ pub(crate) async fn merge(
         spill,
         sifter: run.sifter(),
         cut: run.plan.longer.is_some().then(Cut::default),
-        from: None,
+        before: None,
     };
     sorting.sort().await
 }
@@ -83,9 +83,10 @@ struct MergeSort<'a> {
     spill: Spill,
     /// It counts the lines of a pipe from one plan to the next.
     sifter: Option<Sifter>,
-    /// Where it leaves a pipe to another plan, and where it goes on.
+    /// Where it may leave a pipe to another plan.
     cut: Option<Cut>,
-    from: Option<Arc<RestOfPipe>>,
+    /// Of the other plan: the runs of the first, which are on disk.
+    before: Option<usize>,
 }
 
 /// Sorted runs, the stages that formed them, and the memory for their merge.
@@ -97,7 +98,7 @@ impl MergeSort<'_> {
             let memory = self.memory(&self.run.pipeline())?;
             return self.merge((runs_of(self.run), Vec::new(), memory)).await;
         }
-        let formed = self.form_runs().await?;
+        let formed = self.form_runs(None).await?;
         match self.cut.as_ref().and_then(Cut::take) {
             None => self.merge(formed).await,
             Some(rest) => self.go_on(formed, rest).await,
@@ -136,6 +137,9 @@ impl MergeSort<'_> {
             _ => format!("{runs} sorted runs"),
         };
         match passes {
+            _ if self.before.is_some() => format!(
+                "a line of the pipe was too long for the plan of short lines, and all before it were spilled: {made}"
+            ),
             1 => format!("the input fitted in {limit} of memory, as {made}"),
             _ => format!("{}: {made}", self.run.does_not_fit()),
         }
@@ -167,14 +171,14 @@ impl MergeSort<'_> {
     }
 
     /// reader > loads > sorter > run writer
-    async fn form_runs(&self) -> Result<Formed, Failure> {
+    async fn form_runs(&self, from: Option<RestOfPipe>) -> Result<Formed, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let mut pipeline = Pipeline::new(&run.job.control);
         let Memory { loaded, written } = self.memory(&pipeline)?;
         let shelf = pipeline.owns(Shelf::new(node, Arc::clone(&run.job.contents)));
         let sorter = LoadSorter {
             contents: Arc::clone(&run.job.contents),
-            loads: self.start_loads(&mut pipeline, &loaded, &shelf),
+            loads: self.start_loads(&mut pipeline, &loaded, &shelf, from),
             shelf: shelf.clone(),
             top: run.job.top,
             tally: run.tally.clone(),
@@ -238,7 +242,13 @@ impl MergeSort<'_> {
     }
 
     /// Starts reader > loads. Returns the loads, in buffers of `memory`.
-    fn start_loads(&self, pipeline: &mut Pipeline, memory: &Pool, shelf: &Shelf) -> Queue<Load> {
+    fn start_loads(
+        &self,
+        pipeline: &mut Pipeline,
+        memory: &Pool,
+        shelf: &Shelf,
+        from: Option<RestOfPipe>,
+    ) -> Queue<Load> {
         let (run, node, merging) = (self.run, self.run.node, self.merging);
         let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
         let reader = Reader {
@@ -253,7 +263,7 @@ impl MergeSort<'_> {
             sampler: None,
             sifter: self.sifter.clone(),
             cut: self.cut.clone(),
-            from: self.from.clone(),
+            from: from.map(Arc::new),
         };
         // One worker, so that blocks come in input order.
         pipeline.stage(node, StageName::Reader, 1, sharing(reader, read));
@@ -275,7 +285,7 @@ impl MergeSort<'_> {
                 fit: merging.loads - usize::from(self.selects()),
                 exceeds: run.inputs.is_seekable() && !self.selects() && !merging.fits(input_blocks),
             },
-            room: run.plan.room(),
+            room: run.plan.room().beside(self.before.unwrap_or(0)),
             cut: self.cut.clone(),
             out: filled.clone(),
             shelf: shelf.clone(),

@@ -385,6 +385,15 @@ pub(crate) struct Room {
 impl Room {
     /// No load stays.
     pub(crate) const NONE: Room = Room { chunks: 0, read: 1 };
+
+    /// The room beside so many runs that are on disk already.
+    pub(crate) fn beside(self, runs: usize) -> Room {
+        let taken = READS_AHEAD * runs * self.read;
+        Room {
+            chunks: self.chunks.saturating_sub(taken),
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]

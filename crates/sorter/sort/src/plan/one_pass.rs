@@ -68,6 +68,9 @@ const DEPTH: usize = 2;
 const CORES_PER_READER: usize = 4;
 const CORES_PER_WRITER: usize = 2;
 
+/// The units of more than two of them may take this part of memory.
+const END_SHARE: u64 = 16;
+
 impl Plan {
     /// The plan of one pass, which spills nothing; with fewer buckets if a pipe's do not fit.
     pub(super) fn one_pass(given: &Given) -> Option<(u32, Plan)> {
@@ -189,12 +192,20 @@ impl Given<'_> {
     }
 
     fn readers(&self, units: u64) -> usize {
-        useful_workers(units, AT_A_DISK.max(self.cores / CORES_PER_READER))
+        useful_workers(units, self.at_a_disk(CORES_PER_READER))
     }
 
     /// Workers that write the output, or runs and partitions.
     pub(super) fn writers(&self) -> usize {
-        AT_A_DISK.max(self.cores / CORES_PER_WRITER)
+        self.at_a_disk(CORES_PER_WRITER)
+    }
+
+    /// Workers at one end: as many as the cores keep busy, and as memory has units for.
+    fn at_a_disk(&self, cores_per_worker: usize) -> usize {
+        let unit = (self.memory_bytes / UNIT_SHARE).clamp(SMALLEST_SPILLING_UNIT, UNIT_BYTES);
+        let fit = self.memory_bytes / END_SHARE / (DEPTH as u64 * unit);
+        let most = usize::try_from(fit).unwrap_or(usize::MAX);
+        (self.cores / cores_per_worker).min(most).max(AT_A_DISK)
     }
 
     pub(super) fn distributors(&self, units: u64) -> usize {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use node::Random;
 use record::Ties;
-use sort::{Choice, Target};
+use sort::{Choice, Report, Target, Tune};
 
 use crate::common::lines::{Equal, LineSort, Shape, drawn_tuning, long_line, seeds, text_order};
 
@@ -66,31 +66,77 @@ fn longer_lines_anywhere_give_the_same_bytes() {
     assert!(spilled > 50, "{spilled} spilled");
 }
 
-/// Those that were read before the longer one are written twice, and not the rest.
+/// A pipe that is sorted with that memory, and tuned by nothing.
+fn pipe_of(lines: Vec<u8>, memory_bytes: u64) -> LineSort {
+    let mut sort = LineSort::new(vec![lines], text_order(false, Ties::Record), b'\n');
+    sort.pipes[0] = true;
+    sort.job.resources.memory_bytes = memory_bytes;
+    sort.job.tuning.tune = Tune::Off;
+    sort
+}
+
+fn line(bytes: usize) -> Vec<u8> {
+    let mut line = vec![b'l'; bytes];
+    line[bytes - 1] = b'\n';
+    line
+}
+
+/// Bytes that stages of that name wrote to spill files.
+fn spilled_by(report: &Report, name: &str) -> usize {
+    report.stage(name).map_or(0, |stage| stage.bytes as usize)
+}
+
 #[test]
-fn what_was_read_before_is_written_once_more() {
+fn what_was_read_before_is_written_once_more_and_the_rest_stays() {
     let random = &mut Random::new(3);
-    let mut lines = Shape::Usual.lines(1 << 20, b'\n', random);
-    let sort_of = |lines: &[u8]| {
-        let order = text_order(false, Ties::Record);
-        let mut sort = LineSort::new(vec![lines.to_vec()], order, b'\n');
-        sort.pipes[0] = true;
-        sort.job.resources.memory_bytes = MEMORY_BYTES;
-        sort.job.tuning.tune = sort::Tune::Off;
-        sort
-    };
-    assert_eq!(sort_of(&lines).check(1).passes, 1, "it stays in memory");
-    let short = lines.len();
-    lines.extend(vec![b'l'; LONGEST - 1]);
-    lines.push(b'\n');
-    lines.extend(Shape::Usual.lines(1 << 18, b'\n', random));
-    let report = sort_of(&lines).check(1);
-    assert_eq!(report.passes, 3, "{}", report.reason);
-    let spilled = report.temp_peak_bytes as usize;
-    assert!(
-        spilled > short && spilled < 3 * short,
-        "{spilled} for {short}"
-    );
+    let before = Shape::Usual.lines(1 << 20, b'\n', random);
+    let report = pipe_of(before.clone(), MEMORY_BYTES).check(1);
+    assert_eq!(report.passes, 1, "without a longer line it stays in memory");
+    let rest = Shape::Usual.lines(1 << 20, b'\n', random);
+    let report = pipe_of([before.clone(), line(LONGEST), rest].concat(), MEMORY_BYTES).check(1);
+    for writer in ["run writer", "run merger"] {
+        let spilled = spilled_by(&report, writer);
+        let most = before.len() + before.len() / 4;
+        assert!(
+            (before.len()..most).contains(&spilled),
+            "{writer}: {spilled}"
+        );
+    }
+}
+
+/// The runs of the first plan take memory of the merge, too.
+#[test]
+fn a_rest_of_any_size_leaves_room_for_the_runs_before_it() {
+    let random = &mut Random::new(5);
+    let [before, rest] = [300_000, 7 << 20].map(|bytes| Shape::Usual.lines(bytes, b'\n', random));
+    for (number, bytes) in ((1 << 20)..rest.len()).step_by(96 << 10).enumerate() {
+        let mut end = bytes;
+        while rest[end - 1] != b'\n' {
+            end += 1;
+        }
+        let lines = [&before[..], &line(40_000), &rest[..end]].concat();
+        let mut sort = pipe_of(lines, MEMORY_BYTES);
+        sort.job.resources.cores = 1 + number % 3;
+        sort.job.tuning.load_chunks = [Some(1), None, Some(3)][number % 3];
+        println!("{bytes} bytes, {:?}", sort.job.tuning.load_chunks);
+        sort.check(number as u64);
+    }
+}
+
+/// The plan for short lines has room for a few more bytes than it counts on: no length is lost between the two.
+#[test]
+fn lines_around_the_first_limit_give_the_same_bytes() {
+    let random = &mut Random::new(9);
+    let short = Shape::Words.lines(90_000, b'\n', random);
+    for limit in [SHORT, SHORT + 4096, SHORT + 8192, SHORT + 12_288] {
+        for bytes in limit - 2..limit + 3 {
+            let ends = random.below(2) == 0;
+            let mut lines = [&short[..], &line(bytes), &short[..], &line(bytes)].concat();
+            lines.truncate(lines.len() - usize::from(!ends));
+            pipe_of(lines, MEMORY_BYTES).check(bytes as u64);
+            pipe_of(line(bytes), MEMORY_BYTES).check(bytes as u64);
+        }
+    }
 }
 
 #[test]
@@ -99,10 +145,7 @@ fn a_line_that_no_plan_has_room_for_is_refused() {
         let mut lines = Shape::Words.lines(before, b'\n', &mut Random::new(1));
         let begin = lines.len() as u64;
         lines.extend(vec![b'l'; 3 * LONGEST]);
-        let mut sort = LineSort::new(vec![lines], text_order(false, Ties::Record), b'\n');
-        sort.pipes[0] = true;
-        sort.job.resources.memory_bytes = MEMORY_BYTES;
-        let failure = sort.failure(1);
+        let failure = pipe_of(lines, MEMORY_BYTES).failure(1);
         let found = long_line(&failure).unwrap_or_else(|| panic!("{failure}"));
         assert_eq!(found, (begin, LONGEST as u64), "{before}");
     }

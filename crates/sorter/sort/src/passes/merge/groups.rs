@@ -31,7 +31,7 @@ impl MergeSort<'_> {
                 merged.append(&mut group);
                 continue;
             }
-            merged.push(self.merge_group(group, (memory, self), stages).await?);
+            merged.push(self.merge_group(group, memory, self, stages).await?);
         }
         Ok(merged)
     }
@@ -40,7 +40,8 @@ impl MergeSort<'_> {
     pub(super) async fn merge_group(
         &self,
         group: Vec<SortedRun>,
-        (memory, into): (&Memory, &MergeSort<'_>),
+        memory: &Memory,
+        into: &MergeSort<'_>,
         stages: &mut Vec<StageReport>,
     ) -> Result<SortedRun, Failure> {
         let (run, node) = (self.run, self.run.node);

@@ -11,11 +11,10 @@
 //! A file would be read again from its start; what came from a pipe is here already, as sorted runs. They are
 //! written once more, which most pipes never need.
 
-use std::sync::Arc;
-
 use pipeline::{Failure, StageReport};
 
 use super::{Formed, Memory, MergeSort};
+use crate::names::Phase;
 use crate::passes::dials::Dials;
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
@@ -32,25 +31,33 @@ impl MergeSort<'_> {
     ) -> Result<(Vec<StageReport>, Outcome), Failure> {
         // All runs are on disk. Its memory is for the other plan.
         drop(memory);
+        let job = self.run.job;
         let plan = self.run.plan.longer.as_deref();
         let plan = plan.expect("a pipe is cut for another plan").clone();
         let merging = plan.merging.expect("it merges, too");
-        let pack = plan.pack(self.run.job.pack);
+        let pack = plan.pack(job.pack);
+        let spill = if pack == self.run.plan.pack(job.pack) {
+            self.spill.clone()
+        } else {
+            self.spill.clone().packed(pack)
+        };
         let run = RunContext {
-            dials: Dials::new(&plan, self.run.job.tuning.start),
+            dials: Dials::new(&plan, job.tuning.start),
             plan,
             ..self.run.clone()
         };
-        let longer = MergeSort {
+        let mut longer = MergeSort {
             run: &run,
             merging,
-            spill: self.spill.clone().packed(pack),
+            spill,
             sifter: self.sifter.clone(),
             cut: None,
-            from: Some(Arc::new(rest)),
+            before: None,
         };
         let mut all = self.rewrite(runs, &longer, &mut stages).await?;
-        let (runs, did, memory) = longer.form_runs().await?;
+        longer.before = Some(all.len());
+        job.control.enter(Phase::Sort.name(), 0);
+        let (runs, did, memory) = longer.form_runs(Some(rest)).await?;
         all.extend(runs);
         add_up(&mut stages, did);
         longer.merge((all, stages, memory)).await
@@ -74,7 +81,7 @@ impl MergeSort<'_> {
         while !left.is_empty() {
             let behind = left.split_off(most.min(left.len()));
             let group = std::mem::replace(&mut left, behind);
-            let run = self.merge_group(group, (&memory, longer), stages).await?;
+            let run = self.merge_group(group, &memory, longer, stages).await?;
             rewritten.push(run);
         }
         Ok(rewritten)
