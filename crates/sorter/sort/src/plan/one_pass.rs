@@ -277,6 +277,8 @@ pub(super) fn samples(input_bytes: u64, buckets: u64, framing: Framing) -> u64 {
         return 0;
     }
     let most = input_bytes / SAMPLED_SHARE / BLOCK_BYTES.max(framing.sampled_place());
-    let each = SAMPLED_PER_BUCKET.div_ceil(framing.most_in(BLOCK_BYTES).max(1));
+    // The mean says how many a place has; the most that it may have would leave long lines few places.
+    let in_a_place = (BLOCK_BYTES / framing.mean() as u64).max(1);
+    let each = SAMPLED_PER_BUCKET.div_ceil(in_a_place);
     (buckets * each.max(SAMPLES_PER_BUCKET)).min(most).max(2)
 }
