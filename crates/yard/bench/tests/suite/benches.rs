@@ -105,7 +105,12 @@ fn stages_with_one_worker_limit_many_cores() {
         };
         assert!(named.any(has_rate), "{name}: {report:#}");
     }
-    for row in rows {
+    // More cores have more workers of the others.
+    let (limits, others): (Vec<_>, Vec<_>) =
+        (rows.iter()).partition(|row| row["stage"].is_null() || row["workers"] == 1);
+    let is_computed = |row: &Value| !row["computed_cores"].is_null();
+    assert!(!others.is_empty() && !others.iter().any(|row| is_computed(row)));
+    for row in limits {
         let parts = [4, 16, 64].map(|cores| {
             let part = &row[format!("computed_at_{cores}_cores")];
             part.as_f64().unwrap()
@@ -116,6 +121,24 @@ fn stages_with_one_worker_limit_many_cores() {
             parts.is_sorted_by(|few, many| few + 1e-6 >= *many),
             "{row:#}"
         );
+    }
+    assert_empty(place.path());
+}
+
+#[test]
+fn skewed_lines_stand_beside_even_ones() {
+    let place = place();
+    let report = bench(&["skew", "--directory", place.path().to_str().unwrap()]);
+    let rows = rows(&report);
+    // Two kinds of skew, each in memory and with less.
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, ["even", "skewed"].repeat(4));
+    for row in rows {
+        assert!(row["ratio_to_floor"].as_f64() > Some(0.0), "{row:#}");
+        let uneven = ["uneven_records", "uneven_bytes", "uneven_busy_s"];
+        // A stage that does not know its records is even; a sort may have no stage of several workers.
+        let most = uneven.map(|name| row[name].as_f64().unwrap_or(1.0));
+        assert!(most.iter().all(|times| *times >= 0.99), "{row:#}");
     }
     assert_empty(place.path());
 }
