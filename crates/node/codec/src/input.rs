@@ -30,7 +30,7 @@ pub(crate) struct Input<R> {
     reads: VecDeque<usize>,
     /// Bytes of a read at most.
     read_bytes: usize,
-    /// Whether the source has no more, and its fault that nobody was told of yet.
+    /// Whether the source has ended, and its fault that no decoder has met yet.
     has_ended: bool,
     fault: Option<io::Error>,
     consumed: Arc<AtomicU64>,

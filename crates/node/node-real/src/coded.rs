@@ -64,7 +64,7 @@ pub(crate) fn decompressed(
     }))
 }
 
-/// What a decoder of these contents needs, if there is one.
+/// The format of these contents and the memory of its decoder; none where they are not compressed.
 fn header(front: &Front, reading: Decompression) -> Option<Header> {
     let header = front.header(reading.memory_bytes)?;
     Some(header.on_cores(reading.cores, reading.memory_bytes))

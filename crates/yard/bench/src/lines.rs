@@ -19,12 +19,12 @@ use serde_json::json;
 use terminal::ending::failure::CliFailure;
 use units::{amount, size};
 
-use crate::Common;
 use crate::programs::{Input, OUTPUT, Program, RaceDirectories, Role, Settings, Told, gristmill};
 use crate::race::{Race, Row, Run};
 use crate::room::directory;
 use crate::same::{failed, same};
 use crate::table::{Report, Section};
+use crate::{Common, chosen};
 pub use cases::Case;
 
 /// Sort lines of text, and compare with a copy, GNU sort and other peers.
@@ -69,17 +69,12 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let bytes = common.size(arguments.size, SIZE, SMOKE_SIZE);
     let memory_bytes = common.size(arguments.memory, MEMORY, SMOKE_MEMORY);
     let work = directory(&arguments.directory, "--directory")?;
-    let cases = if arguments.cases.is_empty() {
-        Case::ALL.to_vec()
-    } else {
-        arguments.cases.clone()
-    };
     let peers = match &arguments.peers {
         Some(peers) => Some(directory(peers, "--peers")?),
         None => directory(Path::new(PEERS), "--peers").ok(),
     };
     let mut sections = Vec::new();
-    for case in cases {
+    for &case in chosen(&arguments.cases, &Case::ALL) {
         let settings = Settings::warm(common.smoke);
         let mut place = RaceDirectories::new(&work, &[], settings)?;
         let lines = case.draw(&place.file(Input::Text.file()), bytes)?;

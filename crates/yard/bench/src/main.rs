@@ -104,6 +104,11 @@ impl Common {
     }
 }
 
+/// The kinds of input that were asked for, or all of them.
+fn chosen<'a, Kind>(asked: &'a [Kind], all: &'a [Kind]) -> &'a [Kind] {
+    if asked.is_empty() { all } else { asked }
+}
+
 fn main() -> ExitCode {
     match Arguments::try_parse() {
         Ok(arguments) => ending::end(run(&arguments.bench)),

@@ -14,18 +14,19 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kernel::patterns::Random;
+use pipeline::StageReport;
 use serde_json::{Value, json};
 use terminal::ending::failure::CliFailure;
 use terminal::launcher::cores;
 use terminal::text;
 use units::{amount, size};
 
-use crate::Common;
 use crate::programs::{Ends, Input, Program, RaceDirectories, Settings, Told, gristmill};
 use crate::race::{Race, Row, Run};
 use crate::room::{check_room, directory};
 use crate::same::failed;
 use crate::table::{Column, RATIO, Report, Section};
+use crate::{Common, chosen};
 
 /// Sort skewed lines, and even ones of the same bytes, lines and key length.
 ///
@@ -142,11 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let bytes = common.size(arguments.size, SIZE, SMOKE_SIZE);
     let place = directory(&arguments.directory, "--directory")?;
     check_room(&[(&place, bytes.saturating_mul(ROOM))])?;
-    let cases = if arguments.cases.is_empty() {
-        &Case::ALL
-    } else {
-        &arguments.cases[..]
-    };
+    let cases = chosen(&arguments.cases, &Case::ALL);
     let memories = [
         ("in memory", (bytes * HOLDING_TIMES).max(LEAST_MEMORY)),
         (
@@ -203,27 +200,18 @@ fn race(told: &Told, runs: u16, place: &mut RaceDirectories) -> Result<Vec<Row>,
 /// The stage of several workers that were busy most unevenly, of those that were busy for a tenth of the time.
 fn unevenness(report: &Value) -> Value {
     let seconds = report["seconds"].as_f64().unwrap_or(0.0);
-    let over_mean = |stage: &Value, name: &str| {
-        let [most, all] = [&stage["most"][name], &stage[name]].map(|figure| figure.as_f64());
-        let workers = stage["workers"].as_f64().unwrap_or(1.0);
-        match (most, all) {
-            (Some(most), Some(all)) if all > 0.0 => most * workers / all,
-            _ => 1.0,
-        }
-    };
     let stages = report["stages"].as_array().into_iter().flatten();
-    let several = stages.filter(|stage| {
-        let busiest = stage["most"]["busy_s"].as_f64().unwrap_or(0.0);
-        stage["workers"].as_u64() > Some(1) && busiest > seconds / 10.0
-    });
-    let most = several.max_by(|a, b| over_mean(a, "busy_s").total_cmp(&over_mean(b, "busy_s")));
-    most.map_or(Value::Null, |stage| {
+    let stages = stages
+        .filter_map(|stage| serde_json::from_value::<StageReport<String>>(stage.clone()).ok());
+    let several = stages.filter(|stage| stage.workers > 1 && stage.most.busy_s > seconds / 10.0);
+    let uneven = several.map(|stage| (stage.unevenness(), stage));
+    let most = uneven.max_by(|([.., a], _), ([.., b], _)| a.total_cmp(b));
+    most.map_or(Value::Null, |([records, bytes, busy_s], stage)| {
         json!({
-            "uneven_stage": stage["name"],
-            "uneven_records": over_mean(stage, "records"),
-            "uneven_bytes": over_mean(stage, "bytes"),
-            "uneven_busy_s": over_mean(stage, "busy_s"),
-            "locked_s": stage["locked_s"],
+            "uneven_stage": stage.name,
+            "uneven_records": records,
+            "uneven_bytes": bytes,
+            "uneven_busy_s": busy_s,
         })
     })
 }
@@ -271,7 +259,8 @@ mod tests {
     fn the_most_uneven_stage_is_one_of_several_busy_workers() {
         let stage = |name: &str, workers: u64, busy: [f64; 2]| {
             json!({
-                "name": name, "workers": workers, "records": 100, "bytes": 1000, "busy_s": busy[0], "locked_s": 0.5,
+                "name": name, "workers": workers, "units": 1, "records": 100, "bytes": 1000, "busy_s": busy[0],
+                "starved_s": 0.0, "blocked_s": 0.0, "locked_s": 0.5,
                 "most": { "records": 75, "bytes": 500, "busy_s": busy[1] },
             })
         };

@@ -21,11 +21,11 @@ use serde_json::json;
 use terminal::ending::failure::CliFailure;
 use units::{amount, size};
 
-use crate::Common;
 use crate::programs::{RaceDirectories, Settings, Told, gristmill};
 use crate::race::{Race, Row};
 use crate::room::{check_room, directory};
 use crate::table::{Report, Section};
+use crate::{Common, chosen};
 use inputs::{Content, Maker};
 use ways::{WAYS, Way};
 use work::{COLUMNS, Work};
@@ -76,11 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let memory_bytes = common.size(arguments.memory, MEMORY, SMOKE_MEMORY);
     let place = directory(&arguments.directory, "--directory")?;
     check_room(&[(&place, bytes.saturating_mul(ROOM))])?;
-    let contents = if arguments.contents.is_empty() {
-        &Content::ALL
-    } else {
-        &arguments.contents[..]
-    };
+    let contents = chosen(&arguments.contents, &Content::ALL);
     let sections = contents.iter().map(|content| {
         let mut sorts = Sorts {
             // Nothing is on a disk, so nothing is waited for.

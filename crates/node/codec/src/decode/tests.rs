@@ -161,7 +161,7 @@ fn decoder(file: &[u8], ahead: AheadOf, (limit, most): (u64, usize)) -> Option<D
     Some(Decoder::new(Header { ahead, ..header }, front, rest))
 }
 
-/// What is read in pieces of `piece` bytes, and the error behind it.
+/// The contents, read in pieces of `piece` bytes, and the error behind them.
 fn outcome(mut decoder: Decoder<Short>, piece: usize) -> (Vec<u8>, Option<String>) {
     let (mut all, mut out) = (Vec::new(), vec![0; piece]);
     loop {

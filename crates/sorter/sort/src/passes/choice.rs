@@ -83,6 +83,9 @@ fn of_short_lines(longer: &Plan, shape: &Shape, job: &Job, inputs: &Inputs) -> O
     }
     let with = |longest: usize| {
         let framing = shape.framing;
+        if longest >= framing.longest() {
+            return None;
+        }
         let lengths = Lengths::about(framing.mean(), longest);
         let shorter = Shape {
             framing: framing.with_lengths(lengths),
@@ -90,8 +93,7 @@ fn of_short_lines(longer: &Plan, shape: &Shape, job: &Job, inputs: &Inputs) -> O
             pack: longer.pack(shape.pack),
             ..*shape
         };
-        (longest < framing.longest())
-            .then(|| Plan::merge(&shorter, &job.resources, &job.tuning).ok())?
+        Plan::merge(&shorter, &job.resources, &job.tuning).ok()
     };
     let room = |plan: &Plan| plan.merging.map(|merging| merging.block_room);
     // Its chunks have room for longer lines than it was made for, so it may as well count on those.

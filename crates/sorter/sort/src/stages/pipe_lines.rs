@@ -165,7 +165,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Whether the line that goes on in `read` is too long for the plan, and another plan goes on with it.
+    /// Ends this reader before a line that goes on in `read` and is too long for the plan; another plan begins
+    /// with that line. Returns whether it does.
     /// The next byte that comes has that offset in the file.
     fn cuts(&self, open: &Open, read: &Open, offset: u64) -> bool {
         let Some(cut) = &self.reader.cut else {
@@ -173,7 +174,7 @@ impl Stream<'_> {
         };
         let line = &open.bytes()[open.line..];
         let fresh = read.bytes();
-        // What is no record is found where it is read.
+        // A mistake in the line is told where the line is read.
         let end = open.scanner.clone().end(fresh).unwrap_or(Some(0));
         if line.len() + end.unwrap_or(fresh.len()) <= self.reader.framing.longest() {
             return false;
