@@ -35,7 +35,7 @@ mod worker;
 pub use control::{Control, Heard, Pipeline, Progress, sharing};
 pub use dial::Dial;
 pub use failure::Failure;
-pub use meter::{Most, StageReport, bottleneck};
+pub use meter::{Most, StageReport, bottleneck, most_uneven};
 pub use stage::Stage;
 pub use tuner::{Move, Tuner};
 pub use window::{Step, Window};

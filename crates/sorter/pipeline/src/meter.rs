@@ -237,6 +237,17 @@ impl<Name> StageReport<Name> {
     }
 }
 
+/// Workers that were busy for less of a run say nothing about its length.
+const NOTED_SHARE: f64 = 0.1;
+
+/// The stage whose workers shared their busy time most unevenly in a run of that length, of the stages with
+/// several workers of which one was busy for a tenth of it.
+pub fn most_uneven<Name>(stages: &[StageReport<Name>], seconds: f64) -> Option<&StageReport<Name>> {
+    let several = stages.iter().filter(|stage| stage.workers > 1);
+    let noted = several.filter(|stage| stage.most.busy_s > seconds * NOTED_SHARE);
+    noted.max_by(|a, b| a.unevenness()[2].total_cmp(&b.unevenness()[2]))
+}
+
 /// The name of the bottleneck: the stage whose average worker was busy longest.
 pub fn bottleneck(stages: &[StageReport]) -> &'static str {
     let busiest = stages

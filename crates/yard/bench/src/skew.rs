@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kernel::patterns::Random;
-use pipeline::StageReport;
+use pipeline::{StageReport, most_uneven};
 use serde_json::{Value, json};
 use terminal::ending::failure::CliFailure;
 use terminal::launcher::cores;
@@ -200,13 +200,10 @@ fn race(told: &Told, runs: u16, place: &mut RaceDirectories) -> Result<Vec<Row>,
 /// The stage of several workers that were busy most unevenly, of those that were busy for a tenth of the time.
 fn unevenness(report: &Value) -> Value {
     let seconds = report["seconds"].as_f64().unwrap_or(0.0);
-    let stages = report["stages"].as_array().into_iter().flatten();
-    let stages = stages
-        .filter_map(|stage| serde_json::from_value::<StageReport<String>>(stage.clone()).ok());
-    let several = stages.filter(|stage| stage.workers > 1 && stage.most.busy_s > seconds / 10.0);
-    let uneven = several.map(|stage| (stage.unevenness(), stage));
-    let most = uneven.max_by(|([.., a], _), ([.., b], _)| a.total_cmp(b));
-    most.map_or(Value::Null, |([records, bytes, busy_s], stage)| {
+    let stages: Vec<StageReport<String>> =
+        serde_json::from_value(report["stages"].clone()).unwrap_or_default();
+    most_uneven(&stages, seconds).map_or(Value::Null, |stage| {
+        let [records, bytes, busy_s] = stage.unevenness();
         json!({
             "uneven_stage": stage.name,
             "uneven_records": records,

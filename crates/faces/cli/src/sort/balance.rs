@@ -6,14 +6,11 @@
 
 pub(super) mod ranks;
 
-use pipeline::StageReport;
+use pipeline::{StageReport, most_uneven};
 use sort::{Report, StageName};
 
 use terminal::text::{COLUMNS, figure, labelled, wrapped};
 use units::{amount, counted, grouped};
-
-/// Workers that were busy for less of the run say nothing about its length.
-const NOTED_SHARE: f64 = 0.1;
 
 /// Times the mean from which on workers are called uneven.
 const NOTED_UNEVENNESS: f64 = 1.5;
@@ -154,11 +151,8 @@ fn foot(report: &Report) -> Vec<String> {
 
 /// Busy time of the worker that had most of it, where a stage has several and one had notably more.
 fn workers(report: &Report) -> Option<[String; 2]> {
-    let several = report.stages.iter().filter(|stage| stage.workers > 1);
-    let least = report.seconds * NOTED_SHARE;
-    let noted = several.filter(|stage| stage.most.busy_s > least);
-    let uneven = noted.map(|stage| (stage.name, stage.unevenness()[2]));
-    let (name, times) = uneven.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let stage = most_uneven(&report.stages, report.seconds)?;
+    let (name, times) = (stage.name, stage.unevenness()[2]);
     (times >= NOTED_UNEVENNESS).then(|| {
         [
             format!("the busiest {name} worked {times:.2} times as long"),
