@@ -95,6 +95,14 @@ fn gather_until<const WITHIN: bool>(
     Gathered { rows, bytes }
 }
 
+/// Prefetches the first lines of the record at `row` of chunks, of which the number is the row's upper half
+/// and the byte its lower one.
+#[inline(always)]
+pub fn prefetch_row(chunks: &[&[u8]], row: u64) {
+    // Most lines of text fit into two, wherever they start.
+    prefetch::read_lines(address(chunks, row), 2);
+}
+
 /// The address of the record at `row`, for a prefetch, which accepts any address.
 #[inline(always)]
 fn address(chunks: &[&[u8]], row: u64) -> *const u8 {

@@ -64,6 +64,17 @@ pub trait Words {
         agreed
     }
 
+    /// Loads the word in which the first two rows of a run differ as the prefix of each row, and returns its
+    /// number, if no two rows differ in a word before it, from `from` on. If they do, or if that is not
+    /// worth a guess, prefixes are undefined.
+    ///
+    /// Worth overriding if words must be looked for: rows are then looked at once, and not once for the
+    /// first difference and once for its word.
+    fn load_guessed(&self, run: &mut [Entry], from: u32) -> Option<u32> {
+        let _ = (run, from);
+        None
+    }
+
     /// Compares rows with `pivot` by all words from `from` on; words before it are equal. Their
     /// prefixes become less than [`EQUAL`], equal, or greater.
     ///
@@ -85,14 +96,9 @@ pub fn prefix_of(order: Ordering) -> u64 {
     EQUAL.wrapping_add_signed(order as i64)
 }
 
-/// Prefetches word `depth` of the row [`AHEAD`] of this one.
+/// Prefetches word `depth` of the row some rows behind `number`, in a loop over the rows of `range`.
 #[inline(always)]
-pub(crate) fn prefetch_ahead<W: Words + ?Sized>(
-    range: &[Entry],
-    number: usize,
-    words: &W,
-    depth: u32,
-) {
+pub fn prefetch_ahead<W: Words + ?Sized>(range: &[Entry], number: usize, words: &W, depth: u32) {
     if let Some(later) = range.get(number + AHEAD) {
         words.prefetch(later.row, depth);
     }

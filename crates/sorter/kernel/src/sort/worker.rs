@@ -234,6 +234,11 @@ impl<'w, W: Words> Worker<'w, W> {
             self.tasks.push(task.compared());
             return;
         }
+        let guessed = self.words.load_guessed(source, task.depth);
+        if let Some(depth) = guessed {
+            self.tasks.push(task.loaded(depth));
+            return;
+        }
         let depth = first_difference(source, self.words, task.depth);
         if depth >= self.words.words() {
             area.settle(&task);

@@ -138,6 +138,19 @@ impl Code {
         }
     }
 
+    /// The words of a key from `from` on, as many as there are places for.
+    pub(super) fn words_from(self, key: &[u8], from: usize, out: &mut [u64]) -> Filled {
+        match self {
+            Code::Text => fill_groups(key, from, out),
+            // The byte behind a full word decides whether it is the last.
+            _ => with_scratch(|encoded, _| {
+                let most = (from + out.len()).saturating_mul(GROUP).saturating_add(1);
+                self.encode(key, &mut Front::new(encoded, most));
+                fill_groups(encoded, from, out)
+            }),
+        }
+    }
+
     /// The order of two keys.
     #[inline]
     pub(super) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
@@ -279,6 +292,25 @@ impl Code {
             Code::Collated(_) => Locale::most_bytes(key),
         })
     }
+}
+
+/// Some words of a key.
+pub(super) struct Filled {
+    /// The number of them that was found.
+    pub(super) filled: usize,
+    /// The number of the key's words, if those that were found reach to the end.
+    pub(super) all: usize,
+}
+
+fn fill_groups(key: &[u8], from: usize, out: &mut [u64]) -> Filled {
+    let all = groups(key.len());
+    let words = (from..all).map_while(|depth| group(key, depth).ok());
+    let mut filled = 0;
+    for (place, word) in out.iter_mut().zip(words) {
+        *place = word;
+        filled += 1;
+    }
+    Filled { filled, all }
 }
 
 /// Word 0 of a key: the `only` one that arithmetic finds, or else that of its encoding.

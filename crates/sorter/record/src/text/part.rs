@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::byte_field::{BytePlace, Stretch};
-use super::encoding::{Code, Difference};
+use super::encoding::{Code, Difference, Filled};
 use super::key::TextKey;
 use super::locale::Locale;
 use super::place::Place;
@@ -171,6 +171,16 @@ impl Part {
             Found::Coded(coded) => coded.with(|key| self.code.word(key, depth)),
         };
         word.map(|word| word ^ self.flip)
+    }
+
+    /// The words of the key in `line` from `from` on.
+    pub(super) fn words_from(&self, line: &[u8], from: usize, out: &mut [u64]) -> Filled {
+        let filled = self
+            .find(line)
+            .with(|key| self.code.words_from(key, from, out));
+        let words = out[..filled.filled].iter_mut();
+        words.for_each(|word| *word ^= self.flip);
+        filled
     }
 
     /// The order of the keys in two lines.

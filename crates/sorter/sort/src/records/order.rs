@@ -22,6 +22,10 @@ pub(crate) trait TotalOrder {
     /// Word `depth` of a record; 0 past the last. Word 0 is the prefix.
     fn word(&self, record: &[u8], depth: u32) -> u64;
 
+    /// The words of a record from `from` on; 0 past the last. Returns how many there are, at most as many
+    /// as there are places in `out`.
+    fn words_from(&self, record: &[u8], from: u32, out: &mut [u64]) -> usize;
+
     /// The order of two records by all their words.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
@@ -89,6 +93,13 @@ impl TotalOrder for Order {
         self.word(record, depth)
     }
 
+    fn words_from(&self, record: &[u8], from: u32, out: &mut [u64]) -> usize {
+        for (depth, place) in (from..).zip(&mut *out) {
+            *place = self.word(record, depth);
+        }
+        out.len().min((self.words().saturating_sub(from)) as usize)
+    }
+
     #[inline]
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.compare(a, b)
@@ -120,6 +131,10 @@ impl TotalOrder for LineOrder {
     #[inline]
     fn word(&self, record: &[u8], depth: u32) -> u64 {
         self.text.word(self.body(record), depth)
+    }
+
+    fn words_from(&self, record: &[u8], from: u32, out: &mut [u64]) -> usize {
+        self.text.words_from(self.body(record), from, out)
     }
 
     #[inline]

@@ -2,6 +2,8 @@
 
 use crate::common::lines::{LineSort, drawn_sort, seeds};
 use node::Random;
+use record::Ties;
+use record::text::{KeyOptions, TextOrder};
 use sort::Choice;
 
 #[test]
@@ -62,6 +64,38 @@ fn insert_long_lines(sort: &mut LineSort, long: usize, random: &mut Random) {
             let at = file[..at].iter().rposition(|&byte| byte == delimiter);
             let at = at.map_or(0, |before| before + 1);
             file.splice(at..at, line);
+        }
+    }
+}
+
+/// Long runs of one first word, whose lines part in the same later word, in an earlier one for a few of
+/// them, or far behind it; some keys are equal to those of splitters.
+#[test]
+fn one_key_of_nearly_all_lines_is_told_by_later_words() {
+    for (seed, shared) in (0..).zip([0, 1, 9, 20, 60, 100, 400]) {
+        for keys in [&["1,1"][..], &["2,2r", "1,1n"], &[]] {
+            for ties in [Ties::Record, Ties::Position] {
+                let random = &mut Random::new(seed);
+                let mut lines = Vec::new();
+                for _ in 0..6000 {
+                    let key: &[u8] =
+                        [&b"0000000000"[..], b"0000000001"][usize::from(random.below(500) == 0)];
+                    let mut shared = vec![b'a'; shared];
+                    if random.below(300) == 0 && !shared.is_empty() {
+                        let place = random.below(shared.len());
+                        shared[place] = b'b';
+                    }
+                    lines.extend_from_slice(key);
+                    lines.push(b' ');
+                    lines.extend_from_slice(&shared);
+                    lines.extend_from_slice(format!("{}\n", random.below(3000)).as_bytes());
+                }
+                let keys = keys.iter().map(|key| key.parse().unwrap()).collect();
+                let order = TextOrder::new(keys, KeyOptions::default(), Some(b' '), ties, None);
+                let mut sort = LineSort::new(vec![lines], order.unwrap(), b'\n');
+                sort.job.tuning.buckets = Some(12);
+                sort.check(seed);
+            }
         }
     }
 }

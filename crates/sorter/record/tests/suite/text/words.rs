@@ -37,6 +37,26 @@ pub fn assert_agrees(order: &TextOrder, a: &[u8], b: &[u8], draw: &mut Draw) {
     assert_eq!(order.compare(b, a), expected.reverse(), "{}", context());
     for line in [a, b] {
         assert_eq!(order.word(line, most), 0, "bound, {}", context());
+        let from = draw.below(most as usize + 2) as u32;
+        let mut some = vec![u64::MAX; draw.below(most as usize + 3)];
+        let there = order.words_from(line, from, &mut some);
+        let singly: Vec<u64> = (from..)
+            .map(|depth| order.word(line, depth))
+            .take(some.len())
+            .collect();
+        assert_eq!(some, singly, "from word {from}, {}", context());
+        let last = singly.iter().rposition(|&word| word != 0);
+        // Only of an empty text is a word 0.
+        assert!(
+            there >= last.map_or(0, |last| last + 1),
+            "{there}, {}",
+            context()
+        );
+        assert!(
+            there <= (most.saturating_sub(from)) as usize,
+            "{there}, {}",
+            context()
+        );
         assert_eq!(order.word(line, u32::MAX), 0, "far off, {}", context());
     }
     let difference = x.iter().zip(&y).position(|(x, y)| x != y);

@@ -2,12 +2,18 @@
 
 use std::cmp::Ordering;
 
-use kernel::{EQUAL, Entry, Words, prefix_of};
+use kernel::{EQUAL, Entry, Words, prefetch_ahead, prefetch_row, prefix_of};
 use record::text::TextOrder;
 use record::{LineOrder, Ties};
 
 use super::windows::line_at;
 use crate::records::block::Bucket;
+
+/// Words of a line that are read at once, as a guess that lines differ in one of them.
+const GUESSED_WORDS: u32 = 8;
+
+/// Rows of a run that is worth a guess: those of a shorter one are in the cache when they are looked at again.
+const LEAST_GUESSED: usize = 64;
 
 /// The total order of a bucket's lines: the words of the order, and the position if that breaks
 /// ties.
@@ -63,6 +69,11 @@ impl Words for LineWords<'_> {
         }
     }
 
+    #[inline]
+    fn prefetch(&self, row: u64, _: u32) {
+        prefetch_row(self.slices, row);
+    }
+
     fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
         let (text, before) = self.behind;
         // Lines that are compared have the same prefix.
@@ -83,7 +94,8 @@ impl Words for LineWords<'_> {
             let (text, before) = self.behind;
             let words = from.saturating_sub(before)..end - before;
             text.against(first, words, |difference| {
-                for entry in &run[2..] {
+                for (number, entry) in run.iter().enumerate().skip(2) {
+                    prefetch_ahead(run, number, self, from);
                     let found = difference(self.line(entry.row));
                     agreed = found.map_or(agreed, |(word, _)| agreed.min(before + word));
                     if agreed == from {
@@ -94,6 +106,36 @@ impl Words for LineWords<'_> {
             });
         }
         agreed
+    }
+
+    fn load_guessed(&self, run: &mut [Entry], from: u32) -> Option<u32> {
+        if run.len() < LEAST_GUESSED {
+            return None;
+        }
+        let (text, before) = self.behind;
+        let from = from.max(before);
+        let places = GUESSED_WORDS.min(self.words.saturating_sub(from)) as usize;
+        let words_of = |entry: &Entry, out: &mut [u64]| {
+            text.words_from(self.line(entry.row), from - before, out);
+        };
+        let (mut first, mut words) = ([0; GUESSED_WORDS as usize], [0; GUESSED_WORDS as usize]);
+        words_of(&run[0], &mut first[..places]);
+        words_of(&run[1], &mut words[..places]);
+        let shared = (0..places).find(|&at| first[at] != words[at])?;
+        let guess = from + shared as u32;
+        for number in 0..run.len() {
+            prefetch_ahead(run, number, self, from);
+            if shared == 0 {
+                run[number].prefix = self.word(run[number].row, guess);
+                continue;
+            }
+            words_of(&run[number], &mut words[..=shared]);
+            if words[..shared] != first[..shared] {
+                return None;
+            }
+            run[number].prefix = words[shared];
+        }
+        Some(guess)
     }
 
     fn compare_with(&self, pivot: u64, rows: &mut [Entry], from: u32) {
