@@ -51,5 +51,5 @@ pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, sep
 pub(crate) use locale::EQUAL_BYTES;
 pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};
-pub use order::{TextOrder, TextOrderError};
+pub use order::{Lead, TextOrder, TextOrderError};
 pub use placed::{KeyPlaces, PlacedLine};

@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod contents;
 pub(crate) mod framing;
+pub(crate) mod lead;
 pub(crate) mod lengths;
 pub(crate) mod open_bucket;
 pub(crate) mod order;

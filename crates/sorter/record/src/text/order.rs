@@ -15,6 +15,7 @@
 //! line already: then equal lines are the same bytes.
 
 mod behind;
+mod lead;
 mod words;
 
 use std::cmp::Ordering;
@@ -29,6 +30,8 @@ use super::part::{Part, fill};
 use super::row::RowValue;
 use super::words::group;
 use crate::order::Ties;
+
+pub use lead::Lead;
 
 /// The reason why an order was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -26,6 +26,8 @@ pub(super) struct Part {
     code: Code,
     /// All bits set to complement the words of a reversed key; otherwise 0.
     flip: u64,
+    /// The first bytes of a text, which all lines share and which are left out.
+    skipped: usize,
 }
 
 /// Where the bytes of a key come from.
@@ -61,6 +63,7 @@ impl Part {
             source: Source::Fields(Place::of(key, separator)),
             code: Code::new(&key.options, salt)?,
             flip: flip(key.options.reverse),
+            skipped: 0,
         })
     }
 
@@ -70,6 +73,7 @@ impl Part {
             source: Source::Fields(Place::line()),
             code: Code::Text,
             flip: flip(reverse),
+            skipped: 0,
         }
     }
 
@@ -79,6 +83,7 @@ impl Part {
             source: Source::Row(value.place),
             code: Code::of_value(value.order.kind),
             flip: flip(value.order.descending),
+            skipped: 0,
         }
     }
 
@@ -88,6 +93,7 @@ impl Part {
             source: Source::Bytes(stretch.place),
             code: stretch.code,
             flip: flip(stretch.reversed),
+            skipped: 0,
         }
     }
 
@@ -155,13 +161,13 @@ impl Part {
 
     /// Gives the key in `line` to `then`.
     pub(super) fn with<T>(&self, line: &[u8], then: impl FnOnce(&[u8]) -> T) -> T {
-        self.source.find(line).with(then)
+        self.seek(line).with(then)
     }
 
     /// Word `depth` of the key in `line`, or the number of its words if that is past the last.
     #[inline]
     pub(super) fn word(&self, line: &[u8], depth: usize) -> Result<u64, usize> {
-        let word = match self.source.find(line) {
+        let word = match self.seek(line) {
             Found::Plain(key) => self.code.word(key, depth),
             Found::Coded(coded) if self.code == Code::Text => {
                 let mut window = Window::new(depth);
@@ -186,7 +192,7 @@ impl Part {
     /// The order of the keys in two lines.
     #[inline]
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.compare_found(self.source.find(a), self.source.find(b))
+        self.compare_found(self.seek(a), self.seek(b))
     }
 
     /// The order of two keys that are found.
@@ -207,7 +213,45 @@ impl Part {
     /// The key in `line`, where that is not looked for in a hot loop.
     #[inline(never)]
     pub(super) fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
-        self.source.find(line)
+        self.seek(line)
+    }
+
+    #[inline]
+    fn seek<'l>(&self, line: &'l [u8]) -> Found<'l> {
+        match self.source.find(line) {
+            Found::Plain(key) => Found::Plain(&key[self.skipped..]),
+            coded => coded,
+        }
+    }
+
+    /// The key in `line`, if it is text that stands there as it is.
+    #[inline]
+    pub(super) fn text_in<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
+        match self.seek(line) {
+            Found::Plain(key) if self.code == Code::Text => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The same text without its first bytes.
+    pub(super) fn behind(&self, bytes: usize) -> Part {
+        Part {
+            skipped: self.skipped + bytes,
+            ..self.clone()
+        }
+    }
+
+    /// The first word of the text in `line`, of which the bytes that are left out are `skipped`; none if
+    /// they are not.
+    #[inline]
+    pub(super) fn word_behind(&self, line: &[u8], skipped: &[u8]) -> Option<u64> {
+        match self.source.find(line) {
+            Found::Plain(text) => {
+                let key = text.strip_prefix(skipped)?;
+                Some(group(key, 0).unwrap_or(0) ^ self.flip)
+            }
+            Found::Coded(_) => None,
+        }
     }
 
     /// Where the key is in `line`.

@@ -368,4 +368,6 @@ pub struct Assignment {
     pub(crate) ends: Vec<u32>,
     pub(crate) counts: Vec<u32>,
     pub(crate) prefixes: Vec<u64>,
+    /// Numbers of the records that come before all splitters by words that these share, or behind.
+    pub(crate) beside: Vec<(usize, std::cmp::Ordering)>,
 }

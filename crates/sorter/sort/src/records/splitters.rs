@@ -10,6 +10,8 @@
 //!                    |  same   |             splitters that are equal
 //! ```
 //!
+//! Words that all splitters share are left out ([`Lead`]), so that the first word behind them is searched.
+//!
 //! A record equal to some splitters may go to any bucket next to them. A number drawn from its
 //! position chooses, in the proportions in which the sample's equal records lie next to those
 //! splitters. So equal records spread evenly. With `--stable` positions decide, as everywhere.
@@ -22,6 +24,7 @@ use std::ops::Range;
 use record::Ties;
 
 use crate::records::contents::Assignment;
+use crate::records::lead::Lead;
 use crate::records::order::TotalOrder;
 use crate::records::sample::{Element, Sample};
 use level::Level;
@@ -34,6 +37,7 @@ const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Splitters {
     /// Number of buckets that they divide.
     pub buckets: usize,
+    lead: Lead,
     root: Level,
     sample: Sample,
     /// Whether records equal to a splitter stay in one bucket.
@@ -66,9 +70,14 @@ impl Splitters {
     /// Splitters from the elements of other splitters.
     pub(crate) fn of(order: &impl TotalOrder, chosen: Sample) -> Splitters {
         let buckets = chosen.len() + 1;
-        let root = Level::new(order, &chosen, 0..buckets - 1, 0);
+        // They are sorted, so the first and the last share what all do.
+        let ends = [0, chosen.len().saturating_sub(1)];
+        let ends = ends.into_iter().filter(|_| chosen.len() > 1);
+        let lead = Lead::of(order, ends.map(|number| chosen.element(number).record));
+        let root = Level::new(order, &chosen, 0..buckets - 1, lead.words());
         Splitters {
             buckets,
+            lead,
             root,
             sample: chosen,
             undivided: false,
@@ -92,6 +101,7 @@ impl Splitters {
     pub(crate) fn even(buckets: usize) -> Splitters {
         Splitters {
             buckets,
+            lead: Lead::default(),
             root: Level::none(),
             sample: Sample::default(),
             undivided: false,
@@ -110,25 +120,41 @@ impl Splitters {
         let mut found = Assignment::default();
         for Element { record, position } in sample.elements() {
             found.prefixes.clear();
-            found.prefixes.push(order.word(record, 0));
+            if self.lead.is_none() {
+                found.prefixes.push(order.word(record, 0));
+            }
             self.assign(order, std::iter::once(record), position, &mut found);
             parts[found.bins[0] as usize].push(record, position);
         }
         parts
     }
 
-    /// Finds the buckets of records by their prefixes, which are found. The first record has position
+    /// Whether buckets are found by the first words of records, which are to be in [`Assignment::prefixes`].
+    pub(crate) fn are_by_prefixes(&self) -> bool {
+        self.lead.is_none()
+    }
+
+    /// Finds the buckets of records, with their prefixes if it is by these. The first record has position
     /// `first`.
     pub(crate) fn assign<'r>(
         &self,
         order: &impl TotalOrder,
-        records: impl Iterator<Item = &'r [u8]>,
+        records: impl Iterator<Item = &'r [u8]> + Clone,
         first: u64,
         found: &mut Assignment,
     ) {
+        found.beside.clear();
+        if !self.lead.is_none() {
+            self.find_words(order, records.clone(), found);
+        }
         found.bins.resize(found.prefixes.len(), 0);
         let classifier = &self.root.classifier;
-        if classifier.classify(&found.prefixes, &mut found.bins) == 0 {
+        let tied = classifier.classify(&found.prefixes, &mut found.bins);
+        for &(number, ordering) in &found.beside {
+            let last = self.buckets as u32 - 1;
+            found.bins[number] = if ordering.is_lt() { 0 } else { last };
+        }
+        if tied == 0 {
             return;
         }
         let elements = records.scan(first, |behind, record| {
@@ -136,11 +162,33 @@ impl Splitters {
             *behind += record.len() as u64;
             Some(Element { record, position })
         });
-        for ((element, &prefix), bin) in elements.zip(&found.prefixes).zip(&mut found.bins) {
+        let mut beside = found.beside.iter().map(|&(number, _)| number).peekable();
+        let bins = found.prefixes.iter().zip(&mut found.bins);
+        for ((number, element), (&prefix, bin)) in elements.enumerate().zip(bins) {
+            if beside.next_if_eq(&number).is_some() {
+                continue;
+            }
             let ties = classifier.ties(*bin, prefix);
             if ties > 0 {
                 *bin = self.among_ties(order, element, (*bin, ties)) as u32;
             }
+        }
+    }
+
+    /// Finds the words behind those that splitters share, and the records that do not share them.
+    fn find_words<'r>(
+        &self,
+        order: &impl TotalOrder,
+        records: impl Iterator<Item = &'r [u8]>,
+        found: &mut Assignment,
+    ) {
+        found.prefixes.clear();
+        for (number, record) in records.enumerate() {
+            let word = self.lead.behind(order, record).unwrap_or_else(|ordering| {
+                found.beside.push((number, ordering));
+                0
+            });
+            found.prefixes.push(word);
         }
     }
 
@@ -221,8 +269,10 @@ mod tests {
     fn assigned(splitters: &Splitters, order: &Order, records: &[u8]) -> Assignment {
         let records = records.chunks_exact(order.record_bytes());
         let mut found = Assignment::default();
-        let prefixes = records.clone().map(|record| order.word(record, 0));
-        found.prefixes.extend(prefixes);
+        if splitters.are_by_prefixes() {
+            let prefixes = records.clone().map(|record| order.word(record, 0));
+            found.prefixes.extend(prefixes);
+        }
         splitters.assign(order, records, 0, &mut found);
         found
     }

@@ -98,6 +98,60 @@ fn words_compare_as_lines_do() {
     }
 }
 
+/// Lines that share what a lead says have the order that it gives them, and others are told.
+#[test]
+fn lines_behind_a_lead_compare_as_before() {
+    let mut draw = Draw(2);
+    let long = std::env::var("GRISTMILL_LONG").is_ok_and(|value| value == "1");
+    let (mut leads, mut behind_keys) = (0, 0);
+    for _ in 0..if long { 10_000 } else { 2_000 } {
+        let options = Options::draw(&mut draw);
+        let Ok(order) = options.order() else { continue };
+        let taste = draw.below(5);
+        let fronts: Vec<_> = (0..2)
+            .map(|_| line(&mut draw, taste, options.end()))
+            .collect();
+        let lines: Vec<Vec<u8>> = lines(&mut draw, options.end())
+            .into_iter()
+            .map(|rest| [&fronts[usize::from(draw.one_in(9))][..], &rest].concat())
+            .collect();
+        let few: Vec<&[u8]> = lines
+            .iter()
+            .take(2 + draw.below(3))
+            .map(|line| &line[..])
+            .collect();
+        let Some(lead) = order.lead_of(&few, 1 + draw.below(4)) else {
+            continue;
+        };
+        leads += 1;
+        behind_keys += u32::from(!lead.is_in_first_key());
+        let words: Vec<_> = lines.iter().map(|line| lead.word_behind(line)).collect();
+        for line in &few {
+            assert!(
+                lead.word_behind(line).is_some(),
+                "{order:?} {}",
+                line.escape_ascii()
+            );
+        }
+        for (a, word) in lines.iter().zip(&words) {
+            for (b, other) in lines.iter().zip(&words) {
+                let (Some(word), Some(other)) = (word, other) else {
+                    continue;
+                };
+                assert_eq!(*word, lead.order().word(a, 0));
+                let expected = order.compare(a, b);
+                assert_eq!(lead.order().compare(a, b), expected);
+                assert!(word == other || word.cmp(other) == expected, "{order:?}");
+                assert_agrees(lead.order(), a, b, &mut draw);
+            }
+        }
+    }
+    assert!(
+        leads > 100 && behind_keys > 10,
+        "{leads}, {behind_keys} behind whole keys"
+    );
+}
+
 fn order(keys: &[&str], global: &str) -> TextOrder {
     let keys = keys.iter().map(|key| key.to_string()).collect();
     let options = Options {

@@ -96,8 +96,10 @@ impl Contents for Bytes {
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
         let records = self.records(block);
         let each = records.chunks_exact(self.record_bytes());
-        found.prefixes.resize(each.len(), 0);
-        self.order.prefixes(records, &mut found.prefixes);
+        if splitters.are_by_prefixes() {
+            found.prefixes.resize(each.len(), 0);
+            self.order.prefixes(records, &mut found.prefixes);
+        }
         splitters.assign(&self.order, each, block.first, found);
         found.counts.clear();
         found.counts.resize(splitters.buckets, 0);

@@ -247,9 +247,11 @@ impl Contents for Lines {
         let lines = self.lines(block);
         let mut ends = std::mem::take(&mut found.ends);
         find_ends(lines, self.order.framing, &mut ends);
-        found.prefixes.resize(ends.len(), 0);
-        let bodies = each(lines, &ends).map(|(_, line)| self.order.body(line));
-        self.order.text.prefixes(bodies, &mut found.prefixes);
+        if splitters.are_by_prefixes() {
+            found.prefixes.resize(ends.len(), 0);
+            let bodies = each(lines, &ends).map(|(_, line)| self.order.body(line));
+            self.order.text.prefixes(bodies, &mut found.prefixes);
+        }
         let records = each(lines, &ends).map(|(_, line)| line);
         splitters.assign(&self.order, records, block.first, found);
         found.sizes.clear();

@@ -5,12 +5,9 @@ use std::ops::Range;
 
 use kernel::Classifier;
 
+use crate::records::lead::NEAR_WORDS;
 use crate::records::order::TotalOrder;
 use crate::records::sample::Sample;
-
-/// So many words of a record are read at once, since a key that must be sought is sought once for all
-/// of them. Most keys that share their first word differ in one of these.
-const NEAR_WORDS: usize = 8;
 
 /// Splitters that are equal up to a word, divided by that word.
 #[derive(Debug)]

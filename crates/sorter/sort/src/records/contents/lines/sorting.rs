@@ -4,6 +4,7 @@ use std::io;
 
 use kernel::{Entry, row};
 use record::Ties;
+use record::text::Lead;
 
 use super::Lines;
 use super::distinct::Distinct;
@@ -12,12 +13,15 @@ use super::words::LineWords;
 use crate::records::block::Bucket;
 use crate::records::contents::bytes::{records_of, slices_of};
 use crate::records::contents::{Contents, Edges, RecordsAt, Workspace};
+use crate::records::order::TotalOrder;
 use crate::records::size::{Size, Sum};
 
 /// The entries of a bucket's lines, and the repeats that have none.
 #[derive(Default)]
 struct Filled {
     entries: usize,
+    /// What all lines share, so that entries have the first word behind it.
+    lead: Option<Lead>,
     /// Bytes of the longest line.
     longest: usize,
     dropped: Sum,
@@ -26,6 +30,15 @@ struct Filled {
 /// The part of a window's lines whose keys the prefix does not tell from the one before, beyond which the
 /// next window is compared without prefixes.
 const MOST_TIED: usize = 4;
+
+/// Lines of a bucket for which a look at what they share is worth it.
+const LEAST_LED: u64 = 64;
+
+/// Chunks of a bucket that are looked at for that.
+const LOOKED_AT: usize = 8;
+
+/// Bytes of keys that are worth leaving out: fewer leave most of a word.
+const LEAST_SHARED: usize = 4;
 
 impl Lines {
     /// Checks the order of gathered lines. Returns the sum of their checksums.
@@ -39,18 +52,20 @@ impl Lines {
         let text = &self.order.text;
         let (mut number, mut sum, mut wrong) = (0, 0, None);
         let mut before: &[u8] = &edges.last;
-        let mut prefix_before = match before {
-            [] => None,
-            line => Some(text.word(self.order.body(line), 0)),
-        };
         // Prefixes tell most lines apart, so that the key of each is sought once; where they do not, they
         // are sought in vain.
         let (mut prefixes, mut tell) = (Vec::new(), true);
         windows(lines, self.order.framing, |_, lines, ends| {
             sum += self.crc_of(lines, ends);
             prefixes.clear();
+            let mut lead = None;
             if tell {
-                self.prefixes(lines, ends, &mut prefixes);
+                lead = self.lead_of_sorted(lines, ends);
+                self.words_behind(&mut lead, lines, ends, &mut prefixes);
+            }
+            let mut prefix_before = None;
+            if tell && !before.is_empty() {
+                prefix_before = self.word_behind(lead.as_ref(), before);
             }
             let mut sought = 0;
             for (at, (_, line)) in each(lines, ends).enumerate() {
@@ -58,7 +73,9 @@ impl Lines {
                 let in_order = match prefix_before.zip(prefix) {
                     _ if before.is_empty() => true,
                     Some((before, prefix)) if before != prefix => before < prefix,
-                    Some((_, prefix)) if text.is_key(prefix) => self.in_order_by_rest(before, line),
+                    Some((_, prefix)) if lead.is_none() && text.is_key(prefix) => {
+                        self.in_order_by_rest(before, line)
+                    }
                     _ => {
                         sought += 1;
                         self.in_order(before, line)
@@ -109,7 +126,7 @@ impl Lines {
         // Lines that compare equal may be the same bytes: their repeats need no sort.
         let filled = if self.unique && self.order.ties() == Ties::Record {
             let mut seen = Distinct::new(&slices, self.order.framing, scratch);
-            self.fill(bucket, entries, |line, row| {
+            self.fill(bucket, &slices, entries, |line, row| {
                 if seen.is_left() {
                     return None;
                 }
@@ -117,10 +134,11 @@ impl Lines {
                 seen.repeats(line, sum.crc as u32, row).then_some(sum)
             })
         } else {
-            self.fill(bucket, entries, |_, _| None)
+            self.fill(bucket, &slices, entries, |_, _| None)
         };
         let Filled {
             longest,
+            ref lead,
             mut dropped,
             ..
         } = filled;
@@ -131,8 +149,11 @@ impl Lines {
         );
         workspace.truncate(filled.entries);
         let (entries, scratch) = workspace.both();
-        let text = &self.order.text;
-        let is_told = text.seeks() && entries.iter().all(|entry| text.is_key(entry.prefix));
+        let whole = &self.order.text;
+        let text = lead.as_ref().map_or(whole, Lead::order);
+        let is_of_first = lead.as_ref().is_none_or(Lead::is_in_first_key);
+        let is_told =
+            is_of_first && whole.seeks() && entries.iter().all(|entry| text.is_key(entry.prefix));
         let behind = if is_told {
             (&self.behind, 1)
         } else {
@@ -143,6 +164,7 @@ impl Lines {
             bucket,
             order: &self.order,
             behind,
+            text,
             words: behind.1 + behind.0.most_words(longest),
         };
         kernel::sort(entries, scratch, &words);
@@ -171,17 +193,28 @@ impl Lines {
     fn fill(
         &self,
         bucket: &Bucket,
+        slices: &[&[u8]],
         entries: &mut [Entry],
         mut repeated: impl FnMut(&[u8], u64) -> Option<Sum>,
     ) -> Filled {
-        let mut filled = Filled::default();
+        let mut filled = Filled {
+            lead: self.lead_of_bucket(bucket),
+            ..Filled::default()
+        };
         let mut prefixes = Vec::new();
         for (number, chunk) in (0..).zip(&bucket.chunks) {
             windows(
                 records_of(chunk),
                 self.order.framing,
                 |offset, lines, ends| {
-                    self.prefixes(lines, ends, &mut prefixes);
+                    let had_lead = filled.lead.is_some();
+                    self.words_behind(&mut filled.lead, lines, ends, &mut prefixes);
+                    if had_lead && filled.lead.is_none() {
+                        for entry in &mut entries[..filled.entries] {
+                            let line = line_at(slices, entry.row, self.order.framing);
+                            entry.prefix = self.order.word(line, 0);
+                        }
+                    }
                     for ((at, line), &prefix) in each(lines, ends).zip(&prefixes) {
                         let row = row(number, (offset + at) as u32);
                         if let Some(sum) = repeated(line, row) {
@@ -196,6 +229,68 @@ impl Lines {
             );
         }
         filled
+    }
+
+    /// What the lines of a bucket may share, by the first ones of some chunks.
+    fn lead_of_bucket(&self, bucket: &Bucket) -> Option<Lead> {
+        if bucket.size.records < LEAST_LED {
+            return None;
+        }
+        let step = bucket.chunks.len().div_ceil(LOOKED_AT);
+        let framing = self.order.framing;
+        let mut first = Vec::new();
+        for chunk in bucket.chunks.iter().step_by(step) {
+            let mut lines = records_of(chunk);
+            for _ in 0..2 {
+                if !lines.is_empty() {
+                    let (line, rest) = lines.split_at(first_end(lines, framing));
+                    first.push(self.order.body(line));
+                    lines = rest;
+                }
+            }
+        }
+        let several = first.len() > 1;
+        several
+            .then(|| self.order.text.lead_of(&first, LEAST_SHARED))
+            .flatten()
+    }
+
+    /// What sorted lines share.
+    fn lead_of_sorted(&self, lines: &[u8], ends: &[u32]) -> Option<Lead> {
+        let [first, .., before_last, last] = ends else {
+            return None;
+        };
+        let ends = [0..*first as usize, *before_last as usize..*last as usize];
+        let both = ends.map(|range| self.order.body(&lines[range]));
+        self.order.text.lead_of(&both, LEAST_SHARED)
+    }
+
+    fn word_behind(&self, lead: Option<&Lead>, line: &[u8]) -> Option<u64> {
+        match lead {
+            Some(lead) => lead.word_behind(self.order.body(line)),
+            None => Some(self.order.word(line, 0)),
+        }
+    }
+
+    /// The words of a window's lines behind what they share; their prefixes, and no lead any more, if one
+    /// does not share it.
+    fn words_behind(
+        &self,
+        lead: &mut Option<Lead>,
+        lines: &[u8],
+        ends: &[u32],
+        words: &mut Vec<u64>,
+    ) {
+        if let Some(shared) = lead {
+            words.clear();
+            let bodies = each(lines, ends).map(|(_, line)| self.order.body(line));
+            words.extend(bodies.map_while(|line| shared.word_behind(line)));
+            if words.len() == ends.len() {
+                return;
+            }
+            *lead = None;
+        }
+        self.prefixes(lines, ends, words);
     }
 
     /// The prefix of each line of a window.

@@ -64,7 +64,10 @@ pub(super) fn first_end(lines: &[u8], framing: Framing) -> usize {
 }
 
 /// Each line, from its ends.
-pub(super) fn each<'a>(lines: &'a [u8], ends: &[u32]) -> impl Iterator<Item = (usize, &'a [u8])> {
+pub(super) fn each<'a>(
+    lines: &'a [u8],
+    ends: &[u32],
+) -> impl Iterator<Item = (usize, &'a [u8])> + Clone {
     ends.iter().scan(0, move |begin, &end| {
         let from = std::mem::replace(begin, end as usize);
         Some((from, &lines[from..end as usize]))

@@ -24,6 +24,8 @@ pub(super) struct LineWords<'a> {
     /// The order of lines of one prefix, and the words before its own: 1 if the prefix is all of the first
     /// key in every line, which then is not sought again; or else the whole order, and none.
     pub behind: (&'a TextOrder, u32),
+    /// The whole order, of what lines do not share.
+    pub text: &'a TextOrder,
     /// Words of the longest line.
     pub words: u32,
 }
@@ -63,7 +65,7 @@ impl Words for LineWords<'_> {
         if depth >= self.words {
             self.bucket.position(row)
         } else if depth < before {
-            self.order.text.word(self.line(row), depth)
+            self.text.word(self.line(row), depth)
         } else {
             text.word(self.line(row), depth - before)
         }
