@@ -148,6 +148,8 @@ pub struct Sources {
     pub longest_unit: usize,
     /// Memory of their names and facts, their indexes, and their header.
     pub memory_bytes: u64,
+    /// Devices that they lie on; 0 and 1 are one.
+    pub devices: usize,
 }
 
 impl Shape {

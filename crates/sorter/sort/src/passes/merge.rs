@@ -256,7 +256,7 @@ impl MergeSort<'_> {
             framing: run.plan.framing,
             unit_bytes: Dial::fixed(merging.block_room),
             depth: Dial::fixed(merging.read_ahead),
-            cursor: Cursor::new(node),
+            cursor: Cursor::in_order(node, &run.inputs),
             pool: memory.clone(),
             out: blocks.clone(),
             most_lines: merging.most_lines(run.plan.framing),

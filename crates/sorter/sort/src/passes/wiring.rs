@@ -238,7 +238,7 @@ impl<'a> RunContext<'a> {
             framing: plan.framing,
             unit_bytes: self.dials.unit_bytes.clone(),
             depth: self.dials.readers.clone(),
-            cursor: Cursor::new(node),
+            cursor: Cursor::by_device(node, &self.inputs),
             pool: memory.units.clone(),
             out: blocks,
             most_lines: None,

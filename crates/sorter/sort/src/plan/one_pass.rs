@@ -71,6 +71,9 @@ const CORES_PER_WRITER: usize = 2;
 /// The units of more than two of them may take this part of memory.
 const END_SHARE: u64 = 16;
 
+/// The same for several devices, which would have nothing to do otherwise.
+const DEVICES_SHARE: u64 = 8;
+
 impl Plan {
     /// The plan of one pass, which spills nothing; with fewer buckets if a pipe's do not fit.
     pub(super) fn one_pass(given: &Given) -> Option<(u32, Plan)> {
@@ -192,20 +195,25 @@ impl Given<'_> {
     }
 
     fn readers(&self, units: u64) -> usize {
-        useful_workers(units, self.at_a_disk(CORES_PER_READER))
+        let devices = self.shape.sources.devices;
+        useful_workers(units, self.at_disks(CORES_PER_READER, devices))
     }
 
     /// Workers that write the output, or runs and partitions.
     pub(super) fn writers(&self) -> usize {
-        self.at_a_disk(CORES_PER_WRITER)
+        self.at_disks(CORES_PER_WRITER, self.shape.outputs)
     }
 
-    /// Workers at one end: as many as the cores keep busy, and as memory has units for.
-    fn at_a_disk(&self, cores_per_worker: usize) -> usize {
+    /// Workers at one end: as many as the cores and the devices keep busy, and as memory has units for.
+    fn at_disks(&self, cores_per_worker: usize, devices: usize) -> usize {
         let unit = (self.memory_bytes / UNIT_SHARE).clamp(SMALLEST_SPILLING_UNIT, UNIT_BYTES);
-        let fit = self.memory_bytes / END_SHARE / (DEPTH as u64 * unit);
-        let most = usize::try_from(fit).unwrap_or(usize::MAX);
-        (self.cores / cores_per_worker).min(most).max(AT_A_DISK)
+        let fit = |share: u64| {
+            let fit = self.memory_bytes / share / (DEPTH as u64 * unit);
+            usize::try_from(fit).unwrap_or(usize::MAX)
+        };
+        let for_cores = (self.cores / cores_per_worker).min(fit(END_SHARE));
+        let for_devices = (AT_A_DISK * devices).min(fit(DEVICES_SHARE));
+        for_cores.max(for_devices).max(AT_A_DISK)
     }
 
     pub(super) fn distributors(&self, units: u64) -> usize {

@@ -39,6 +39,7 @@ impl Plan {
         };
         let request = (spilling.run * self.chunk_bytes).max(1);
         let small = LOADED_BYTES / request;
-        small.clamp(self.readers * self.depth, MOST_LOADS) * spilling.directories
+        let least = MOST_LOADS.min(self.readers * self.depth);
+        small.clamp(least, MOST_LOADS) * spilling.directories
     }
 }

@@ -366,3 +366,31 @@ fn all_is_spilled_where_two_partitions_fill_the_memory() {
     }
     assert!(filled > 3, "{filled}");
 }
+
+#[test]
+fn many_cores_and_disks_are_planned_for() {
+    for cores in [1, 16, 64] {
+        for disks in [1, 4, 16] {
+            for memory_bytes in [64 << 20, 4 << 30, 256 << 30] {
+                let mut shape = shape(Some(3_000_000_000), 100);
+                (shape.sources.devices, shape.outputs, shape.temporary) = (disks, disks, disks);
+                let given = Resources {
+                    cores,
+                    ..resources(memory_bytes)
+                };
+                let Ok(plan) = Plan::two_pass(&shape, &given, &Tuning::default()) else {
+                    assert!(memory_bytes < 1 << 30, "{cores} cores, {disks} disks");
+                    continue;
+                };
+                assert!(
+                    plan.loads() >= disks,
+                    "{cores} cores, {disks} disks: {plan:#?}"
+                );
+                assert!(plan.needed() <= memory_bytes);
+                if memory_bytes > 4 << 30 {
+                    assert!(plan.readers >= disks && plan.writers >= disks, "{plan:#?}");
+                }
+            }
+        }
+    }
+}

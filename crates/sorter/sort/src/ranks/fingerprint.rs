@@ -61,11 +61,16 @@ impl Part {
 impl Fingerprint {
     /// The fingerprint of a job whose inputs are not open yet.
     pub(crate) fn of(job: &Job) -> Result<Fingerprint, SortError> {
-        let order = job
-            .contents
-            .comparison()
-            .ok_or_else(|| refused("records are only counted"))?;
-        let ((format, keys), header) = (order.describe(), job.contents.header());
+        let header = job.contents.header();
+        // Records that are only counted have a length, and no order that ranks could differ in.
+        let counted = || {
+            (
+                format!("fixed:{}", job.contents.framing().longest()),
+                Vec::new(),
+            )
+        };
+        let order = job.contents.comparison();
+        let (format, keys) = order.map_or_else(counted, |order| order.describe());
         Ok(Fingerprint {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             checkpoint: CHECKPOINT,
@@ -130,12 +135,6 @@ impl Fingerprint {
                 bytes.filter(|_| self.shared)
             })
             .or_else(|| (self.header != other.header).then(|| OTHER_HEADER.to_owned()))
-    }
-}
-
-fn refused(what: &str) -> SortError {
-    SortError::NotDivisible {
-        what: what.to_owned(),
     }
 }
 

@@ -55,6 +55,12 @@ impl Planning<'_> {
         let sources = Sources {
             longest_unit: longest_unit.unwrap_or(0) as usize,
             memory_bytes: inputs.sum::<u64>() + HEADER_COPIES * header,
+            devices: self
+                .parts
+                .iter()
+                .map(|part| part.devices())
+                .max()
+                .unwrap_or(1),
         };
         Shape {
             coding: [decompressing, compressing],

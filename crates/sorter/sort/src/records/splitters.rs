@@ -108,6 +108,16 @@ impl Splitters {
         }
     }
 
+    /// These splitters, of which only the number counts, with so many elements.
+    pub(crate) fn with_elements<'s>(
+        self,
+        elements: impl Iterator<Item = Element<'s>>,
+    ) -> Splitters {
+        let mut sample = Sample::default();
+        elements.for_each(|element| sample.push(element.record, element.position));
+        Splitters { sample, ..self }
+    }
+
     /// The elements. Without `--stable`, the position of an element is the fraction (of 2^64) of
     /// its equal records that lie below it.
     pub(crate) fn elements(&self) -> &Sample {

@@ -1,8 +1,18 @@
-//! The cursor: hands out the units of seekable inputs in order, to the reader that asks next.
+//! The cursor: hands out the units of seekable inputs, to the reader that asks next.
+//!
+//! ```text
+//! one lane       a unit behind the other, in input order
+//! a lane a device   reader 0, 2, ..   | input 1 | input 3 |        on device A
+//!                   reader 1, 3, ..   | input 2 |                  on device B
+//! ```
 //!
 //! Units divided among readers in advance would wait for readers that are parked. Handing them out
-//! one by one also lets the dial change their size while the input is read.
+//! one by one also lets the dial change their size while the input is read. Several devices are read at the
+//! same time, each at its own rate: a reader takes from its own one until that is read, then from the one
+//! with the most bytes left (TritonSort 3.2, NOW-Sort 6.2).
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use node::{Guarded, Node};
@@ -10,16 +20,37 @@ use pipeline::Worker;
 
 use crate::files::input::{Inputs, ReadUnit};
 
-/// Bytes of the input that were handed out; clones share the count.
+/// Bytes of inputs that were not handed out, by position; of one device, or of all.
+type Lane = VecDeque<Range<u64>>;
+
+/// Bytes of the input that are not handed out; clones share them.
 #[derive(Clone)]
 pub(crate) struct Cursor {
-    shared: Arc<Guarded<u64>>,
+    shared: Arc<Guarded<Lanes>>,
+}
+
+struct Lanes {
+    lanes: Vec<Lane>,
+    /// Units that were handed out.
+    units: usize,
 }
 
 impl Cursor {
-    pub(crate) fn new(node: &Node) -> Cursor {
+    /// Hands out units in input order.
+    pub(crate) fn in_order(node: &Node, inputs: &Inputs) -> Cursor {
+        let all = 0..inputs.bytes.unwrap_or(0);
+        Cursor::of(node, vec![VecDeque::from([all])])
+    }
+
+    /// Hands out units of all devices of the inputs at the same time.
+    pub(crate) fn by_device(node: &Node, inputs: &Inputs) -> Cursor {
+        Cursor::of(node, inputs.by_device())
+    }
+
+    fn of(node: &Node, lanes: Vec<Lane>) -> Cursor {
+        let lanes = Lanes { lanes, units: 0 };
         Cursor {
-            shared: Arc::new(Guarded::new(node, "the next unit", 0)),
+            shared: Arc::new(Guarded::new(node, "the next unit", lanes)),
         }
     }
 
@@ -30,12 +61,42 @@ impl Cursor {
         inputs: &Inputs,
         bytes: usize,
     ) -> Option<ReadUnit> {
-        let step = |position: &mut u64| {
-            let is_left = *position < inputs.bytes.unwrap_or(0);
-            let unit = is_left.then(|| inputs.unit_at(*position, bytes));
-            *position += unit.map_or(0, |unit| unit.bytes as u64);
-            unit
+        let step = |lanes: &mut Lanes| {
+            let lane = lanes.choose(worker)?;
+            let range = lane.front_mut()?;
+            let unit = inputs.unit_at(range.start, bytes);
+            range.start += unit.bytes as u64;
+            if range.is_empty() {
+                lane.pop_front();
+            }
+            Some(unit)
         };
         self.shared.change(&worker.node, step).await
+    }
+}
+
+impl Lanes {
+    fn choose(&mut self, worker: &Worker) -> Option<&mut Lane> {
+        let (lanes, readers) = (self.lanes.len(), worker.siblings());
+        // Fewer readers than devices take turns at them.
+        let home = if readers < lanes {
+            self.units
+        } else {
+            worker.index
+        };
+        self.units += 1;
+        let left = |lane: &Lane| {
+            lane.iter()
+                .map(|range| range.end - range.start)
+                .sum::<u64>()
+        };
+        let home = home % lanes.max(1);
+        if self.lanes.get(home).is_some_and(|lane| left(lane) > 0) {
+            return self.lanes.get_mut(home);
+        }
+        self.lanes
+            .iter_mut()
+            .max_by_key(|lane| left(lane))
+            .filter(|lane| left(lane) > 0)
     }
 }

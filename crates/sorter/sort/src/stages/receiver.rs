@@ -60,8 +60,8 @@ pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure
     }) = arrivals.next(worker).await?
     {
         let buffer = filled.wait(&worker.node).await;
-        let is_whole = buffer.len() == buffer.capacity() && bytes == buffer.len();
-        // Counted records have no footer: their number follows from the length.
+        let is_full = buffer.is_counted() || buffer.len() == buffer.capacity();
+        let is_whole = is_full && bytes == buffer.len();
         let framing = contents.framing();
         let share = framing.size_of(framing.whole(bytes as u64));
         let opened = is_whole

@@ -149,7 +149,13 @@ async fn ship(worker: &Worker, sender: &Sender, mut chunk: Chunk) -> Result<(), 
         bytes: bytes as u64,
     });
     let mut buffer = chunk.buffer;
-    buffer.set_len(buffer.capacity());
+    // Counted records have no footer: their number follows from the length.
+    let length = if buffer.is_counted() {
+        bytes
+    } else {
+        buffer.capacity()
+    };
+    buffer.set_len(length);
     let back = worker.node.ship(
         Address {
             rank: to,

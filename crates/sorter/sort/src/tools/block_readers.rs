@@ -54,11 +54,11 @@ impl BlockReaders {
         let pool = pipeline.owns(Pool::new(node, "read buffers", self.buffers));
         let blocks = pipeline.owns(Queue::new(node, "blocks", takers, readers));
         let reader = Reader {
+            cursor: Cursor::in_order(node, &self.inputs),
             inputs: Arc::new(self.inputs),
             framing: self.framing,
             unit_bytes: Dial::fixed(self.unit),
             depth: Dial::fixed(DEPTH),
-            cursor: Cursor::new(node),
             pool: pool.clone(),
             out: blocks.clone(),
             most_lines: None,

@@ -111,3 +111,38 @@ fn an_output_set_is_divided_by_the_measured_rates() {
     let share = fast as f64 / (all - fast) as f64;
     assert!((2.0..6.0).contains(&share), "{share}: {manifest:?}");
 }
+
+/// Inputs on two disks, of which one is three times as fast and has three times the bytes: both are read at
+/// their rates, whichever comes first, and the output has every record once.
+#[test]
+fn inputs_on_several_disks_are_read_at_the_same_time() {
+    let records = draw(Pattern::Uniform, 9, RECORDS, 100);
+    let (quarter, rest) = records.split_at(RECORDS / 4 * 100);
+    let read_alone = rest.len() as f64 / 1024.0 * 13_333.0 / 1e9;
+    for inputs in [["/slow/in", "/fast/in"], ["/fast/in", "/slow/in"]] {
+        for readers in [1, 2, 5] {
+            let driver = Driver::with(4, 1, Costs::default(), disk(10));
+            driver.disks(0).mount(Path::new("/slow"), disk(40_000));
+            driver.disks(0).mount(Path::new("/fast"), disk(13_333));
+            put(&driver, "/slow/in", quarter);
+            put(&driver, "/fast/in", rest);
+            let mut job = job(&inputs, "/out", &order());
+            job.tuning = Tuning {
+                // Whole disk blocks.
+                unit_records: Some(1024),
+                readers: Some(readers),
+                ..Tuning::default()
+            };
+            let report = run(&driver, &job).unwrap();
+            assert!(get(&driver, "/out").unwrap() == sorted(&records, &order()));
+            let part = report.seconds / read_alone;
+            // One reader takes units of both in turn, and waits for the oldest.
+            let most = if readers == 1 { 2.5 } else { 1.1 };
+            assert!(
+                (1.0..most).contains(&part),
+                "{inputs:?}, {readers} readers: {} s, {read_alone} s of each disk",
+                report.seconds
+            );
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The division of inputs: into parts for ranks and epochs, and into units for readers.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::files::input::{Input, Inputs};
@@ -49,6 +50,34 @@ impl Inputs {
         (self.base, self.bytes) = (range.start, Some(range.end - range.start));
         // No rank reads all records that are listed.
         self.listed = None;
+    }
+
+    /// The positions of the inputs on each device, in the order of its first one.
+    pub(crate) fn by_device(&self) -> Vec<VecDeque<Range<u64>>> {
+        let mut devices: Vec<(u64, VecDeque<Range<u64>>)> = Vec::new();
+        for input in self.files.iter().filter(|input| input.bytes > 0) {
+            let device = input.seen.device;
+            let known = devices.iter().position(|(known, _)| *known == device);
+            let known = known.unwrap_or_else(|| {
+                devices.push((device, VecDeque::new()));
+                devices.len() - 1
+            });
+            let range = input.first..input.first + input.bytes;
+            match devices[known].1.back_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => devices[known].1.push_back(range),
+            }
+        }
+        devices.into_iter().map(|(_, ranges)| ranges).collect()
+    }
+
+    /// Devices that the inputs lie on; 1 of those that are read front to back.
+    pub(crate) fn devices(&self) -> usize {
+        if self.is_seekable() {
+            self.by_device().len()
+        } else {
+            1
+        }
     }
 
     /// The last place at or before a position where these inputs may be cut.

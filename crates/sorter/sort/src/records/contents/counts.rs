@@ -56,19 +56,29 @@ impl Contents for Counts {
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
         let count = (count as u64).min(block.size.records);
-        (block.first..block.first + count).for_each(|position| sample.push(&[], position));
+        let record = vec![0; self.framing.longest()];
+        (block.first..block.first + count).for_each(|position| sample.push(&record, position));
     }
 
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
-        Splitters::even(buckets.min(sample.len() + 1))
+        let buckets = buckets.min(sample.len() + 1);
+        // Ranks tell each other how many there are.
+        let chosen = sample.elements().take(buckets - 1);
+        Splitters::even(buckets).with_elements(chosen)
     }
 
     fn known_splitters(&self, chosen: Sample) -> Option<Splitters> {
         Some(Splitters::even(chosen.len() + 1))
     }
 
-    fn divide(&self, splitters: &Splitters, _: &Sample) -> Vec<Sample> {
-        vec![Sample::default(); splitters.buckets]
+    /// As even as buckets are, so that each part can be divided again.
+    fn divide(&self, splitters: &Splitters, sample: &Sample) -> Vec<Sample> {
+        let (buckets, all) = (splitters.buckets, sample.len().max(1));
+        let mut parts = vec![Sample::default(); buckets];
+        for (number, element) in sample.elements().enumerate() {
+            parts[number * buckets / all].push(element.record, element.position);
+        }
+        parts
     }
 
     fn measure(&self, _: &mut Block) -> Result<u64, SortError> {
