@@ -10,6 +10,8 @@ mod gensort;
 mod help;
 #[cfg(feature = "sorter")]
 mod listed;
+#[cfg(feature = "both")]
+mod plan;
 #[cfg(feature = "sorter")]
 mod sort;
 #[cfg(feature = "sorter")]
@@ -67,6 +69,8 @@ enum Command {
     #[cfg(feature = "simulator")]
     Lab(experiments::Arguments),
     #[cfg(feature = "both")]
+    Plan(plan::Arguments),
+    #[cfg(feature = "both")]
     Demo(demo::Arguments),
     #[cfg(feature = "sorter")]
     Doctor(doctor::Arguments),
@@ -91,6 +95,8 @@ impl Command {
             Command::Sim(arguments) => command::run(&arguments),
             #[cfg(feature = "simulator")]
             Command::Lab(arguments) => experiments::run(&arguments),
+            #[cfg(feature = "both")]
+            Command::Plan(arguments) => plan::run(&arguments),
             #[cfg(feature = "both")]
             Command::Demo(arguments) => demo::run(&arguments),
             #[cfg(feature = "sorter")]

@@ -17,6 +17,7 @@
 mod draw;
 mod judge;
 mod mutant;
+mod prediction;
 mod program;
 mod strike;
 pub mod world;
@@ -34,6 +35,7 @@ use strike::{Course, Strikes};
 
 pub use draw::bytes;
 pub use mutant::Mutant;
+pub use prediction::{Prediction, Unpredicted, Wish};
 pub use program::program;
 pub use strike::Faults;
 

@@ -28,17 +28,12 @@ impl MemoryDisks {
 
 impl Shared {
     /// Fails if there is no space for a range of a file.
-    pub(super) fn check_room(
-        &self,
-        path: &Path,
-        inode: &Inode,
-        range: &Range<u64>,
-    ) -> io::Result<()> {
+    pub(super) fn check_room(&self, inode: &Inode, range: &Range<u64>) -> io::Result<()> {
         let mut state = self.lock();
         let own = inode.lock().taken_with(range);
         let with = |others: u64| others.saturating_add(own);
         let used = with(state.used_but(inode.number, None));
-        let disk = state.disk_of(path);
+        let disk = inode.disk();
         let is_full_there = |limit| with(state.used_but(inode.number, Some(disk))) > limit;
         let limit = state.disks[disk].capacity;
         if used > state.capacity || limit < u64::MAX && is_full_there(limit) {
@@ -66,8 +61,8 @@ impl State {
 
     /// The bytes that files other than `inode` use, on one disk or on all. No file has number 0.
     fn used_but(&self, inode: u64, disk: Option<usize>) -> u64 {
-        let files = self.files.iter().filter(|(_, file)| file.number != inode);
-        let there = files.filter(|(path, _)| disk.is_none_or(|disk| self.disk_of(path) == disk));
-        there.map(|(_, file)| file.lock().taken()).sum()
+        let files = self.files.values().filter(|file| file.number != inode);
+        let there = files.filter(|file| disk.is_none_or(|disk| file.disk() == disk));
+        there.map(|file| file.lock().taken()).sum()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 use std::sync::MutexGuard;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use node::{Access, FileKind, Metadata, Mutex, PERMISSION_BITS};
 
@@ -14,6 +16,8 @@ pub(super) struct Inode {
     pub number: u64,
     pub kind: FileKind,
     pub content: Mutex<Content>,
+    /// The number of its disk.
+    disk: AtomicUsize,
 }
 
 #[derive(Clone, Default)]
@@ -48,6 +52,24 @@ pub(super) enum Change {
 }
 
 impl Inode {
+    pub fn new(number: u64, kind: FileKind, content: Content, disk: usize) -> Inode {
+        Inode {
+            number,
+            kind,
+            content: Mutex::new(content),
+            disk: AtomicUsize::new(disk),
+        }
+    }
+
+    pub fn disk(&self) -> usize {
+        self.disk.load(Relaxed)
+    }
+
+    /// Says that it has another name, on this disk.
+    pub fn is_on(&self, disk: usize) {
+        self.disk.store(disk, Relaxed);
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, Content> {
         self.content.lock()
     }
@@ -71,11 +93,7 @@ impl Inode {
             locked: false,
             ..self.lock().clone()
         };
-        Inode {
-            number: self.number,
-            kind: self.kind,
-            content: Mutex::new(content),
-        }
+        Inode::new(self.number, self.kind, content, self.disk())
     }
 }
 

@@ -45,7 +45,7 @@ impl FileHandle for Handle {
             if handle.is_dead() {
                 return;
             }
-            let end = handle.shared.serve(&handle.path, &request);
+            let end = handle.shared.serve(&handle.inode, &request);
             let timeline = Arc::clone(&handle.shared.timeline);
             timeline.call_at(end, Box::new(move || handle.perform(request)));
         };
@@ -56,7 +56,7 @@ impl FileHandle for Handle {
         self.shared.count()?;
         let change = match control {
             Control::Preallocate(range) => {
-                self.shared.check_room(&self.path, &self.inode, &range)?;
+                self.shared.check_room(&self.inode, &range)?;
                 Change::Reserve(range)
             }
             Control::Truncate(length) => Change::Resize(length),
@@ -73,6 +73,12 @@ impl FileHandle for Handle {
             }
             Control::Resident(_) | Control::Appends => return Ok(0),
         };
+        match &change {
+            Change::Reserve(range) => self.shared.place(&self.inode, range.clone()),
+            Change::Release(range) => self.shared.release(&self.inode, range.clone()),
+            Change::Resize(length) => self.shared.release(&self.inode, *length..u64::MAX),
+            Change::Access(_) => {}
+        }
         self.inode.lock().change(&change);
         self.shared.note(|| Entry::Change {
             file: self.inode.number,
@@ -194,7 +200,7 @@ impl Handle {
         let begin = offset.unwrap_or(self.inode.lock().length);
         let bytes: usize = parts.iter().map(|(_, range)| range.len()).sum();
         let written = begin..begin + bytes as u64;
-        self.shared.check_room(&self.path, &self.inode, &written)?;
+        self.shared.check_room(&self.inode, &written)?;
         if parts.iter().any(|(buffer, _)| buffer.is_counted()) {
             self.inode.lock().count(&written);
             self.shared

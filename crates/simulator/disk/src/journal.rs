@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{FileKind, Mutex, Random};
+use node::{FileKind, Random};
 
 use super::Files;
 use super::content::{Change, Content, Inode};
@@ -210,12 +210,8 @@ impl Entry {
     fn replay(self, files: &mut Files, inodes: &mut BTreeMap<u64, Arc<Inode>>) {
         match self {
             Entry::Create { path, file, mode } => {
-                let content = Mutex::new(Content::new(Vec::new(), mode));
-                let inode = Arc::new(Inode {
-                    number: file,
-                    kind: FileKind::Regular,
-                    content,
-                });
+                let content = Content::new(Vec::new(), mode);
+                let inode = Arc::new(Inode::new(file, FileKind::Regular, content, 0));
                 inodes.insert(file, Arc::clone(&inode));
                 files.insert(path, inode);
             }

@@ -1,60 +1,41 @@
 //! Files in memory, behind a model of a disk.
 //!
-//! A disk serves one request at a time, in order of arrival: a fixed time, and a time per KiB. A
-//! file has bytes, or in a run over counts only a length. As on a real disk, direct I/O must be in
-//! whole blocks. The [`journal`] decides what a crash leaves.
+//! A disk serves requests in order of arrival: a fixed time, and a time per KiB ([`device`]); turning
+//! platters add seeks and zones ([`platter`]), and need places for the bytes ([`placement`]). A file has
+//! bytes, or in a run over counts only a length. As on a real disk, direct I/O must be in whole blocks. The
+//! [`journal`] decides what a crash leaves.
 
 mod capacity;
 mod content;
+mod device;
 mod fault;
 mod handle;
 mod holes;
 mod journal;
 mod paths;
+mod placement;
+mod platter;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard};
 
-use node::backend::{FileHandle, Request, chain_capacity};
+use node::backend::{FileHandle, Request};
 use node::{FileKind, Mutex, Random, Time};
 
 use content::{Content, Inode};
+use device::{Bus, Disk};
+pub use device::{BusModel, Device, DiskModel, Usage};
 pub use fault::Fault;
 use fault::FaultPlan;
 use handle::Handle;
 pub use journal::Durability;
 use journal::{Entry, Journal};
+pub use platter::{Platter, Seek};
 pub use timeline::{Call, Timeline};
-
-const KIB: u64 = 1024;
-
-const FS_PER_NS: u64 = 1_000_000;
-
-/// The time of requests in nanoseconds; 0 by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiskModel {
-    /// Time before the first byte of a request.
-    pub latency_ns: u64,
-    /// Time per KiB read.
-    pub read_ns_per_kib: u64,
-    /// Time per KiB written.
-    pub write_ns_per_kib: u64,
-}
-
-impl DiskModel {
-    fn service_ns(&self, request: &Request) -> u64 {
-        let read = self.read_ns_per_kib;
-        let (bytes, rate) = match request {
-            Request::Read { bytes, .. } => (*bytes as u64, read),
-            Request::ReadChain { buffers, .. } => (chain_capacity(buffers) as u64, read),
-            other => (written_by(other), self.write_ns_per_kib),
-        };
-        self.latency_ns + bytes.div_ceil(KIB) * rate
-    }
-}
 
 /// The disks of one simulated node. Nodes that share a file system have the same disks.
 pub struct MemoryDisks {
@@ -96,27 +77,7 @@ struct State {
     peak: u64,
     /// The root disk and the mounted ones.
     disks: Vec<Disk>,
-}
-
-struct Disk {
-    under: PathBuf,
-    model: DiskModel,
-    busy_until: Time,
-    written: u64,
-    /// Bytes that fit on it.
-    capacity: u64,
-}
-
-impl Disk {
-    fn new(under: &Path, model: DiskModel) -> Disk {
-        Disk {
-            under: under.to_owned(),
-            model,
-            busy_until: Time(0),
-            written: 0,
-            capacity: u64::MAX,
-        }
-    }
+    buses: Vec<Bus>,
 }
 
 impl MemoryDisks {
@@ -134,7 +95,8 @@ impl MemoryDisks {
             created: 0,
             capacity: u64::MAX,
             peak: 0,
-            disks: vec![Disk::new(Path::new("/"), model)],
+            disks: vec![Disk::new(Path::new("/"), Device::from(model), 0)],
+            buses: Vec::new(),
         };
         let shared = Shared {
             timeline: Arc::clone(timeline),
@@ -215,16 +177,29 @@ impl MemoryDisks {
     }
 
     /// Mounts a disk at a path: requests for files below it do not wait for other disks.
-    pub fn mount(&self, under: &Path, model: DiskModel) {
+    pub fn mount(&self, under: &Path, device: impl Into<Device>) {
         let mut state = self.shared.lock();
-        state.disks.push(Disk::new(under, model));
+        let number = state.disks.len() as u64;
+        state.disks.push(Disk::new(under, device.into(), number));
         state.directories.insert(under.to_owned());
+    }
+
+    /// Adds a bus that disks may share, to mount them at; returns its number.
+    pub fn add_bus(&self, bus: BusModel) -> usize {
+        let mut state = self.shared.lock();
+        state.buses.push(Bus::new(bus));
+        state.buses.len() - 1
+    }
+
+    /// The use of each disk so far, the root disk first.
+    pub fn usage(&self) -> Vec<Usage> {
+        self.shared.lock().disks.iter().map(Disk::usage).collect()
     }
 
     /// Bytes written to the disk of a path.
     pub fn written_bytes(&self, under: &Path) -> u64 {
         let state = self.shared.lock();
-        state.disks[state.disk_of(under)].written
+        state.disks[state.disk_of(under)].usage().written_bytes
     }
 
     /// The bytes of a file, if it exists and has bytes.
@@ -272,14 +247,14 @@ impl MemoryDisks {
     pub fn crash(&self, seed: u64) {
         let mut state = self.shared.lock();
         state.life += 1;
-        state
-            .disks
-            .iter_mut()
-            .for_each(|disk| disk.busy_until = Time(0));
+        state.disks.iter_mut().for_each(Disk::fail);
+        state.buses.iter_mut().for_each(Bus::fail);
         let left = match &mut state.journal {
             Some(journal) => journal.crash(&mut Random::new(seed)),
             None => journal::copy(&state.files),
         };
+        left.iter()
+            .for_each(|(path, inode)| inode.is_on(state.disk_of(path)));
         state.files = left;
     }
 
@@ -354,24 +329,21 @@ impl Shared {
     }
 
     /// The end of a request that arrives now.
-    fn serve(&self, path: &Path, request: &Request) -> Time {
+    fn serve(&self, inode: &Inode, request: &Request) -> Time {
         let mut state = self.lock();
-        let disk = state.disk_of(path);
-        let disk = &mut state.disks[disk];
-        let begin = disk.busy_until.max(self.timeline.now());
-        let ticks = disk.model.service_ns(request) * FS_PER_NS / self.timeline.tick_fs();
-        disk.written += written_by(request);
-        disk.busy_until = begin.after(ticks);
-        disk.busy_until
+        let State { disks, buses, .. } = &mut *state;
+        let clock = (self.timeline.now(), self.timeline.tick_fs());
+        disks[inode.disk()].serve(buses, inode.number, request, clock)
     }
-}
 
-/// The bytes that a request writes.
-fn written_by(request: &Request) -> u64 {
-    match request {
-        Request::Write { range, .. } => range.len() as u64,
-        Request::WriteChain { buffers, .. } => chain_capacity(buffers) as u64,
-        _ => 0,
+    /// Gives the places of a range of a file back to its disk.
+    fn release(&self, inode: &Inode, range: Range<u64>) {
+        self.lock().disks[inode.disk()].release(inode.number, range);
+    }
+
+    /// Gives a range of a file a place on its disk.
+    fn place(&self, inode: &Inode, range: Range<u64>) {
+        self.lock().disks[inode.disk()].place(inode.number, range);
     }
 }
 
@@ -386,11 +358,9 @@ impl State {
 
     fn add(&mut self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
         self.created += 1;
-        let inode = Arc::new(Inode {
-            number: self.created,
-            kind,
-            content: Mutex::new(content),
-        });
+        let (disk, length) = (self.disk_of(path), content.length);
+        let inode = Arc::new(Inode::new(self.created, kind, content, disk));
+        self.disks[disk].place(inode.number, 0..length);
         self.files.insert(path.to_owned(), Arc::clone(&inode));
         self.peak = self.peak.max(self.used());
         inode

@@ -123,7 +123,10 @@ impl Disks for MemoryDisks {
         }
         let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
         let file = inode.number;
-        state.files.insert(to.to_owned(), inode);
+        inode.is_on(state.disk_of(to));
+        if let Some(old) = state.files.insert(to.to_owned(), inode) {
+            state.disks[old.disk()].release(old.number, 0..u64::MAX);
+        }
         if let Some(journal) = &mut state.journal {
             journal.note(Entry::Rename {
                 from: from.to_owned(),
@@ -148,6 +151,7 @@ impl Disks for MemoryDisks {
             .remove(path)
             .ok_or(io::ErrorKind::NotFound)?;
         let file = inode.number;
+        self.shared.release(&inode, 0..u64::MAX);
         self.shared.note(|| Entry::Remove {
             path: path.to_owned(),
             file,

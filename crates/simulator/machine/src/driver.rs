@@ -110,6 +110,12 @@ impl Driver {
         self.world.processors.limit(cores);
     }
 
+    /// Lets each node send, and receive, a KiB in so many nanoseconds, from now on: the bytes of one message
+    /// after those of another, in the order in which they were sent.
+    pub fn limit_links(&self, ns_per_kib: u64) {
+        self.world.links.limit(ns_per_kib);
+    }
+
     /// Charges stages for the bytes of their units from now on: thousandths of a nanosecond per byte, by the
     /// name of the stage. Costs of the parts of their work, if there are any, come on top.
     pub fn charge(&self, rates: &[(&'static str, u64)]) {

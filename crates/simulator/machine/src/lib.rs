@@ -43,13 +43,14 @@ mod path;
 mod profile;
 mod report;
 mod schedule;
+mod server;
 mod setting;
 pub mod text;
 #[cfg(test)]
 mod tiny;
 
 pub use cluster::{Cluster, Outcome};
-pub use disk::{DiskModel, Durability, Fault, MemoryDisks};
+pub use disk::{BusModel, Device, DiskModel, Durability, Fault, MemoryDisks, Usage};
 pub use driver::{Back, Cut, Driver, Passage, Strike};
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
@@ -58,4 +59,7 @@ pub use profile::{
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
 pub use report::{CriticalPath, PathKind, Segment};
 pub use schedule::Ticks;
+pub use server::{
+    DiskGroup, Holds, Server, ServerError, ServerNetwork, ServerNode, SharedBus, StageCost,
+};
 pub use setting::{Multicast, Queues, Sample, Setting, SetupError, Transport, parts};

@@ -37,6 +37,7 @@ mod merged_rows;
 mod messages;
 mod named_texts;
 mod output_set;
+mod plan;
 mod ratchets;
 mod reference;
 mod refusals;

@@ -86,6 +86,11 @@ struct State {
     used: bool,
     random: Random,
     most_delay: u64,
+    /// Nanoseconds per KiB of a node's link, if it takes time.
+    ns_per_kib: Option<u64>,
+    /// When the link of a node has sent, and received, all that was handed to it.
+    sends_until: BTreeMap<u32, Time>,
+    receives_until: BTreeMap<u32, Time>,
     routes: BTreeMap<Route, Queued>,
     cuts: Vec<(Cut, Option<Time>)>,
     dead: BTreeSet<u32>,
@@ -117,6 +122,9 @@ impl Links {
             used: false,
             random: Random::stream(seed, u64::MAX),
             most_delay: 0,
+            ns_per_kib: None,
+            sends_until: BTreeMap::new(),
+            receives_until: BTreeMap::new(),
             routes: BTreeMap::new(),
             cuts: Vec::new(),
             dead: BTreeSet::new(),
@@ -144,6 +152,12 @@ impl Links {
         (state.used, state.most_delay) = (true, most);
     }
 
+    /// Lets the bytes of letters pass the links of both nodes, one letter after the other at each.
+    pub(crate) fn limit(&self, ns_per_kib: u64) {
+        let mut state = self.lock();
+        (state.used, state.ns_per_kib) = (true, Some(ns_per_kib));
+    }
+
     pub(crate) fn set_rule(&self, rule: Rule) {
         let mut state = self.lock();
         (state.used, state.rule) = (true, Some(rule));
@@ -169,6 +183,8 @@ impl Links {
         state.cuts.clear();
         state.dead.clear();
         state.waiting.clear();
+        state.sends_until.clear();
+        state.receives_until.clear();
         let left = std::mem::take(&mut state.routes);
         drop(state);
         drop(left);
@@ -182,9 +198,10 @@ impl Links {
         self.state.lock()
     }
 
-    /// Queues a parcel; returns its arrival time without cuts.
-    fn queue(&self, route: Route, now: Time, parcel: Call) -> Time {
+    /// Queues a parcel of some bytes; returns its arrival time without cuts.
+    fn queue(&self, route: Route, now: Time, (bytes, parcel): (usize, Call)) -> Time {
         let mut state = self.lock();
+        let now = state.transfer(route, now, bytes as u64);
         let most = match state.random.below(SLOW) {
             0 => state.most_delay,
             _ => state.most_delay / QUICK,
@@ -255,15 +272,33 @@ impl Links {
     }
 }
 
+impl State {
+    /// The time at which the last byte arrives. It leaves when the link of its sender has sent what was
+    /// handed to it before, and arrives as it leaves, unless the link of the receiver has others to take.
+    fn transfer(&mut self, (from, to): Route, now: Time, bytes: u64) -> Time {
+        let Some(ns_per_kib) = self.ns_per_kib else {
+            return now;
+        };
+        let ticks = bytes * ns_per_kib / 1024;
+        let sends = self.sends_until.entry(from).or_insert(Time(0));
+        let begin = now.max(*sends);
+        *sends = begin.after(ticks);
+        let receives = self.receives_until.entry(to).or_insert(Time(0));
+        *receives = begin.max(*receives).after(ticks);
+        *receives
+    }
+}
+
 /// Sends a letter from a node to another.
 pub(crate) fn send_letter(world: &Arc<World>, from: Rank, to: Address, letter: Letter) {
     let inbox = world.inbox(to);
     match letter {
         Letter::Message(message) => {
             let passage = world.links.passage(to, &message);
+            let bytes = 8 * message.words.len();
             let deliver: Call = Box::new(move || inbox.deliver(Letter::Message(message)));
             match passage {
-                Passage::Usual => send(world, (from.0, to.rank.0), deliver),
+                Passage::Usual => send(world, (from.0, to.rank.0), (bytes, deliver)),
                 Passage::Through => world.schedule(world.now(), Action::Call(deliver)),
                 Passage::Lost => {}
             }
@@ -277,7 +312,7 @@ pub(crate) fn send_letter(world: &Arc<World>, from: Rank, to: Address, letter: L
             let fetch = Box::new(move |lent, filled| shipment.fetch(lent, filled));
             let contents = Contents::Away { bytes, fetch };
             let deliver = move || inbox.deliver(Letter::Shipment { from, contents });
-            send(world, (from.0, to.rank.0), Box::new(deliver));
+            send(world, (from.0, to.rank.0), (0, Box::new(deliver)));
         }
         Letter::Shipment { .. } => unreachable!("a task ships its own buffers"),
     }
@@ -334,6 +369,12 @@ impl Shipment {
                 return;
             }
             let bytes = copy(&buffer);
+            // A chunk goes as a whole, however many records are in it.
+            let length = if bytes.is_counted() {
+                bytes.capacity()
+            } else {
+                bytes.len()
+            };
             if let Some(done) = done {
                 done.complete(buffer);
             }
@@ -342,20 +383,25 @@ impl Shipment {
                 lent.set_len(bytes.len());
                 filled.complete(lent);
             };
-            send(&again, (there, here), Box::new(arrive));
+            send(&again, (there, here), (length, Box::new(arrive)));
         };
-        send(&world, (here, there), Box::new(let_go));
+        send(&world, (here, there), (0, Box::new(let_go)));
     }
 }
 
 fn copy(buffer: &Buffer) -> Buffer {
+    if buffer.is_counted() {
+        let mut copy = Buffer::counted(buffer.capacity());
+        copy.set_len(buffer.len());
+        return copy;
+    }
     let mut copy = Buffer::heap(buffer.len());
     copy.copy_from(0, buffer, 0..buffer.len());
     copy.set_len(buffer.len());
     copy
 }
 
-fn send(world: &Arc<World>, route: Route, parcel: Call) {
+fn send(world: &Arc<World>, route: Route, parcel: (usize, Call)) {
     let at = world.links.queue(route, world.now(), parcel);
     arrive_at(world, route, at);
 }

@@ -1,0 +1,141 @@
+//! `gristmill plan`: what a sort takes on a machine, before it is run or bought.
+
+mod show;
+
+use clap::Args;
+use machine::Server;
+use simulated_sort::{Prediction, Wish};
+use sort::Tuning;
+
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use units::{positive, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  gristmill plan 1TB                              # on a server of 2026
+  gristmill plan 100GB -S 8GiB --machine cloud-2026
+  gristmill plan 1TB --machine tritonsort-2011 --nodes 4
+  gristmill plan --machine now-1997 > my.toml     # a machine file, to be changed
+  gristmill plan 1TB --machine my.toml --json";
+
+/// Predict a sort on a machine: passes, time, and what it waits for.
+///
+/// The sort itself runs, on simulated disks, cores and links, over records that are only counted. Rates of
+/// disks and stages come from the machine file. Only the machine differs from a real sort.
+#[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Bytes to sort, on all nodes together, such as 100GB; without them, the machine file is printed
+    #[arg(value_name = "SIZE", value_parser = size)]
+    bytes: Option<u64>,
+    /// A built-in machine, or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "server-2026")]
+    machine: String,
+    /// Bytes of each record
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    record_bytes: u32,
+    /// Memory of each node; by default that of the machine
+    #[arg(short = 'S', long = "memory", value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+    /// Nodes; by default those of the machine
+    #[arg(long, value_name = "N", value_parser = positive)]
+    nodes: Option<u64>,
+    /// Decides the sizes of partitions, and the order of events at the same time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Predict, too, what twice the disks, cores, memory or links would give
+    #[arg(long)]
+    relief: bool,
+    /// List the built-in machines
+    #[arg(long, conflicts_with = "bytes")]
+    list: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    if arguments.list {
+        return list().map(|()| Exit::Done);
+    }
+    let Some(bytes) = arguments.bytes else {
+        return print(&arguments.machine).map(|()| Exit::Done);
+    };
+    let planned = plan(arguments, bytes);
+    let planned = planned.map_err(|failure| failure.with_json(arguments.json))?;
+    if arguments.json {
+        say::out(format!("{:#}", planned.json()))?;
+    } else {
+        for line in planned.lines() {
+            say::out(line)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn list() -> Result<(), CliFailure> {
+    for (name, text) in Server::BUILT_IN {
+        let server = Server::parse(text).map_err(|error| refused(error.to_string()))?;
+        say::out(format!("{name:<16} {}", server.description))?;
+    }
+    Ok(())
+}
+
+/// Prints the file of a built-in machine. Without bytes to sort, nothing else can be done.
+fn print(machine: &str) -> Result<(), CliFailure> {
+    let text = Server::text_of(machine).ok_or_else(|| {
+        refused(format!(
+            "say how many bytes to sort on {machine}, such as 100GB; only a built-in machine is printed"
+        ))
+    })?;
+    say::out(text.trim_end())
+}
+
+/// A sort that was predicted.
+struct Planned {
+    wish: Wish,
+    prediction: Prediction,
+    /// What more of something would give.
+    relieved: Vec<(&'static str, Prediction)>,
+}
+
+fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
+    let mut server =
+        Server::load(&arguments.machine).map_err(|error| refused(error.to_string()))?;
+    if let Some(nodes) = arguments.nodes {
+        let most = u64::from(Server::MOST_NODES);
+        if nodes > most {
+            return Err(refused(format!("--nodes {nodes}: at most {most}")));
+        }
+        server.nodes = nodes as u32;
+        server
+            .checked()
+            .map_err(|error| refused(error.to_string()))?;
+    }
+    let wish = Wish {
+        server,
+        bytes,
+        record_bytes: arguments.record_bytes as usize,
+        memory_bytes: arguments.memory,
+        tuning: Tuning::default(),
+        seed: arguments.seed,
+    };
+    let predict = |wish: &Wish| wish.predict().map_err(|error| refused(error.to_string()));
+    let prediction = predict(&wish)?;
+    let mut relieved = Vec::new();
+    if arguments.relief {
+        for (name, wish) in wish.relieved() {
+            relieved.push((name, predict(&wish)?));
+        }
+    }
+    Ok(Planned {
+        wish,
+        prediction,
+        relieved,
+    })
+}
+
+fn refused(why: String) -> CliFailure {
+    CliFailure::usage(why)
+}

@@ -1,0 +1,99 @@
+//! `gristmill plan`: a sort on a simulated machine with disks.
+
+use std::fs;
+
+use crate::common::{Place, Ran};
+use serde_json::Value;
+
+/// The answer to `gristmill plan`.
+fn answer(place: &Place, arguments: &str) -> String {
+    let ran = place.run(&format!("plan {arguments}"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    String::from_utf8(ran.out).unwrap()
+}
+
+fn planned(place: &Place, arguments: &str) -> Value {
+    serde_json::from_str(&answer(place, &format!("--json {arguments}"))).unwrap()
+}
+
+#[test]
+fn a_plan_tells_passes_time_and_bottleneck() {
+    let place = Place::new();
+    let plan = planned(&place, "10GB");
+    let number = |name: &str| plan[name].as_f64().unwrap();
+    assert_eq!(plan["machine"], "server-2026");
+    assert_eq!(plan["passes"], 1);
+    // Four disks of 6 and 5 GB/s.
+    let disks = 10.0 / 24.0 + 10.0 / 20.0;
+    let seconds = number("seconds");
+    assert!((disks..1.5 * disks).contains(&seconds), "{plan:#}");
+    let stages = plan["stages"].as_array().unwrap();
+    let mut stages = stages.iter();
+    let waits_for = stages.find(|stage| stage["name"] == plan["bottleneck"]);
+    assert!(waits_for.unwrap()["workers"].as_u64() > Some(1), "{plan:#}");
+    assert_eq!(plan, planned(&place, "10GB"), "a seed decides all");
+    let little = planned(&place, "10GB -S 1GiB");
+    assert_eq!(little["passes"], 2);
+    assert!(little["seconds"].as_f64().unwrap() > seconds);
+    let people = answer(&place, "10GB -S 1GiB --relief");
+    for part in [
+        "10.0 GB of records of 100 bytes on server-2026: 32 cores, 4 disks, 1.1 GB of memory",
+        "two-pass: 10.0 GB do not fit in 1.1 GB of memory",
+        "twice the",
+        "rate of the disks",
+        "records a joule",
+    ] {
+        assert!(people.contains(part), "{part}: {people}");
+    }
+}
+
+#[test]
+fn a_machine_is_a_file_that_can_be_changed() {
+    let place = Place::new();
+    let text = answer(&place, "--machine cloud-2026");
+    let file = place.path("my.toml");
+    fs::write(&file, text.replace("cores = 16 ", "cores = 0 ")).unwrap();
+    let Ran { code, err, .. } = place.run("plan 1GB --machine my.toml");
+    assert_eq!(code, 2, "{err}");
+    let expected = "gristmill: my.toml: node.cores is 0: must be 1 to 4096";
+    assert_eq!(err.trim(), expected);
+    fs::write(&file, text.replace("read_mb_s = 1000 ", "read_mb_s = 100 ")).unwrap();
+    let seconds = |machine: &str| {
+        let plan = planned(&place, &format!("20GB --machine {machine}"));
+        plan["seconds"].as_f64().unwrap()
+    };
+    // Two disks read 20 GB at 200 MB/s, and not at 2 GB/s.
+    let more = seconds("my.toml") - seconds("cloud-2026");
+    assert!((85.0..100.0).contains(&more), "{more} s more");
+}
+
+#[test]
+fn what_cannot_be_planned_is_refused_in_one_line() {
+    let place = Place::new();
+    let cases = [
+        (
+            "1GB --machine no-such",
+            "built-in machine: tritonsort-2011, now-1997",
+        ),
+        ("900TB", "disks for files hold 16.0 TB"),
+        ("1GB -S 1K", "memory"),
+        (
+            "1GB --machine now-1997 --nodes 100000",
+            "--nodes 100000: at most 1000",
+        ),
+        (
+            "--machine no-such",
+            "say how many bytes to sort on no-such, such as 100GB",
+        ),
+        ("1GB --record-bytes 0", "--record-bytes"),
+    ];
+    for (arguments, expected) in cases {
+        let ran = place.run(&format!("plan {arguments}"));
+        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{arguments}: {}", ran.err);
+        assert!(ran.out.is_empty(), "{arguments}");
+    }
+    let list = answer(&place, "--list");
+    let first = "tritonsort-2011  52 nodes of 16 disks";
+    assert!(list.contains(first), "{list}");
+}

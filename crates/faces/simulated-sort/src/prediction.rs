@@ -1,0 +1,422 @@
+//! Predictions: the sort that users run, over counted records, on a machine with disks in virtual time.
+//!
+//! ```text
+//! machine file    disks of each node, at their buses    mounted at /files0, /files1, .. and /temporary0, ..
+//!                 cores, links, what stages take        limits and charges of the driver
+//! wish            bytes, bytes of a record, memory      a counted input on each disk for files
+//!
+//! sort::run on every node  >  its report, and the use of each disk
+//! ```
+//!
+//! No stage exists for this alone, and no second model: a plan, a wait for a buffer, or a disk that is read
+//! and written at once takes the time that the sort's own requests take.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use machine::{DiskGroup, DiskModel, Driver, Holds, Server, StageCost, Usage};
+use node::{Costs, Node};
+use pipeline::Failure;
+use sort::{
+    Choice, Counts, IoChoice, Job, Pack, Report, Resources, Source, StageName, Target, Tuning,
+};
+use units::amount;
+
+/// The sort to predict.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The machine.
+    pub server: Server,
+    /// Bytes to sort, on all nodes together.
+    pub bytes: u64,
+    /// Bytes of each record.
+    pub record_bytes: usize,
+    /// Memory of each node; that of the machine if it is missing.
+    pub memory_bytes: Option<u64>,
+    /// Numbers of the plan that are not derived.
+    pub tuning: Tuning,
+    /// Decides the order of events that are due together, and the sizes of buckets.
+    pub seed: u64,
+}
+
+/// The sort as it was on the simulated machine.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// The reports of the nodes.
+    pub reports: Vec<Report>,
+    /// The use of the disks of each node, in the order of the machine file.
+    pub disks: Vec<Vec<Usage>>,
+    /// Seconds from the first request to the durable output on the last node.
+    pub seconds: f64,
+    /// Events that were simulated.
+    pub events: u64,
+}
+
+/// The reason why there is no prediction, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpredicted(String);
+
+impl fmt::Display for Unpredicted {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unpredicted {}
+
+/// The directories of a node.
+struct Places {
+    files: Vec<PathBuf>,
+    temporary: Vec<PathBuf>,
+}
+
+impl Wish {
+    /// Runs the sort on the simulated machine.
+    ///
+    /// # Errors
+    /// If the disks cannot hold it, if memory is too small for any plan, or if the machine names a stage that
+    /// the sort has not.
+    pub fn predict(&self) -> Result<Prediction, Unpredicted> {
+        let each = self.bytes_of_a_node();
+        self.check_room(each)?;
+        let rates = self.rates()?;
+        let (driver, places) = self.driver();
+        driver.charge(&rates);
+        for rank in 0..self.server.nodes {
+            let disks = driver.disks(rank);
+            for (path, bytes) in inputs(&places, each, self.record_bytes as u64) {
+                disks.put_counted(&path, bytes);
+            }
+        }
+        let job = self.job(&places);
+        let ended = driver.run(move |node| sort_of_a_node(node, job.clone()));
+        let ended = ended.map_err(|stuck| Unpredicted(stuck.to_string()))?;
+        let reports: Result<Vec<Report>, Failure> = ended.into_iter().collect();
+        let reports = reports.map_err(|failure| Unpredicted(failure.to_string()))?;
+        let disks = (0..self.server.nodes).map(|rank| driver.disks(rank).usage()[1..].to_vec());
+        Ok(Prediction {
+            disks: disks.collect(),
+            seconds: reports
+                .iter()
+                .map(|report| report.seconds)
+                .fold(0.0, f64::max),
+            reports,
+            events: driver.events(),
+        })
+    }
+
+    /// Bytes of the memory of each node.
+    pub fn memory_of_a_node(&self) -> u64 {
+        self.memory_bytes.unwrap_or(self.server.memory_bytes())
+    }
+
+    /// This sort on machines with twice as much of something, by its name.
+    pub fn relieved(&self) -> Vec<(&'static str, Wish)> {
+        let of = |change: &dyn Fn(&mut Wish)| {
+            let mut wish = self.clone();
+            change(&mut wish);
+            wish
+        };
+        let holds = |holds: Holds| self.server.disks.iter().any(|disks| disks.holds == holds);
+        let twice_as_fast = |holds: Holds| {
+            of(&|wish| {
+                let disks = wish.server.disks.iter_mut();
+                disks
+                    .filter(|disks| disks.holds == holds)
+                    .for_each(DiskGroup::double);
+            })
+        };
+        let mut all = Vec::new();
+        for (name, kind) in [
+            ("rate of the disks", Holds::Both),
+            ("rate of the disks for files", Holds::Files),
+            ("rate of the disks for temporary files", Holds::Temporary),
+        ] {
+            if holds(kind) {
+                all.push((name, twice_as_fast(kind)));
+            }
+        }
+        all.push(("cores", of(&|wish| wish.server.node.cores *= 2)));
+        let memory = 2 * self.memory_of_a_node();
+        all.push(("memory", of(&|wish| wish.memory_bytes = Some(memory))));
+        if self.server.nodes > 1 {
+            all.push((
+                "rate of the links",
+                of(&|wish| {
+                    if let Some(network) = &mut wish.server.network {
+                        network.link_mb_s *= 2.0;
+                    }
+                }),
+            ));
+        }
+        all
+    }
+
+    /// Whole records of a node, in bytes.
+    fn bytes_of_a_node(&self) -> u64 {
+        let record = self.record_bytes as u64;
+        let records = self.bytes.div_ceil(record);
+        records.div_ceil(self.server.nodes.into()) * record
+    }
+
+    /// Inputs and outputs are there at the same time, and, if memory does not hold all, as many temporary
+    /// bytes.
+    fn check_room(&self, each: u64) -> Result<(), Unpredicted> {
+        let held = |is: fn(Holds) -> bool| -> u64 {
+            let disks = self.server.disks.iter().filter(|disks| is(disks.holds));
+            disks.map(|disks| disks.bytes() * disks.count as u64).sum()
+        };
+        let files = held(|holds| holds != Holds::Temporary);
+        if 2 * each > files {
+            return Err(Unpredicted(format!(
+                "{}: a node's disks for files hold {}, and its input and output have {}: take fewer bytes, \
+                 or more nodes",
+                self.server.name,
+                amount(files),
+                amount(2 * each)
+            )));
+        }
+        Ok(())
+    }
+
+    fn driver(&self) -> (Driver, Places) {
+        let server = &self.server;
+        let driver = Driver::with(
+            self.seed,
+            server.nodes,
+            Costs::default(),
+            DiskModel::default(),
+        );
+        driver.limit_cores(server.node.cores);
+        if let Some(network) = server.network {
+            driver.limit_links(network.ns_per_kib());
+        }
+        let mut places = Places {
+            files: Vec::new(),
+            temporary: Vec::new(),
+        };
+        for rank in 0..server.nodes {
+            let disks = driver.disks(rank);
+            places.files.clear();
+            places.temporary.clear();
+            let buses: Vec<usize> = server
+                .buses
+                .iter()
+                .map(|bus| disks.add_bus(bus.model()))
+                .collect();
+            for group in &server.disks {
+                let bus = server
+                    .buses
+                    .iter()
+                    .position(|bus| Some(&bus.name) == group.bus.as_ref());
+                for _ in 0..group.count {
+                    let (list, kind) = match group.holds {
+                        Holds::Temporary => (&mut places.temporary, "temporary"),
+                        Holds::Files | Holds::Both => (&mut places.files, "files"),
+                    };
+                    let path = PathBuf::from(format!("/{kind}{}", list.len()));
+                    disks.mount(&path, group.device(bus.map(|bus| buses[bus])));
+                    disks.set_capacity_of(&path, group.bytes());
+                    list.push(path.clone());
+                    if group.holds == Holds::Both {
+                        places.temporary.push(path);
+                    }
+                }
+            }
+        }
+        (driver, places)
+    }
+
+    fn job(&self, places: &Places) -> Job {
+        let sources = places
+            .files
+            .iter()
+            .map(|disk| Source::Path(disk.join("in")));
+        let target = match &places.files[..] {
+            [only] => Target::Path(only.join("out")),
+            several => Target::Directories(several.to_vec()),
+        };
+        let contents = Arc::new(Counts::new(self.record_bytes, 1.0, self.seed));
+        let resources = Resources {
+            cores: self.server.node.cores,
+            memory_bytes: self.memory_of_a_node(),
+            io: IoChoice::Direct,
+        };
+        Job {
+            temporary: if places.temporary.is_empty() {
+                places.files.clone()
+            } else {
+                places.temporary.clone()
+            },
+            plan: Choice::Auto,
+            pack: Pack::Never,
+            tuning: self.tuning,
+            may_begin_again: false,
+            ..Job::of_contents(sources.collect(), contents, target, resources)
+        }
+    }
+
+    /// What stages take, in thousandths of a nanosecond per byte.
+    fn rates(&self) -> Result<Vec<(&'static str, u64)>, Unpredicted> {
+        let rate = |(name, cost): (&String, &StageCost)| {
+            let stage = StageName::of(name).ok_or_else(|| {
+                Unpredicted(format!(
+                    "{}: stages: the sort has no stage {name:?}; its stages are {}",
+                    self.server.name,
+                    StageName::ALL
+                        .iter()
+                        .map(|stage| stage.name())
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ))
+            })?;
+            let ns = cost.ns_per_byte + cost.ns_per_record / self.record_bytes as f64;
+            Ok((stage.name(), (ns * 1000.0).round() as u64))
+        };
+        self.server.stages.iter().map(rate).collect()
+    }
+}
+
+/// The bytes of a node's input, as a file on each of its disks for files.
+fn inputs(places: &Places, bytes: u64, record: u64) -> Vec<(PathBuf, u64)> {
+    let disks = places.files.len() as u64;
+    let upto = |disk: u64| bytes / record * disk / disks * record;
+    let each = (0..disks).map(|disk| upto(disk + 1) - upto(disk));
+    let paths = places.files.iter().map(|disk| disk.join("in"));
+    paths.zip(each).collect()
+}
+
+async fn sort_of_a_node(node: Node, job: Job) -> Result<Report, Failure> {
+    sort::run(&node, &job).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GB: u64 = 1_000_000_000;
+
+    /// Disks of 100 MB/s without latency, for files and for temporary files.
+    fn machine(nodes: u32, files: usize, temporary: usize, memory_gb: f64) -> Server {
+        let group = |count: usize, holds: &str| {
+            format!(
+                "[[disks]]\ncount = {count}\nholds = \"{holds}\"\ngb = 100\nread_mb_s = 100\nwrite_mb_s = 100\n\
+                 latency_us = 0\n"
+            )
+        };
+        let text = format!(
+            "format = 1\nname = \"test\"\ndescription = \"of tests\"\nnodes = {nodes}\n[node]\ncores = 4\n\
+             memory_gb = {memory_gb}\n{}{}[network]\nlink_mb_s = 1000\n",
+            group(files, "files"),
+            group(temporary, "temporary"),
+        );
+        Server::parse(&text).unwrap()
+    }
+
+    fn wish(server: Server, bytes: u64) -> Wish {
+        Wish {
+            server,
+            bytes,
+            record_bytes: 100,
+            memory_bytes: None,
+            tuning: Tuning::default(),
+            seed: 1,
+        }
+    }
+
+    fn is_near(seconds: f64, expected: f64) {
+        let part = seconds / expected;
+        assert!(
+            (0.97..1.1).contains(&part),
+            "{seconds} s, {expected} expected"
+        );
+    }
+
+    /// Each disk is read and written at its rate, however many there are.
+    #[test]
+    fn disks_work_at_the_same_time() {
+        for disks in [1, 2, 5, 8] {
+            let rate = 0.1 * disks as f64;
+            let one = wish(machine(1, disks, 1, 16.0), 4 * GB).predict().unwrap();
+            assert_eq!(
+                (one.reports[0].passes, one.reports[0].records),
+                (1, 40_000_000)
+            );
+            is_near(one.seconds, 2.0 * 4.0 / rate);
+        }
+        // Input and temporary files lie on different disks, as do these and the output.
+        for disks in [1, 2] {
+            let both = wish(machine(1, disks, disks, 0.5), 4 * GB)
+                .predict()
+                .unwrap();
+            assert_eq!(both.reports[0].passes, 2);
+            is_near(both.seconds, 2.0 * 4.0 / (0.1 * disks as f64));
+            for usage in &both.disks[0] {
+                let share = usage.read_bytes as f64 * disks as f64 / 4e9;
+                assert!((0.8..1.1).contains(&share), "{usage:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_exchange_over_their_links() {
+        let mut server = machine(4, 2, 2, 0.2);
+        let disks = wish(server.clone(), 8 * GB).predict().unwrap();
+        let read: u64 = disks.reports.iter().map(|report| report.records).sum();
+        assert_eq!(read, 80_000_000);
+        is_near(disks.seconds, 2.0 * 10.0);
+        // Three quarters of 2 GB leave each node, at a tenth of the rate of its disks.
+        server.network.as_mut().unwrap().link_mb_s = 20.0;
+        let links = wish(server, 8 * GB).predict().unwrap();
+        // Credits, and chunks that wait behind those of another node, leave links idle for a quarter.
+        let least = 1.5 / 0.02 + 10.0;
+        let seconds = links.seconds;
+        assert!(
+            (least..1.4 * least).contains(&seconds),
+            "{seconds} s, at least {least}"
+        );
+    }
+
+    #[test]
+    fn a_seed_decides_all() {
+        let server = Server::load("tritonsort-2011").unwrap();
+        let server = Server { nodes: 2, ..server };
+        let wish = wish(server, 4 * GB);
+        let [first, again] = [(); 2].map(|()| wish.predict().unwrap());
+        assert_eq!(
+            (&first.reports, first.events),
+            (&again.reports, again.events)
+        );
+        assert_eq!(first.disks, again.disks);
+    }
+
+    #[test]
+    fn what_no_machine_can_do_is_refused() {
+        let refused = |wish: &Wish| wish.predict().unwrap_err().to_string();
+        let large = wish(machine(1, 1, 1, 1.0), 60 * GB);
+        let said = refused(&large);
+        assert!(
+            said.contains("hold 100.0 GB") && said.contains("have 120.0 GB"),
+            "{said}"
+        );
+        let little = Wish {
+            memory_bytes: Some(100_000),
+            ..wish(machine(1, 1, 1, 1.0), GB)
+        };
+        let said = refused(&little);
+        assert!(said.contains("memory"), "{said}");
+        let mut server = machine(1, 1, 1, 1.0);
+        server
+            .stages
+            .insert("sortr".to_owned(), StageCost::default());
+        let said = refused(&wish(server, GB));
+        assert!(
+            said.contains("no stage \"sortr\"") && said.contains("sorter"),
+            "{said}"
+        );
+        let full = wish(machine(1, 2, 1, 0.5), 100 * GB - GB);
+        let said = refused(&full);
+        assert!(said.contains("space") || said.contains("hold"), "{said}");
+    }
+}

@@ -1,0 +1,251 @@
+//! The time of requests: of one device, and of a bus that several share.
+//!
+//! ```text
+//! depth 1    | latency, seek | transfer || latency | transfer |
+//! depth 2    | latency         | transfer |                        latencies overlap, transfers do not
+//!              | latency            ......| transfer |
+//! a bus        |  its own transfer  |                              a request ends when both have
+//! ```
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use node::Time;
+use node::backend::{Request, chain_capacity};
+
+use super::placement::{Placement, Stretch};
+use super::platter::{Head, Platter, Transfer};
+
+const KIB: u64 = 1024;
+
+const FS_PER_NS: u64 = 1_000_000;
+
+/// The time of requests in nanoseconds; 0 by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskModel {
+    /// Time before the first byte of a request.
+    pub latency_ns: u64,
+    /// Time per KiB read; of platters, on the outermost track.
+    pub read_ns_per_kib: u64,
+    /// Time per KiB written; of platters, on the outermost track.
+    pub write_ns_per_kib: u64,
+}
+
+/// A device, of which requests take time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Device {
+    /// The time of a request where nothing must move.
+    pub model: DiskModel,
+    /// Requests whose latencies overlap; 0 counts as 1. Bytes are transferred one after the other.
+    pub depth: usize,
+    /// What moves, if anything does.
+    pub platter: Option<Platter>,
+    /// The number of the bus that it shares with others.
+    pub bus: Option<usize>,
+}
+
+impl From<DiskModel> for Device {
+    fn from(model: DiskModel) -> Device {
+        Device {
+            model,
+            ..Device::default()
+        }
+    }
+}
+
+/// A bus or controller that several devices share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusModel {
+    /// Time per KiB read.
+    pub read_ns_per_kib: u64,
+    /// Time per KiB written.
+    pub write_ns_per_kib: u64,
+}
+
+/// The use of a disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The path under which it is mounted.
+    pub under: PathBuf,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Time in which it had a request, in nanoseconds.
+    pub busy_ns: u64,
+    /// Requests, or parts of them, that did not go on where the last one ended.
+    pub seeks: u64,
+}
+
+pub(super) struct Bus {
+    model: BusModel,
+    free: Time,
+}
+
+impl Bus {
+    pub(super) fn new(model: BusModel) -> Bus {
+        Bus {
+            model,
+            free: Time(0),
+        }
+    }
+
+    /// Forgets the requests on their way.
+    pub(super) fn fail(&mut self) {
+        self.free = Time(0);
+    }
+}
+
+pub(super) struct Disk {
+    pub(super) under: PathBuf,
+    /// Bytes that fit on it.
+    pub(super) capacity: u64,
+    device: Device,
+    /// The ends of the last requests, as many as are served at a time.
+    ends: VecDeque<Time>,
+    /// Places of files on its platters.
+    placed: Option<(Placement, Head)>,
+    usage: Usage,
+}
+
+impl Disk {
+    pub(super) fn new(under: &Path, device: Device, number: u64) -> Disk {
+        let placed = |platter: Platter| (Placement::new(platter.bytes), Head::new(number));
+        Disk {
+            under: under.to_owned(),
+            capacity: device.platter.map_or(u64::MAX, |platter| platter.bytes),
+            device,
+            ends: VecDeque::new(),
+            placed: device.platter.map(placed),
+            usage: Usage {
+                under: under.to_owned(),
+                read_bytes: 0,
+                written_bytes: 0,
+                busy_ns: 0,
+                seeks: 0,
+            },
+        }
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        let seeks = self.placed.as_ref().map_or(0, |(_, head)| head.seeks);
+        Usage {
+            seeks,
+            ..self.usage.clone()
+        }
+    }
+
+    /// Forgets the requests on their way.
+    pub(super) fn fail(&mut self) {
+        self.ends.clear();
+    }
+
+    pub(super) fn place(&mut self, file: u64, range: Range<u64>) {
+        if let Some((placement, _)) = &mut self.placed {
+            placement.of(file, range);
+        }
+    }
+
+    pub(super) fn release(&mut self, file: u64, range: Range<u64>) {
+        if let Some((placement, _)) = &mut self.placed {
+            placement.release(file, range);
+        }
+    }
+
+    /// The end of a request that arrives `now`, with ticks of so many femtoseconds.
+    pub(super) fn serve(
+        &mut self,
+        buses: &mut [Bus],
+        file: u64,
+        request: &Request,
+        (now, tick_fs): (Time, u64),
+    ) -> Time {
+        let ticks = |ns: u64| ns * FS_PER_NS / tick_fs;
+        let Moved {
+            transfer,
+            bytes,
+            offset,
+        } = Moved::by(request);
+        let Device { model, depth, .. } = self.device;
+        let last = self.ends.back().copied().unwrap_or(Time(0));
+        let is_full = self.ends.len() >= depth.max(1);
+        let before = is_full.then(|| self.ends.pop_front()).flatten();
+        let begin = before.map_or(now, |end| end.max(now));
+        let (reached_ns, transfer_ns) = match offset {
+            Some(offset) => self.pass(transfer, file, offset..offset + bytes),
+            None => (0, bytes.div_ceil(KIB) * self.rate_ns(transfer)),
+        };
+        // What moves does so when the transfer before has ended.
+        let ready = begin.after(ticks(model.latency_ns)).max(last);
+        let mut end = ready.after(ticks(reached_ns + transfer_ns));
+        if let Some(bus) = self.device.bus.and_then(|bus| buses.get_mut(bus)) {
+            let ns = match transfer {
+                Transfer::Read => bus.model.read_ns_per_kib,
+                Transfer::Write => bus.model.write_ns_per_kib,
+            };
+            bus.free = bus.free.max(begin).after(ticks(bytes.div_ceil(KIB) * ns));
+            end = end.max(bus.free);
+        }
+        self.ends.push_back(end);
+        let idle_until = last.max(begin);
+        self.usage.busy_ns += end.since(idle_until) * tick_fs / FS_PER_NS;
+        match transfer {
+            Transfer::Read => self.usage.read_bytes += bytes,
+            Transfer::Write => self.usage.written_bytes += bytes,
+        }
+        end
+    }
+
+    fn rate_ns(&self, transfer: Transfer) -> u64 {
+        match transfer {
+            Transfer::Read => self.device.model.read_ns_per_kib,
+            Transfer::Write => self.device.model.write_ns_per_kib,
+        }
+    }
+
+    /// The time to reach a range of a file, and that to pass over it.
+    fn pass(&mut self, transfer: Transfer, file: u64, range: Range<u64>) -> (u64, u64) {
+        let rate_ns = self.rate_ns(transfer);
+        let (Some(platter), Some((placement, head))) = (&self.device.platter, &mut self.placed)
+        else {
+            return (0, (range.end - range.start).div_ceil(KIB) * rate_ns);
+        };
+        let stretches: Vec<Stretch> = placement.of(file, range);
+        let (mut reached, mut passed) = (0.0, 0.0);
+        for stretch in stretches {
+            reached += head.reach(platter, stretch.0, transfer);
+            passed += head.pass(platter, stretch, rate_ns);
+        }
+        (reached as u64, passed as u64)
+    }
+}
+
+/// The bytes that a request moves.
+struct Moved {
+    transfer: Transfer,
+    bytes: u64,
+    /// Where in the file, if that is known.
+    offset: Option<u64>,
+}
+
+impl Moved {
+    fn by(request: &Request) -> Moved {
+        let (transfer, bytes, offset) = match request {
+            Request::Read { bytes, offset, .. } => (Transfer::Read, *bytes, *offset),
+            Request::ReadChain {
+                buffers, offset, ..
+            } => (Transfer::Read, chain_capacity(buffers), Some(*offset)),
+            Request::Write { range, offset, .. } => (Transfer::Write, range.len(), *offset),
+            Request::WriteChain {
+                buffers, offset, ..
+            } => (Transfer::Write, chain_capacity(buffers), Some(*offset)),
+            Request::Sync { .. } => (Transfer::Write, 0, None),
+        };
+        Moved {
+            transfer,
+            bytes: bytes as u64,
+            offset,
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Machines with disks, from `machines/servers/*.toml`: what a sort from disk to disk runs on.
+//!
+//! ```text
+//!   format, name, description, nodes
+//!   [node]       cores, memory_gb, price_usd, watts
+//!   [[disks]]    some alike: count, holds, rates, latency; rpm, inner and seeks if they turn; a bus
+//!   [[buses]]    what the disks of a bus share
+//!   [network]    the link of a node
+//!   [stages]     what a stage takes on a core, by record and by byte
+//! ```
+//!
+//! Keys end with their unit; sizes are decimal. Comments give the source of each number. A missing or
+//! misspelt key is an error, never a default, apart from those that a machine may lack.
+
+mod check;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use disk::{BusModel, Device, DiskModel, Platter, Seek};
+use serde::Deserialize;
+
+use crate::text;
+
+/// A machine of one or several nodes with disks.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Format of the file: 1.
+    pub format: u32,
+    /// Name by which a built-in machine is chosen.
+    pub name: String,
+    /// Description for people, in one line.
+    pub description: String,
+    /// Number of nodes, all alike.
+    pub nodes: u32,
+    /// A node without its disks.
+    pub node: ServerNode,
+    /// The disks of a node.
+    pub disks: Vec<DiskGroup>,
+    /// The buses of a node.
+    #[serde(default)]
+    pub buses: Vec<SharedBus>,
+    /// The network; a machine of one node needs none.
+    pub network: Option<ServerNetwork>,
+    /// What stages take on a core, by the names that reports have.
+    #[serde(default)]
+    pub stages: BTreeMap<String, StageCost>,
+}
+
+/// Cores and memory of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerNode {
+    /// Cores that stages share.
+    pub cores: usize,
+    /// Memory of the sort, in billions of bytes.
+    pub memory_gb: f64,
+    /// Price of a node in US dollars, with its disks and its port.
+    pub price_usd: Option<f64>,
+    /// Power of a node under load, in watts.
+    pub watts: Option<f64>,
+}
+
+/// The files on a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holds {
+    /// Inputs and outputs.
+    Files,
+    /// Temporary files.
+    Temporary,
+    /// All of them.
+    Both,
+}
+
+/// Disks that are alike.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiskGroup {
+    /// Number of them.
+    pub count: usize,
+    /// The files on them.
+    pub holds: Holds,
+    /// Billions of bytes of each.
+    pub gb: f64,
+    /// Millions of bytes read a second; of a disk that turns, on its outermost track.
+    pub read_mb_s: f64,
+    /// Millions of bytes written a second, likewise.
+    pub write_mb_s: f64,
+    /// Microseconds before the first byte of a request.
+    pub latency_us: f64,
+    /// Requests whose latencies overlap; 1 if it is missing.
+    pub depth: Option<usize>,
+    /// Turns a minute, of a disk that turns.
+    pub rpm: Option<f64>,
+    /// The rate of the innermost track over that of the outermost.
+    pub inner: Option<f64>,
+    /// Milliseconds of a seek before a read: next track, mean, full stroke.
+    pub read_seek_ms: Option<[f64; 3]>,
+    /// The same before a write.
+    pub write_seek_ms: Option<[f64; 3]>,
+    /// The bus of each.
+    pub bus: Option<String>,
+}
+
+/// A bus that disks of a node share.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedBus {
+    /// Its name in [`DiskGroup::bus`].
+    pub name: String,
+    /// Millions of bytes read a second.
+    pub read_mb_s: f64,
+    /// Millions of bytes written a second.
+    pub write_mb_s: f64,
+}
+
+/// The network between nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerNetwork {
+    /// Millions of bytes a second that a node sends, and that it receives.
+    pub link_mb_s: f64,
+}
+
+/// What a stage takes on a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StageCost {
+    /// Nanoseconds of a record.
+    pub ns_per_record: f64,
+    /// Nanoseconds of a byte.
+    pub ns_per_byte: f64,
+}
+
+/// The reason why a machine was refused, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError(String);
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ServerError {}
+
+impl Server {
+    /// The built-in machines: their names, and the texts of their files.
+    pub const BUILT_IN: [(&str, &str); 4] = [
+        (
+            "tritonsort-2011",
+            include_str!("../../../../machines/servers/tritonsort-2011.toml"),
+        ),
+        (
+            "now-1997",
+            include_str!("../../../../machines/servers/now-1997.toml"),
+        ),
+        (
+            "server-2026",
+            include_str!("../../../../machines/servers/server-2026.toml"),
+        ),
+        (
+            "cloud-2026",
+            include_str!("../../../../machines/servers/cloud-2026.toml"),
+        ),
+    ];
+
+    /// The most nodes of a machine: each of them keeps memory for all others.
+    pub const MOST_NODES: u32 = 1000;
+
+    /// The built-in machine of this name, or else the one in the file of this path.
+    ///
+    /// # Errors
+    /// If there is neither, or a mistake in the file.
+    pub fn load(name_or_path: &str) -> Result<Server, ServerError> {
+        if let Some(text) = Server::text_of(name_or_path) {
+            return Server::parse(text);
+        }
+        let text = text::read(Path::new(name_or_path), text::MOST_BYTES).map_err(|error| {
+            let names = Server::BUILT_IN.map(|(name, _)| name).join(", ");
+            ServerError(format!(
+                "{name_or_path}: {error}; give a file, or a built-in machine: {names}"
+            ))
+        })?;
+        Server::parse(&text).map_err(|error| ServerError(format!("{name_or_path}: {error}")))
+    }
+
+    /// The text of the file of a built-in machine, with its comments.
+    pub fn text_of(name: &str) -> Option<&'static str> {
+        let mut machines = Server::BUILT_IN.into_iter();
+        machines
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| text)
+    }
+
+    /// Parses the text of a file.
+    ///
+    /// # Errors
+    /// The first mistake, with its line or key, and what is expected.
+    pub fn parse(text: &str) -> Result<Server, ServerError> {
+        let server: Server = toml::from_str(text).map_err(|error| {
+            let line = error
+                .span()
+                .map(|span| 1 + text[..span.start].matches('\n').count());
+            let line = line.map_or(String::new(), |line| format!("line {line}: "));
+            ServerError(format!(
+                "{line}{}",
+                error.message().trim().replace('\n', " ")
+            ))
+        })?;
+        server.checked()?;
+        Ok(server)
+    }
+
+    /// Checks a machine of which numbers were changed.
+    ///
+    /// # Errors
+    /// The first number that no machine has, by its key.
+    pub fn checked(&self) -> Result<(), ServerError> {
+        self.check().map_err(ServerError)
+    }
+
+    /// Bytes of the memory of a node.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.node.memory_gb * GB) as u64
+    }
+}
+
+const GB: f64 = 1e9;
+
+/// Nanoseconds per KiB at a rate in millions of bytes a second.
+fn ns_per_kib(mb_s: f64) -> u64 {
+    (1024.0 * 1000.0 / mb_s).round() as u64
+}
+
+impl DiskGroup {
+    /// Bytes of each disk.
+    pub fn bytes(&self) -> u64 {
+        (self.gb * GB) as u64
+    }
+
+    /// Makes them twice as fast: rates, latency, turns and seeks.
+    pub fn double(&mut self) {
+        self.read_mb_s *= 2.0;
+        self.write_mb_s *= 2.0;
+        self.latency_us /= 2.0;
+        self.rpm = self.rpm.map(|rpm| rpm * 2.0);
+        for seek in [&mut self.read_seek_ms, &mut self.write_seek_ms] {
+            *seek = seek.map(|times| times.map(|ms| ms / 2.0));
+        }
+    }
+
+    /// Each of these disks, at a bus.
+    pub fn device(&self, bus: Option<usize>) -> Device {
+        let ns = |ms: f64| (ms * 1e6) as u64;
+        let seek = |[least, mean, most]: [f64; 3]| Seek {
+            least_ns: ns(least),
+            mean_ns: ns(mean),
+            most_ns: ns(most),
+        };
+        let platter = self.rpm.map(|rpm| Platter {
+            bytes: self.bytes(),
+            inner: self.inner.unwrap_or(1.0),
+            turn_ns: (60e9 / rpm) as u64,
+            read_seek: self.read_seek_ms.map(seek).unwrap_or_default(),
+            write_seek: self.write_seek_ms.map(seek).unwrap_or_default(),
+        });
+        Device {
+            model: DiskModel {
+                latency_ns: (self.latency_us * 1000.0) as u64,
+                read_ns_per_kib: ns_per_kib(self.read_mb_s),
+                write_ns_per_kib: ns_per_kib(self.write_mb_s),
+            },
+            depth: self.depth.unwrap_or(1),
+            platter,
+            bus,
+        }
+    }
+}
+
+impl SharedBus {
+    /// The bus for the disks of a simulated node.
+    pub fn model(&self) -> BusModel {
+        BusModel {
+            read_ns_per_kib: ns_per_kib(self.read_mb_s),
+            write_ns_per_kib: ns_per_kib(self.write_mb_s),
+        }
+    }
+}
+
+impl ServerNetwork {
+    /// Nanoseconds per KiB at the link of a node.
+    pub fn ns_per_kib(&self) -> u64 {
+        ns_per_kib(self.link_mb_s)
+    }
+}

@@ -1,0 +1,211 @@
+//! The rules between the numbers of a machine with disks.
+
+use super::{DiskGroup, Holds, Server};
+
+/// Machines beyond this are mistakes of a unit.
+const MOST: f64 = 1e9;
+const MOST_CORES: usize = 4096;
+const MOST_DISKS: usize = 1000;
+
+impl Server {
+    /// # Errors
+    /// The first number that no machine has, by its key.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.format != 1 {
+            return Err(format!("format is {}: this program reads 1", self.format));
+        }
+        whole("nodes", self.nodes as usize, Server::MOST_NODES as usize)?;
+        whole("node.cores", self.node.cores, MOST_CORES)?;
+        above_0("node.memory_gb", self.node.memory_gb)?;
+        for (key, value) in [
+            ("node.price_usd", self.node.price_usd),
+            ("node.watts", self.node.watts),
+        ] {
+            value.map_or(Ok(()), |value| above_0(key, value))?;
+        }
+        for bus in &self.buses {
+            above_0(&format!("buses: {}: read_mb_s", bus.name), bus.read_mb_s)?;
+            above_0(&format!("buses: {}: write_mb_s", bus.name), bus.write_mb_s)?;
+        }
+        for (number, disks) in self.disks.iter().enumerate() {
+            self.check_disks(disks)
+                .map_err(|why| format!("disks, group {}: {why}", number + 1))?;
+        }
+        let all: usize = self.disks.iter().map(|disks| disks.count).sum();
+        whole("disks of a node", all, MOST_DISKS)?;
+        if self
+            .disks
+            .iter()
+            .all(|disks| disks.holds == Holds::Temporary)
+        {
+            return Err(
+                "no disk holds files: give one with holds = \"files\" or \"both\"".to_owned(),
+            );
+        }
+        match self.network {
+            Some(network) => above_0("network.link_mb_s", network.link_mb_s)?,
+            None if self.nodes > 1 => {
+                return Err("several nodes need [network], with link_mb_s".to_owned());
+            }
+            None => {}
+        }
+        for (stage, cost) in &self.stages {
+            let costs = [
+                ("ns_per_record", cost.ns_per_record),
+                ("ns_per_byte", cost.ns_per_byte),
+            ];
+            for (key, value) in costs {
+                if !(0.0..MOST).contains(&value) {
+                    return Err(format!(
+                        "stages: {stage}: {key} is {value}: must be 0 to {MOST:e}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_disks(&self, disks: &DiskGroup) -> Result<(), String> {
+        whole("count", disks.count, MOST_DISKS)?;
+        above_0("gb", disks.gb)?;
+        above_0("read_mb_s", disks.read_mb_s)?;
+        above_0("write_mb_s", disks.write_mb_s)?;
+        if !(0.0..MOST).contains(&disks.latency_us) {
+            return Err(format!(
+                "latency_us is {}: must be 0 or more",
+                disks.latency_us
+            ));
+        }
+        if let Some(depth) = disks.depth {
+            whole("depth", depth, 1 << 16)?;
+        }
+        if let Some(name) = &disks.bus
+            && !self.buses.iter().any(|bus| bus.name == *name)
+        {
+            return Err(format!("bus is {name}: no [[buses]] has this name"));
+        }
+        let Some(rpm) = disks.rpm else {
+            let seeks = disks.read_seek_ms.or(disks.write_seek_ms);
+            if disks.inner.is_some() || seeks.is_some() {
+                return Err("inner and seeks are of a disk that turns: give rpm, too".to_owned());
+            }
+            return Ok(());
+        };
+        above_0("rpm", rpm)?;
+        let inner = disks.inner.ok_or("a disk that turns needs inner")?;
+        if !(0.1..=0.99).contains(&inner) {
+            return Err(format!("inner is {inner}: must be 0.1 to 0.99"));
+        }
+        for (key, seek) in [
+            ("read_seek_ms", disks.read_seek_ms),
+            ("write_seek_ms", disks.write_seek_ms),
+        ] {
+            let [least, mean, most] =
+                seek.ok_or_else(|| format!("a disk that turns needs {key}"))?;
+            let ascend = 0.0 <= least && least <= mean && mean <= most && most < MOST;
+            // Beyond that the curve through them would fall.
+            let bends = (mean - least) * 3.0 <= (most - least) * 2.0;
+            if !(ascend && bends) {
+                return Err(format!(
+                    "{key} is [{least}, {mean}, {most}]: must be the times of the next track, the mean, at \
+                     most two thirds between the others, and the full stroke"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn whole(key: &str, value: usize, most: usize) -> Result<(), String> {
+    if (1..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!("{key} is {value}: must be 1 to {most}"))
+}
+
+fn above_0(key: &str, value: f64) -> Result<(), String> {
+    if value > 0.0 && value < MOST {
+        return Ok(());
+    }
+    Err(format!(
+        "{key} is {value}: must be above 0 and below {MOST:e}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_machines_are_right() {
+        for (name, text) in Server::BUILT_IN {
+            let server = Server::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(server.name, name);
+        }
+    }
+
+    #[test]
+    fn mistakes_name_their_key_and_a_remedy() {
+        let text = Server::text_of("now-1997").unwrap();
+        let cases = [
+            (
+                "format = 1\n",
+                "format = 2\n",
+                "format is 2: this program reads 1",
+            ),
+            ("nodes = 32 ", "nodes = 0 ", "nodes is 0: must be 1 to 1000"),
+            (
+                "cores = 1 ",
+                "cores = -1 ",
+                "line 10: invalid value: integer `-1`, expected usize",
+            ),
+            (
+                "memory_gb = 0.044",
+                "memory_gb = nan",
+                "node.memory_gb is NaN: must be above 0",
+            ),
+            (
+                "read_mb_s = 5.5",
+                "read_mb_s = -3",
+                "disks, group 1: read_mb_s is -3: must be above 0",
+            ),
+            (
+                "bus = \"narrow\"",
+                "bus = \"wide\"",
+                "bus is wide: no [[buses]] has this name",
+            ),
+            (
+                "rpm = 5411 ",
+                "",
+                "inner and seeks are of a disk that turns: give rpm, too",
+            ),
+            (
+                "[1.0, 10.0, 20.0]",
+                "[1.0, 19.0, 20.0]",
+                "read_seek_ms is [1, 19, 20]: must be",
+            ),
+            (
+                "link_mb_s = 38",
+                "link_mbs = 38",
+                "unknown field `link_mbs`, expected `link_mb_s`",
+            ),
+            ("count = 2 ", "", "missing field `count`"),
+            (
+                "holds = \"both\"",
+                "holds = \"temporary\"",
+                "no disk holds files",
+            ),
+        ];
+        for (right, wrong, expected) in cases {
+            assert!(text.contains(right), "{right}");
+            let error = Server::parse(&text.replacen(right, wrong, 1)).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+            assert!(!error.to_string().contains('\n'), "{error}");
+        }
+        let missing = Server::load("no-such").unwrap_err().to_string();
+        assert!(
+            missing.contains("built-in machine: tritonsort-2011"),
+            "{missing}"
+        );
+    }
+}
