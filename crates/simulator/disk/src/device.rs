@@ -78,6 +78,13 @@ pub struct Usage {
     pub seeks: u64,
 }
 
+/// The present, and the femtoseconds of a tick.
+#[derive(Clone, Copy)]
+pub(super) struct Clock {
+    pub(super) now: Time,
+    pub(super) tick_fs: u64,
+}
+
 pub(super) struct Bus {
     model: BusModel,
     free: Time,
@@ -153,14 +160,15 @@ impl Disk {
         }
     }
 
-    /// The end of a request that arrives `now`, with ticks of so many femtoseconds.
+    /// The end of a request that arrives now by this clock.
     pub(super) fn serve(
         &mut self,
         buses: &mut [Bus],
         file: u64,
         request: &Request,
-        (now, tick_fs): (Time, u64),
+        clock: Clock,
     ) -> Time {
+        let Clock { now, tick_fs } = clock;
         let ticks = |ns: u64| ns * FS_PER_NS / tick_fs;
         let Moved {
             transfer,

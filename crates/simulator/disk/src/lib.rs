@@ -27,7 +27,7 @@ use node::backend::{FileHandle, Request};
 use node::{FileKind, Mutex, Random, Time};
 
 use content::{Content, Inode};
-use device::{Bus, Disk};
+use device::{Bus, Clock, Disk};
 pub use device::{BusModel, Device, DiskModel, Usage};
 pub use fault::Fault;
 use fault::FaultPlan;
@@ -332,7 +332,10 @@ impl Shared {
     fn serve(&self, inode: &Inode, request: &Request) -> Time {
         let mut state = self.lock();
         let State { disks, buses, .. } = &mut *state;
-        let clock = (self.timeline.now(), self.timeline.tick_fs());
+        let clock = Clock {
+            now: self.timeline.now(),
+            tick_fs: self.timeline.tick_fs(),
+        };
         disks[inode.disk()].serve(buses, inode.number, request, clock)
     }
 

@@ -5,6 +5,7 @@ mod links;
 mod processors;
 mod strike;
 mod task;
+mod wires;
 pub(crate) mod world;
 
 use std::collections::BTreeMap;

@@ -116,8 +116,8 @@ const FLOORS: [(&str, &[Room]); 5] = [
             (
                 "simulated-sort",
                 &[
-                    "record", "kernel", "node", "disk", "machine", "grain", "lab", "pipeline",
-                    "sort",
+                    "units", "record", "kernel", "node", "disk", "machine", "grain", "lab",
+                    "pipeline", "sort",
                 ],
             ),
             (

@@ -21,14 +21,14 @@ const LINES: [(&str, usize); 25] = [
     ("node-real", 2800),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_600),
+    ("record", 10_800),
     ("kernel", 3700),
     ("pipeline", 1950),
-    ("sort", 31_650),
+    ("sort", 32_050),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 1600),
-    ("machine", 12_520),
+    ("disk", 2080),
+    ("machine", 13_030),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7550),
@@ -37,13 +37,13 @@ const LINES: [(&str, usize); 25] = [
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1100),
-    ("simulated-sort", 1250),
-    ("cli", 5900),
+    ("simulated-sort", 1520),
+    ("cli", 6260),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 123_400;
+const ALL_LINES: usize = 125_600;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

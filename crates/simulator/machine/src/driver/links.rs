@@ -22,6 +22,7 @@ use std::sync::{Arc, MutexGuard};
 use node::backend::{Completion, Contents, Letter};
 use node::{Address, Buffer, Message, Mutex, Port, Random, Rank, Time};
 
+use crate::driver::wires::Wires;
 use crate::driver::world::{Action, World};
 use disk::Call;
 
@@ -86,11 +87,7 @@ struct State {
     used: bool,
     random: Random,
     most_delay: u64,
-    /// Nanoseconds per KiB of a node's link, if it takes time.
-    ns_per_kib: Option<u64>,
-    /// When the link of a node has sent, and received, all that was handed to it.
-    sends_until: BTreeMap<u32, Time>,
-    receives_until: BTreeMap<u32, Time>,
+    wires: Wires,
     routes: BTreeMap<Route, Queued>,
     cuts: Vec<(Cut, Option<Time>)>,
     dead: BTreeSet<u32>,
@@ -122,9 +119,7 @@ impl Links {
             used: false,
             random: Random::stream(seed, u64::MAX),
             most_delay: 0,
-            ns_per_kib: None,
-            sends_until: BTreeMap::new(),
-            receives_until: BTreeMap::new(),
+            wires: Wires::default(),
             routes: BTreeMap::new(),
             cuts: Vec::new(),
             dead: BTreeSet::new(),
@@ -155,7 +150,8 @@ impl Links {
     /// Lets the bytes of letters pass the links of both nodes, one letter after the other at each.
     pub(crate) fn limit(&self, ns_per_kib: u64) {
         let mut state = self.lock();
-        (state.used, state.ns_per_kib) = (true, Some(ns_per_kib));
+        state.used = true;
+        state.wires.limit(ns_per_kib);
     }
 
     pub(crate) fn set_rule(&self, rule: Rule) {
@@ -183,8 +179,7 @@ impl Links {
         state.cuts.clear();
         state.dead.clear();
         state.waiting.clear();
-        state.sends_until.clear();
-        state.receives_until.clear();
+        state.wires.begin();
         let left = std::mem::take(&mut state.routes);
         drop(state);
         drop(left);
@@ -201,7 +196,7 @@ impl Links {
     /// Queues a parcel of some bytes; returns its arrival time without cuts.
     fn queue(&self, route: Route, now: Time, (bytes, parcel): (usize, Call)) -> Time {
         let mut state = self.lock();
-        let now = state.transfer(route, now, bytes as u64);
+        let now = state.wires.transfer(route, now, bytes as u64);
         let most = match state.random.below(SLOW) {
             0 => state.most_delay,
             _ => state.most_delay / QUICK,
@@ -269,23 +264,6 @@ impl Links {
 
     fn is_dead(&self, rank: u32) -> bool {
         self.lock().dead.contains(&rank)
-    }
-}
-
-impl State {
-    /// The time at which the last byte arrives. It leaves when the link of its sender has sent what was
-    /// handed to it before, and arrives as it leaves, unless the link of the receiver has others to take.
-    fn transfer(&mut self, (from, to): Route, now: Time, bytes: u64) -> Time {
-        let Some(ns_per_kib) = self.ns_per_kib else {
-            return now;
-        };
-        let ticks = bytes * ns_per_kib / 1024;
-        let sends = self.sends_until.entry(from).or_insert(Time(0));
-        let begin = now.max(*sends);
-        *sends = begin.after(ticks);
-        let receives = self.receives_until.entry(to).or_insert(Time(0));
-        *receives = begin.max(*receives).after(ticks);
-        *receives
     }
 }
 
