@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME|FILE", default_value = "server-2026")]
     machine: String,
     /// Bytes of each record
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     record_bytes: u32,
     /// Memory of each node; by default that of the machine
     #[arg(short = 'S', long = "memory", value_name = "SIZE", value_parser = size)]
@@ -62,6 +62,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let Some(bytes) = arguments.bytes else {
         return print(&arguments.machine).map(|()| Exit::Done);
     };
+    if bytes == 0 {
+        return Err(refused(
+            "there is nothing to plan: give a SIZE above 0".to_owned(),
+        ));
+    }
     let planned = plan(arguments, bytes);
     let planned = planned.map_err(|failure| failure.with_json(arguments.json))?;
     if arguments.json {

@@ -138,7 +138,7 @@ impl Wish {
             }
         }
         all.push(("cores", of(&|wish| wish.server.node.cores *= 2)));
-        let memory = 2 * self.memory_of_a_node();
+        let memory = self.memory_of_a_node().saturating_mul(2);
         all.push(("memory", of(&|wish| wish.memory_bytes = Some(memory))));
         if self.server.nodes > 1 {
             all.push((
@@ -157,24 +157,25 @@ impl Wish {
     fn bytes_of_a_node(&self) -> u64 {
         let record = self.record_bytes as u64;
         let records = self.bytes.div_ceil(record);
-        records.div_ceil(self.server.nodes.into()) * record
+        records
+            .div_ceil(self.server.nodes.into())
+            .saturating_mul(record)
     }
 
-    /// Inputs and outputs are there at the same time, and, if memory does not hold all, as many temporary
-    /// bytes.
+    /// Inputs and outputs are there at the same time. Temporary files that do not fit end the sort.
     fn check_room(&self, each: u64) -> Result<(), Unpredicted> {
         let held = |is: fn(Holds) -> bool| -> u64 {
             let disks = self.server.disks.iter().filter(|disks| is(disks.holds));
             disks.map(|disks| disks.bytes() * disks.count as u64).sum()
         };
         let files = held(|holds| holds != Holds::Temporary);
-        if 2 * each > files {
+        if each > files / 2 {
             return Err(Unpredicted(format!(
                 "{}: a node's disks for files hold {}, and its input and output have {}: take fewer bytes, \
                  or more nodes",
                 self.server.name,
                 amount(files),
-                amount(2 * each)
+                amount(each.saturating_mul(2))
             )));
         }
         Ok(())
@@ -190,7 +191,7 @@ impl Wish {
         );
         driver.limit_cores(server.node.cores);
         if let Some(network) = server.network {
-            driver.limit_links(network.ns_per_kib());
+            driver.limit_links(network.ps_per_kib());
         }
         let mut places = Places {
             files: Vec::new(),
@@ -281,7 +282,8 @@ impl Wish {
 /// The bytes of a node's input, as a file on each of its disks for files.
 fn inputs(places: &Places, bytes: u64, record: u64) -> Vec<(PathBuf, u64)> {
     let disks = places.files.len() as u64;
-    let upto = |disk: u64| bytes / record * disk / disks * record;
+    let records = bytes / record;
+    let upto = |disk: u64| (records / disks * disk + (records % disks).min(disk)) * record;
     let each = (0..disks).map(|disk| upto(disk + 1) - upto(disk));
     let paths = places.files.iter().map(|disk| disk.join("in"));
     paths.zip(each).collect()

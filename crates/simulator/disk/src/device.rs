@@ -4,7 +4,7 @@
 //! depth 1    | latency, seek | transfer || latency | transfer |
 //! depth 2    | latency         | transfer |                        latencies overlap, transfers do not
 //!              | latency            ......| transfer |
-//! a bus        |  its own transfer  |                              a request ends when both have
+//! a bus        |  its own transfer  |                              a request ends when disk and bus have passed it
 //! ```
 
 use std::collections::VecDeque;
@@ -169,7 +169,10 @@ impl Disk {
         clock: Clock,
     ) -> Time {
         let Clock { now, tick_fs } = clock;
-        let ticks = |ns: u64| ns * FS_PER_NS / tick_fs;
+        let ticks = |ns: u64| {
+            let ticks = u128::from(ns) * u128::from(FS_PER_NS) / u128::from(tick_fs);
+            u64::try_from(ticks).unwrap_or(u64::MAX)
+        };
         let Moved {
             transfer,
             bytes,
@@ -182,17 +185,23 @@ impl Disk {
         let begin = before.map_or(now, |end| end.max(now));
         let (reached_ns, transfer_ns) = match offset {
             Some(offset) => self.pass(transfer, file, offset..offset + bytes),
-            None => (0, bytes.div_ceil(KIB) * self.rate_ns(transfer)),
+            None => (
+                0,
+                bytes.div_ceil(KIB).saturating_mul(self.rate_ns(transfer)),
+            ),
         };
         // What moves does so when the transfer before has ended.
         let ready = begin.after(ticks(model.latency_ns)).max(last);
-        let mut end = ready.after(ticks(reached_ns + transfer_ns));
+        let mut end = ready.after(ticks(reached_ns.saturating_add(transfer_ns)));
         if let Some(bus) = self.device.bus.and_then(|bus| buses.get_mut(bus)) {
             let ns = match transfer {
                 Transfer::Read => bus.model.read_ns_per_kib,
                 Transfer::Write => bus.model.write_ns_per_kib,
             };
-            bus.free = bus.free.max(begin).after(ticks(bytes.div_ceil(KIB) * ns));
+            bus.free = bus
+                .free
+                .max(begin)
+                .after(ticks(bytes.div_ceil(KIB).saturating_mul(ns)));
             end = end.max(bus.free);
         }
         self.ends.push_back(end);
@@ -217,7 +226,12 @@ impl Disk {
         let rate_ns = self.rate_ns(transfer);
         let (Some(platter), Some((placement, head))) = (&self.device.platter, &mut self.placed)
         else {
-            return (0, (range.end - range.start).div_ceil(KIB) * rate_ns);
+            return (
+                0,
+                (range.end - range.start)
+                    .div_ceil(KIB)
+                    .saturating_mul(rate_ns),
+            );
         };
         let stretches: Vec<Stretch> = placement.of(file, range);
         let (mut reached, mut passed) = (0.0, 0.0);

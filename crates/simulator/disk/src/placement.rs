@@ -24,7 +24,7 @@ impl Placement {
     pub(super) fn new(bytes: u64) -> Placement {
         Placement {
             placed: BTreeMap::new(),
-            free: BTreeMap::from([(0, bytes)]),
+            free: (bytes > 0).then_some((0, bytes)).into_iter().collect(),
         }
     }
 

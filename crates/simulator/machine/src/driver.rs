@@ -111,10 +111,10 @@ impl Driver {
         self.world.processors.limit(cores);
     }
 
-    /// Lets each node send, and receive, a KiB in so many nanoseconds, from now on: the bytes of one message
+    /// Lets each node send, and receive, a KiB in so many picoseconds, from now on: the bytes of one message
     /// after those of another, in the order in which they were sent.
-    pub fn limit_links(&self, ns_per_kib: u64) {
-        self.world.links.limit(ns_per_kib);
+    pub fn limit_links(&self, ps_per_kib: u64) {
+        self.world.links.limit(ps_per_kib);
     }
 
     /// Charges stages for the bytes of their units from now on: thousandths of a nanosecond per byte, by the

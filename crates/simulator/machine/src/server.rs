@@ -292,8 +292,8 @@ impl SharedBus {
 }
 
 impl ServerNetwork {
-    /// Nanoseconds per KiB at the link of a node.
-    pub fn ns_per_kib(&self) -> u64 {
-        ns_per_kib(self.link_mb_s)
+    /// Picoseconds per KiB at the link of a node.
+    pub fn ps_per_kib(&self) -> u64 {
+        (1024.0 * 1e6 / self.link_mb_s).round() as u64
     }
 }

@@ -148,10 +148,10 @@ impl Links {
     }
 
     /// Lets the bytes of letters pass the links of both nodes, one letter after the other at each.
-    pub(crate) fn limit(&self, ns_per_kib: u64) {
+    pub(crate) fn limit(&self, ps_per_kib: u64) {
         let mut state = self.lock();
         state.used = true;
-        state.wires.limit(ns_per_kib);
+        state.wires.limit(ps_per_kib);
     }
 
     pub(crate) fn set_rule(&self, rule: Rule) {

@@ -1,9 +1,17 @@
 //! The rules between the numbers of a machine with disks.
 
+use std::ops::Range;
+
 use super::{DiskGroup, Holds, Server};
 
-/// Machines beyond this are mistakes of a unit.
+/// Machines beyond these are mistakes of a unit.
 const MOST: f64 = 1e9;
+/// Times are whole nanoseconds per KiB, which is exact to a hundredth up to this rate.
+const RATES_MB_S: Range<f64> = 0.001..20_000.0;
+const LINKS_MB_S: Range<f64> = 0.001..1e6;
+const TURNS_PER_MINUTE: Range<f64> = 1.0..1e6;
+const MOST_SEEK_MS: f64 = 1e5;
+const GB: Range<f64> = 0.001..1e9;
 const MOST_CORES: usize = 4096;
 const MOST_DISKS: usize = 1000;
 
@@ -24,8 +32,25 @@ impl Server {
             value.map_or(Ok(()), |value| above_0(key, value))?;
         }
         for bus in &self.buses {
-            above_0(&format!("buses: {}: read_mb_s", bus.name), bus.read_mb_s)?;
-            above_0(&format!("buses: {}: write_mb_s", bus.name), bus.write_mb_s)?;
+            inside(
+                &format!("buses: {}: read_mb_s", bus.name),
+                bus.read_mb_s,
+                RATES_MB_S,
+            )?;
+            inside(
+                &format!("buses: {}: write_mb_s", bus.name),
+                bus.write_mb_s,
+                RATES_MB_S,
+            )?;
+            if self
+                .buses
+                .iter()
+                .filter(|other| other.name == bus.name)
+                .count()
+                > 1
+            {
+                return Err(format!("buses: two have the name {}", bus.name));
+            }
         }
         for (number, disks) in self.disks.iter().enumerate() {
             self.check_disks(disks)
@@ -43,7 +68,7 @@ impl Server {
             );
         }
         match self.network {
-            Some(network) => above_0("network.link_mb_s", network.link_mb_s)?,
+            Some(network) => inside("network.link_mb_s", network.link_mb_s, LINKS_MB_S)?,
             None if self.nodes > 1 => {
                 return Err("several nodes need [network], with link_mb_s".to_owned());
             }
@@ -67,9 +92,9 @@ impl Server {
 
     fn check_disks(&self, disks: &DiskGroup) -> Result<(), String> {
         whole("count", disks.count, MOST_DISKS)?;
-        above_0("gb", disks.gb)?;
-        above_0("read_mb_s", disks.read_mb_s)?;
-        above_0("write_mb_s", disks.write_mb_s)?;
+        inside("gb", disks.gb, GB)?;
+        inside("read_mb_s", disks.read_mb_s, RATES_MB_S)?;
+        inside("write_mb_s", disks.write_mb_s, RATES_MB_S)?;
         if !(0.0..MOST).contains(&disks.latency_us) {
             return Err(format!(
                 "latency_us is {}: must be 0 or more",
@@ -91,7 +116,7 @@ impl Server {
             }
             return Ok(());
         };
-        above_0("rpm", rpm)?;
+        inside("rpm", rpm, TURNS_PER_MINUTE)?;
         let inner = disks.inner.ok_or("a disk that turns needs inner")?;
         if !(0.1..=0.99).contains(&inner) {
             return Err(format!("inner is {inner}: must be 0.1 to 0.99"));
@@ -102,7 +127,7 @@ impl Server {
         ] {
             let [least, mean, most] =
                 seek.ok_or_else(|| format!("a disk that turns needs {key}"))?;
-            let ascend = 0.0 <= least && least <= mean && mean <= most && most < MOST;
+            let ascend = 0.0 <= least && least <= mean && mean <= most && most < MOST_SEEK_MS;
             // Beyond that the curve through them would fall.
             let bends = (mean - least) * 3.0 <= (most - least) * 2.0;
             if !(ascend && bends) {
@@ -121,6 +146,14 @@ fn whole(key: &str, value: usize, most: usize) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{key} is {value}: must be 1 to {most}"))
+}
+
+fn inside(key: &str, value: f64, range: Range<f64>) -> Result<(), String> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let Range { start, end } = range;
+    Err(format!("{key} is {value}: must be {start} to {end}"))
 }
 
 fn above_0(key: &str, value: f64) -> Result<(), String> {
@@ -167,7 +200,7 @@ mod tests {
             (
                 "read_mb_s = 5.5",
                 "read_mb_s = -3",
-                "disks, group 1: read_mb_s is -3: must be above 0",
+                "disks, group 1: read_mb_s is -3: must be 0.001 to 20000",
             ),
             (
                 "bus = \"narrow\"",

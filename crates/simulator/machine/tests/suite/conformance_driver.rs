@@ -1,9 +1,10 @@
-//! The suite of every backend, on the deterministic driver: a hundred schedules each.
+//! The suite of every backend, on the deterministic driver: a hundred schedules each, half of them on a
+//! machine with disks, links and few cores that take time.
 
 use std::future::Future;
 use std::path::PathBuf;
 
-use machine::Driver;
+use machine::{Driver, Server};
 use node::Node;
 use node::conformance::{Harness, Place, source_bytes};
 
@@ -21,6 +22,16 @@ impl Harness for Seeds {
                 directory: PathBuf::from("/data"),
                 source: PathBuf::from("/pipe"),
             };
+            if seed % 2 == 1 {
+                let server = Server::load("now-1997").unwrap();
+                driver.limit_cores(1 + seed as usize % 3);
+                driver.limit_links(server.network.unwrap().ps_per_kib());
+                for rank in 0..nodes {
+                    let disks = driver.disks(rank);
+                    let bus = disks.add_bus(server.buses[0].model());
+                    disks.mount(&place.directory, server.disks[0].device(Some(bus)));
+                }
+            }
             for rank in 0..nodes {
                 driver.disks(rank).put_pipe(&place.source, source_bytes());
             }

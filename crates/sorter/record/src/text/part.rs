@@ -293,6 +293,10 @@ impl Part {
 
     /// Word 0 of each line, with one decision about the kind of key for all of them.
     pub(super) fn fill<'a>(&self, lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64]) {
+        assert_eq!(
+            self.skipped, 0,
+            "lines that share their front have their words one by one"
+        );
         let (code, flip) = (self.code, self.flip);
         match (&self.source, code) {
             (Source::Fields(place), Code::Text) => fill(lines, out, |line| {

@@ -108,7 +108,7 @@ impl Splitters {
         }
     }
 
-    /// These splitters, of which only the number counts, with so many elements.
+    /// These splitters with elements, of which only the number counts.
     pub(crate) fn with_elements<'s>(
         self,
         elements: impl Iterator<Item = Element<'s>>,

@@ -9,7 +9,7 @@
 //! Units divided among readers in advance would wait for readers that are parked. Handing them out
 //! one by one also lets the dial change their size while the input is read. Several devices are read at the
 //! same time, each at its own rate: a reader takes from its own one until that is read, then from the one
-//! with the most bytes left (TritonSort 3.2, NOW-Sort 6.2).
+//! with the most bytes left (TritonSort 3.2, NOW-Sort 6.2); fewer readers than devices take turns.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,8 +20,12 @@ use pipeline::Worker;
 
 use crate::files::input::{Inputs, ReadUnit};
 
-/// Bytes of inputs that were not handed out, by position; of one device, or of all.
-type Lane = VecDeque<Range<u64>>;
+/// Bytes of inputs that were not handed out; of one device, or of all.
+struct Lane {
+    /// By position.
+    ranges: VecDeque<Range<u64>>,
+    bytes: u64,
+}
 
 /// Bytes of the input that are not handed out; clones share them.
 #[derive(Clone)]
@@ -31,8 +35,8 @@ pub(crate) struct Cursor {
 
 struct Lanes {
     lanes: Vec<Lane>,
-    /// Units that were handed out.
-    units: usize,
+    /// Times that a unit was asked for.
+    asked: usize,
 }
 
 impl Cursor {
@@ -47,8 +51,15 @@ impl Cursor {
         Cursor::of(node, inputs.by_device())
     }
 
-    fn of(node: &Node, lanes: Vec<Lane>) -> Cursor {
-        let lanes = Lanes { lanes, units: 0 };
+    fn of(node: &Node, lanes: Vec<VecDeque<Range<u64>>>) -> Cursor {
+        let lane = |ranges: VecDeque<Range<u64>>| Lane {
+            bytes: ranges.iter().map(|range| range.end - range.start).sum(),
+            ranges,
+        };
+        let lanes = Lanes {
+            lanes: lanes.into_iter().map(lane).collect(),
+            asked: 0,
+        };
         Cursor {
             shared: Arc::new(Guarded::new(node, "the next unit", lanes)),
         }
@@ -63,11 +74,12 @@ impl Cursor {
     ) -> Option<ReadUnit> {
         let step = |lanes: &mut Lanes| {
             let lane = lanes.choose(worker)?;
-            let range = lane.front_mut()?;
+            let range = lane.ranges.front_mut()?;
             let unit = inputs.unit_at(range.start, bytes);
             range.start += unit.bytes as u64;
+            lane.bytes -= unit.bytes as u64;
             if range.is_empty() {
-                lane.pop_front();
+                lane.ranges.pop_front();
             }
             Some(unit)
         };
@@ -80,23 +92,16 @@ impl Lanes {
         let (lanes, readers) = (self.lanes.len(), worker.siblings());
         // Fewer readers than devices take turns at them.
         let home = if readers < lanes {
-            self.units
+            self.asked
         } else {
             worker.index
         };
-        self.units += 1;
-        let left = |lane: &Lane| {
-            lane.iter()
-                .map(|range| range.end - range.start)
-                .sum::<u64>()
-        };
+        self.asked += 1;
         let home = home % lanes.max(1);
-        if self.lanes.get(home).is_some_and(|lane| left(lane) > 0) {
+        if self.lanes.get(home).is_some_and(|lane| lane.bytes > 0) {
             return self.lanes.get_mut(home);
         }
-        self.lanes
-            .iter_mut()
-            .max_by_key(|lane| left(lane))
-            .filter(|lane| left(lane) > 0)
+        let longest = self.lanes.iter_mut().max_by_key(|lane| lane.bytes);
+        longest.filter(|lane| lane.bytes > 0)
     }
 }

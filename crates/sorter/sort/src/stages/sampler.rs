@@ -88,11 +88,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let mut files = Files::new(inputs);
     let mut reads = Window::new(&Dial::fixed(depth));
     let mut drawn = Drawn::none(framing);
-    // A part of the input on each device in turn, so that all of them seek at the same time.
-    let devices = inputs.devices().max(1) as u64;
-    let parts = samples.div_ceil(devices);
-    let numbers = (0..parts).flat_map(|step| (0..devices).map(move |device| device * parts + step));
-    for number in numbers.filter(|&number| number < samples) {
+    for number in inputs.parts_in_turn(samples) {
         let [from, to] = [number, number + 1].map(|part| portion(total, part, samples));
         let place = from + worker.node.random() % (to - from);
         let buffer = match idle.pop() {

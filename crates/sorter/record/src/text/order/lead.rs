@@ -26,12 +26,13 @@ pub struct Lead {
     bytes: Vec<u8>,
     next: Part,
     order: TextOrder,
+    /// Whether these are all keys, so that lines with equal keys differ behind them.
+    is_behind_keys: bool,
 }
 
 impl TextOrder {
-    /// What these lines share. None if that is less than `least` bytes of keys,
-    /// or if the keys that it would
-    /// be are not text that stands in the line as it is.
+    /// What these lines share. None if that is less than `least` bytes of keys, if they are alike in all
+    /// keys, or if a key is not text that stands in the line as it is.
     pub fn lead_of(&self, lines: &[&[u8]], least: usize) -> Option<Lead> {
         let (&first, others) = lines.split_first()?;
         let (mut keys, mut bytes) = (Vec::new(), 0);
@@ -57,6 +58,7 @@ impl TextOrder {
                 bytes: key[..shared].to_vec(),
                 order: self.without(number, &next),
                 next,
+                is_behind_keys: number >= self.parts.len(),
             };
             return Some(lead).filter(|_| bytes >= least);
         }
@@ -77,7 +79,7 @@ impl TextOrder {
 }
 
 impl Lead {
-    /// The order of lines that share this. It tells nothing of others.
+    /// The order of lines that share this, for their words from 0 on and for comparisons. Others make it panic.
     #[must_use]
     pub fn order(&self) -> &TextOrder {
         &self.order
@@ -87,6 +89,12 @@ impl Lead {
     #[must_use]
     pub fn is_in_first_key(&self) -> bool {
         self.keys.is_empty()
+    }
+
+    /// Whether all keys are shared: words of the order behind tell lines with equal keys apart.
+    #[must_use]
+    pub fn is_behind_keys(&self) -> bool {
+        self.is_behind_keys
     }
 
     /// The first word of a line in the order behind; `None` if it does not share this, or not as plain text.

@@ -1,6 +1,6 @@
 //! The division of inputs: into parts for ranks and epochs, and into units for readers.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use crate::files::input::{Input, Inputs};
@@ -69,6 +69,24 @@ impl Inputs {
             }
         }
         devices.into_iter().map(|(_, ranges)| ranges).collect()
+    }
+
+    /// The numbers of equal parts of the inputs, those of each device in turn, so that all of them seek at
+    /// the same time.
+    pub(crate) fn parts_in_turn(&self, parts: u64) -> Vec<u64> {
+        let all = self.bytes.unwrap_or(0);
+        let mut devices: BTreeMap<u64, VecDeque<u64>> = BTreeMap::new();
+        for number in 0..parts {
+            let input = self.files.get(self.number_at(portion(all, number, parts)));
+            let device = input.map_or(0, |input| input.seen.device);
+            devices.entry(device).or_default().push_back(number);
+        }
+        let mut in_turn = Vec::with_capacity(parts as usize);
+        while in_turn.len() < parts as usize {
+            let next = devices.values_mut().filter_map(VecDeque::pop_front);
+            in_turn.extend(next);
+        }
+        in_turn
     }
 
     /// Devices that the inputs lie on; 1 of those that are read front to back.

@@ -77,7 +77,7 @@ impl EqualSplitters {
         range: Range<usize>,
         depth: u32,
     ) -> EqualSplitters {
-        // They are sorted, so the first and the last differ in every word in which any two do.
+        // They are sorted, so the first and the last differ in the first word in which any two do.
         let first = sample.element(range.start).record;
         let last = sample.element(range.end - 1).record;
         let from = depth + 1;

@@ -250,9 +250,7 @@ impl Lines {
             }
         }
         let several = first.len() > 1;
-        several
-            .then(|| self.order.text.lead_of(&first, LEAST_SHARED))
-            .flatten()
+        several.then(|| self.lead_of(&first)).flatten()
     }
 
     /// What sorted lines share.
@@ -262,7 +260,14 @@ impl Lines {
         };
         let ends = [0..*first as usize, *before_last as usize..*last as usize];
         let both = ends.map(|range| self.order.body(&lines[range]));
-        self.order.text.lead_of(&both, LEAST_SHARED)
+        self.lead_of(&both)
+    }
+
+    /// What lines share, as far as different words behind it are of different keys where repeats of keys
+    /// are dropped.
+    fn lead_of(&self, lines: &[&[u8]]) -> Option<Lead> {
+        let lead = self.order.text.lead_of(lines, LEAST_SHARED);
+        lead.filter(|lead| !(self.unique && lead.is_behind_keys()))
     }
 
     fn word_behind(&self, lead: Option<&Lead>, line: &[u8]) -> Option<u64> {
