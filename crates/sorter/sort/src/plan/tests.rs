@@ -369,8 +369,8 @@ fn all_is_spilled_where_two_partitions_fill_the_memory() {
 
 #[test]
 fn many_cores_and_disks_are_planned_for() {
-    for cores in [1, 16, 64] {
-        for disks in [1, 4, 16] {
+    for cores in [1, 64] {
+        for disks in [1, 16] {
             for memory_bytes in [64 << 20, 4 << 30, 256 << 30] {
                 let mut shape = shape(Some(3_000_000_000), 100);
                 (shape.sources.devices, shape.outputs, shape.temporary) = (disks, disks, disks);
