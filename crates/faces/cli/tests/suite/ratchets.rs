@@ -21,14 +21,14 @@ const LINES: [(&str, usize); 25] = [
     ("node-real", 2800),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("record", 10_800),
+    ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
-    ("sort", 32_050),
+    ("sort", 32_070),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 2080),
-    ("machine", 13_030),
+    ("disk", 2100),
+    ("machine", 13_070),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7550),
@@ -43,7 +43,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 125_600;
+const ALL_LINES: usize = 125_700;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
