@@ -1,4 +1,4 @@
-//! `gristmill plan`: what a sort takes on a machine, before it is run or bought.
+//! `gristmill plan`: the time of a sort on a machine that need not be there.
 
 mod show;
 
@@ -101,7 +101,7 @@ fn print(machine: &str) -> Result<(), CliFailure> {
 struct Planned {
     wish: Wish,
     prediction: Prediction,
-    /// What more of something would give.
+    /// The same sort on a machine with twice as much of something, by its name.
     relieved: Vec<(&'static str, Prediction)>,
 }
 

@@ -258,7 +258,7 @@ impl Wish {
         }
     }
 
-    /// What stages take, in thousandths of a nanosecond per byte.
+    /// The times of stages, in thousandths of a nanosecond per byte.
     fn rates(&self) -> Result<Vec<(&'static str, u64)>, Unpredicted> {
         let rate = |(name, cost): (&String, &StageCost)| {
             let stage = StageName::of(name).ok_or_else(|| {

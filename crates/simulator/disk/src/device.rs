@@ -39,7 +39,7 @@ pub struct Device {
     pub model: DiskModel,
     /// Requests whose latencies overlap; 0 counts as 1. Bytes are transferred one after the other.
     pub depth: usize,
-    /// What moves, if anything does.
+    /// The platters, if there are any.
     pub platter: Option<Platter>,
     /// The number of the bus that it shares with others.
     pub bus: Option<usize>,
@@ -190,7 +190,7 @@ impl Disk {
                 bytes.div_ceil(KIB).saturating_mul(self.rate_ns(transfer)),
             ),
         };
-        // What moves does so when the transfer before has ended.
+        // A head moves when the transfer before has ended.
         let ready = begin.after(ticks(model.latency_ns)).max(last);
         let mut end = ready.after(ticks(reached_ns.saturating_add(transfer_ns)));
         if let Some(bus) = self.device.bus.and_then(|bus| buses.get_mut(bus)) {

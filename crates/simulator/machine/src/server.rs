@@ -44,7 +44,7 @@ pub struct Server {
     pub buses: Vec<SharedBus>,
     /// The network; a machine of one node needs none.
     pub network: Option<ServerNetwork>,
-    /// What stages take on a core, by the names that reports have.
+    /// The times of stages on a core, by the names that reports have.
     #[serde(default)]
     pub stages: BTreeMap<String, StageCost>,
 }
@@ -125,7 +125,7 @@ pub struct ServerNetwork {
     pub link_mb_s: f64,
 }
 
-/// What a stage takes on a core.
+/// The time of a stage on a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StageCost {

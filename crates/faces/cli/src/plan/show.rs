@@ -205,7 +205,7 @@ impl Planned {
         Some(self.of_a_tb(self.wish.server.node.watts?))
     }
 
-    /// What a TB takes of something of which each node takes so much a second.
+    /// The use of a TB, if each node uses so much a second.
     fn of_a_tb(&self, each_second: f64) -> f64 {
         let nodes = f64::from(self.wish.server.nodes);
         each_second * nodes * self.prediction.seconds * 1e12 / self.wish.bytes as f64

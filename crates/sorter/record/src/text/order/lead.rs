@@ -1,4 +1,4 @@
-//! What lines share at their front: dates of one year, pages of one host, one heavy key.
+//! Fronts that lines share: dates of one year, pages of one host, one heavy key.
 //!
 //! ```text
 //! -k1,1     https://example.org/a/1f3e ..     shared: 22 bytes of key 1
@@ -17,7 +17,7 @@ use crate::text::part::Part;
 /// More is compared as lines are.
 const MOST_BYTES: usize = 256;
 
-/// What some lines share: whole keys, then the first bytes of the next one, which is text.
+/// The front that some lines share: whole keys, then the first bytes of the next one, which is text.
 #[derive(Clone, Debug)]
 pub struct Lead {
     /// The keys that lines share whole, with their bytes, of text alone.
@@ -31,7 +31,7 @@ pub struct Lead {
 }
 
 impl TextOrder {
-    /// What these lines share. None if that is less than `least` bytes of keys, if they are alike in all
+    /// The front that these lines share. None if that is less than `least` bytes of keys, if they are alike in all
     /// keys, or if a key is not text that stands in the line as it is.
     pub fn lead_of(&self, lines: &[&[u8]], least: usize) -> Option<Lead> {
         let (&first, others) = lines.split_first()?;

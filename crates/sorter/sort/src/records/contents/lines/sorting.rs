@@ -20,7 +20,7 @@ use crate::records::size::{Size, Sum};
 #[derive(Default)]
 struct Filled {
     entries: usize,
-    /// What all lines share, so that entries have the first word behind it.
+    /// The front that all lines share, so that entries have the first word behind it.
     lead: Option<Lead>,
     /// Bytes of the longest line.
     longest: usize,
@@ -231,7 +231,7 @@ impl Lines {
         filled
     }
 
-    /// What the lines of a bucket may share, by the first ones of some chunks.
+    /// The front that the lines of a bucket may share, by the first ones of some chunks.
     fn lead_of_bucket(&self, bucket: &Bucket) -> Option<Lead> {
         if bucket.size.records < LEAST_LED {
             return None;
@@ -253,7 +253,7 @@ impl Lines {
         several.then(|| self.lead_of(&first)).flatten()
     }
 
-    /// What sorted lines share.
+    /// The front that sorted lines share.
     fn lead_of_sorted(&self, lines: &[u8], ends: &[u32]) -> Option<Lead> {
         let [first, .., before_last, last] = ends else {
             return None;
@@ -263,8 +263,8 @@ impl Lines {
         self.lead_of(&both)
     }
 
-    /// What lines share, as far as different words behind it are of different keys where repeats of keys
-    /// are dropped.
+    /// The front that lines share. Where repeats of keys are dropped, it is none behind all keys, since words
+    /// there tell equal keys apart.
     fn lead_of(&self, lines: &[&[u8]]) -> Option<Lead> {
         let lead = self.order.text.lead_of(lines, LEAST_SHARED);
         lead.filter(|lead| !(self.unique && lead.is_behind_keys()))
