@@ -105,7 +105,6 @@ impl Bus {
 }
 
 pub(super) struct Disk {
-    pub(super) under: PathBuf,
     /// Bytes that fit on it.
     pub(super) capacity: u64,
     device: Device,
@@ -120,7 +119,6 @@ impl Disk {
     pub(super) fn new(under: &Path, device: Device, number: u64) -> Disk {
         let placed = |platter: Platter| (Placement::new(platter.bytes), Head::new(number));
         Disk {
-            under: under.to_owned(),
             capacity: device.platter.map_or(u64::MAX, |platter| platter.bytes),
             device,
             ends: VecDeque::new(),
@@ -133,6 +131,11 @@ impl Disk {
                 seeks: 0,
             },
         }
+    }
+
+    /// The path under which it is mounted.
+    pub(super) fn under(&self) -> &Path {
+        &self.usage.under
     }
 
     pub(super) fn usage(&self) -> Usage {

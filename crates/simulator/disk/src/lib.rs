@@ -355,7 +355,7 @@ impl State {
     fn disk_of(&self, path: &Path) -> usize {
         self.disks
             .iter()
-            .rposition(|disk| path.starts_with(&disk.under))
+            .rposition(|disk| path.starts_with(disk.under()))
             .unwrap_or(0)
     }
 
