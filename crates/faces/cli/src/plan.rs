@@ -56,27 +56,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    if arguments.list {
-        return list().map(|()| Exit::Done);
-    }
-    let Some(bytes) = arguments.bytes else {
-        return print(&arguments.machine).map(|()| Exit::Done);
+    let told = match arguments.bytes {
+        _ if arguments.list => list(),
+        None => print(&arguments.machine),
+        Some(bytes) => plan(arguments, bytes).and_then(|planned| planned.tell(arguments.json)),
     };
-    if bytes == 0 {
-        return Err(refused(
-            "there is nothing to plan: give a SIZE above 0".to_owned(),
-        ));
-    }
-    let planned = plan(arguments, bytes);
-    let planned = planned.map_err(|failure| failure.with_json(arguments.json))?;
-    if arguments.json {
-        say::out(format!("{:#}", planned.json()))?;
-    } else {
-        for line in planned.lines() {
-            say::out(line)?;
-        }
-    }
-    Ok(Exit::Done)
+    told.map(|()| Exit::Done)
+        .map_err(|failure| failure.with_json(arguments.json))
 }
 
 fn list() -> Result<(), CliFailure> {
@@ -105,7 +91,20 @@ struct Planned {
     relieved: Vec<(&'static str, Prediction)>,
 }
 
+impl Planned {
+    fn tell(&self, json: bool) -> Result<(), CliFailure> {
+        if json {
+            return say::out(format!("{:#}", self.json()));
+        }
+        self.lines().into_iter().try_for_each(say::out)
+    }
+}
+
 fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
+    if bytes == 0 {
+        let why = "there is nothing to plan: give a SIZE above 0";
+        return Err(refused(why.to_owned()));
+    }
     let mut server =
         Server::load(&arguments.machine).map_err(|error| refused(error.to_string()))?;
     if let Some(nodes) = arguments.nodes {
