@@ -147,5 +147,8 @@ fn main() -> ExitCode {
 #[cfg(feature = "simulator")]
 fn add_programs() {
     #[cfg(feature = "both")]
-    lab::add(simulated_sort::program());
+    {
+        simulated_sort::programs().into_iter().for_each(lab::add);
+        lab::add_experiments(&simulated_sort::EXPERIMENTS);
+    }
 }

@@ -4,12 +4,16 @@ mod show;
 
 use clap::Args;
 use machine::Server;
-use simulated_sort::{Prediction, Wish};
+use simulated_sort::{ForeignPlan, Prediction, Wish};
 use sort::Tuning;
 
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{positive, size};
+
+/// The shorter of the sorts from which a long one is extended sorts so many bytes of a node: TritonSort's
+/// buffers hold 16 GB.
+const STEP_BYTES: u64 = 32_000_000_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +42,12 @@ pub(crate) struct Arguments {
     /// Memory of each node; by default that of the machine
     #[arg(short = 'S', long = "memory", value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
+    /// The plan of a paper (tritonsort, now-sort, psort) or of a file, instead of the sort's own
+    #[arg(long = "as", value_name = "NAME|FILE")]
+    plan: Option<String>,
+    /// Simulate all of a long sort by such a plan, which may take hours; otherwise two short ones are extended
+    #[arg(long, requires = "plan")]
+    whole: bool,
     /// Nodes; by default those of the machine
     #[arg(long, value_name = "N", value_parser = positive)]
     nodes: Option<u64>,
@@ -117,8 +127,15 @@ fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
             .checked()
             .map_err(|error| refused(error.to_string()))?;
     }
+    let plan = arguments.plan.as_deref().map(ForeignPlan::load);
+    let plan = plan
+        .transpose()
+        .map_err(|error| refused(error.to_string()))?;
     let wish = Wish {
         server,
+        plan,
+        layout: None,
+        step_bytes: (!arguments.whole).then_some(STEP_BYTES),
         bytes,
         record_bytes: arguments.record_bytes as usize,
         memory_bytes: arguments.memory,

@@ -10,8 +10,8 @@ use machine::{Back, Driver};
 use node::{Costs, Random};
 use record::Order;
 use sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source, Target,
-    Tune, Tuning,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source,
+    SpillLayout, Target, Tune, Tuning,
 };
 
 use crate::Trial;
@@ -175,6 +175,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
     let cores = 1 + random.below(3);
     let tuning = drawn_tuning(12, random);
     let tune = [Tune::Auto, Tune::Off][random.below(2)];
+    let spill_layout = [SpillLayout::Log, SpillLayout::Preallocated][random.below(2)];
     let resources = Resources {
         cores,
         memory_bytes: MEMORY_BYTES,
@@ -187,6 +188,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
         pack: [Pack::Never, Pack::In(Packing::Lz4), Pack::In(Packing::Zstd)][cores - 1],
+        spill_layout,
         tuning: Tuning { tune, ..tuning },
         may_begin_again: false,
         ..Job::of_contents(sources, contents, target, resources)

@@ -14,7 +14,10 @@
 //!
 //! Trials must also be able to fail: a [`Mutant`] breaks the machine, and trials must notice.
 
+mod disk_sort;
 mod draw;
+mod extension;
+mod foreign_plan;
 mod judge;
 mod mutant;
 mod prediction;
@@ -24,6 +27,7 @@ pub mod world;
 
 use std::fmt;
 
+use lab::Listing;
 use machine::Driver;
 use node::{Node, Time, caught};
 use pipeline::{Control, Failure};
@@ -33,11 +37,17 @@ use draw::Case;
 use judge::Judge;
 use strike::{Course, Strikes};
 
+pub use disk_sort::EXPERIMENTS;
 pub use draw::bytes;
+pub use foreign_plan::ForeignPlan;
 pub use mutant::Mutant;
 pub use prediction::{Prediction, Unpredicted, Wish};
-pub use program::program;
 pub use strike::Faults;
+
+/// The programs of `sim` on simulated nodes.
+pub fn programs() -> [Listing; 2] {
+    [program::trial(), disk_sort::program()]
+}
 
 /// Ticks of the driver per second.
 const SECOND: u64 = 1_000_000_000;

@@ -15,11 +15,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::extension::extended;
+use crate::foreign_plan::ForeignPlan;
 use machine::{DiskGroup, DiskModel, Driver, Holds, Server, StageCost, Usage};
-use node::{Costs, Node};
+use node::{Costs, Node, Random, Time};
 use pipeline::Failure;
 use sort::{
-    Choice, Counts, IoChoice, Job, Pack, Report, Resources, Source, StageName, Target, Tuning,
+    Choice, Counts, IoChoice, Job, Pack, Report, Resources, SortError, Source, SpillLayout,
+    StageName, Target, Tuning,
 };
 use units::amount;
 
@@ -34,8 +37,15 @@ pub struct Wish {
     pub record_bytes: usize,
     /// Memory of each node; that of the machine if it is missing.
     pub memory_bytes: Option<u64>,
+    /// The plan of a paper, instead of the sort's own.
+    pub plan: Option<ForeignPlan>,
+    /// Where chunks of partitions lie, if not as the plan has it.
+    pub layout: Option<SpillLayout>,
     /// Numbers of the plan that are not derived.
     pub tuning: Tuning,
+    /// Bytes of a node above whose double a sort by a plan of several passes is extended from two short ones,
+    /// of as many bytes and of twice as many; all of it is simulated if it is missing.
+    pub step_bytes: Option<u64>,
     /// Decides the order of events that are due together, and the sizes of buckets.
     pub seed: u64,
 }
@@ -57,6 +67,12 @@ pub struct Prediction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unpredicted(String);
 
+impl Unpredicted {
+    pub(crate) fn because(why: String) -> Unpredicted {
+        Unpredicted(why)
+    }
+}
+
 impl fmt::Display for Unpredicted {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
@@ -64,6 +80,13 @@ impl fmt::Display for Unpredicted {
 }
 
 impl std::error::Error for Unpredicted {}
+
+/// A sort ends before one of its disks could have moved all bytes of a node so often, and some seconds more.
+const LONGEST_TIMES: f64 = 100.0;
+const LONGEST_BEYOND_S: f64 = 10_000.0;
+
+/// The stream of random numbers that drives are drawn from.
+const DRIVES: u64 = u64::MAX;
 
 /// The directories of a node.
 struct Places {
@@ -78,15 +101,42 @@ impl Wish {
     /// If the disks cannot hold it, if memory is too small for any plan, or if the machine names a stage that
     /// the sort has not.
     pub fn predict(&self) -> Result<Prediction, Unpredicted> {
+        self.check_room(self.bytes_of_a_node())?;
+        match self.step() {
+            Some(step) => {
+                // The short sorts need less memory.
+                let refused = |why: SortError| Unpredicted(why.to_string());
+                self.whole_plan().map_err(refused)?;
+                extended(self, step)
+            }
+            None => self.simulate(),
+        }
+    }
+
+    pub(crate) fn resources(&self) -> Resources {
+        Resources {
+            cores: self.server.node.cores,
+            memory_bytes: self.memory_of_a_node(),
+            io: IoChoice::Direct,
+        }
+    }
+
+    /// Runs all of the sort.
+    pub(crate) fn simulate(&self) -> Result<Prediction, Unpredicted> {
         let each = self.bytes_of_a_node();
-        self.check_room(each)?;
         let rates = self.rates()?;
+        let gives_way = self.plan.as_ref().is_some_and(ForeignPlan::deletes_inputs);
         let (driver, places) = self.driver();
         driver.charge(&rates);
+        driver.go_on();
+        driver.end_by(self.longest(each));
         for rank in 0..self.server.nodes {
             let disks = driver.disks(rank);
             for (path, bytes) in inputs(&places, each, self.record_bytes as u64) {
                 disks.put_counted(&path, bytes);
+                if gives_way {
+                    disks.give_way(&path);
+                }
             }
         }
         let job = self.job(&places);
@@ -154,7 +204,7 @@ impl Wish {
     }
 
     /// Whole records of a node, in bytes.
-    fn bytes_of_a_node(&self) -> u64 {
+    pub(crate) fn bytes_of_a_node(&self) -> u64 {
         let record = self.record_bytes as u64;
         let records = self.bytes.div_ceil(record);
         records
@@ -181,6 +231,15 @@ impl Wish {
         Ok(())
     }
 
+    /// Time enough for any sort that goes on: tasks of one that does not would wait for each other for ever.
+    fn longest(&self, each: u64) -> Time {
+        let rates = self.server.disks.iter();
+        let rates = rates.map(|disks| disks.read_mb_s.min(disks.write_mb_s));
+        let slowest = 1e6 * rates.fold(f64::INFINITY, f64::min);
+        let seconds = LONGEST_BEYOND_S + LONGEST_TIMES * each as f64 / slowest;
+        Time((seconds * 1e9) as u64)
+    }
+
     fn driver(&self) -> (Driver, Places) {
         let server = &self.server;
         let driver = Driver::with(
@@ -193,6 +252,7 @@ impl Wish {
         if let Some(network) = server.network {
             driver.limit_links(network.ps_per_kib());
         }
+        let mut drives = Random::stream(self.seed, DRIVES);
         let mut places = Places {
             files: Vec::new(),
             temporary: Vec::new(),
@@ -217,7 +277,9 @@ impl Wish {
                         Holds::Files | Holds::Both => (&mut places.files, "files"),
                     };
                     let path = PathBuf::from(format!("/{kind}{}", list.len()));
-                    disks.mount(&path, group.device(bus.map(|bus| buses[bus])));
+                    let mut device = group.device(bus.map(|bus| buses[bus]));
+                    device.model = slower(device.model, 1.0 / drawn(group.spread, &mut drives));
+                    disks.mount(&path, device);
                     disks.set_capacity_of(&path, group.bytes());
                     list.push(path.clone());
                     if group.holds == Holds::Both {
@@ -239,12 +301,8 @@ impl Wish {
             several => Target::Directories(several.to_vec()),
         };
         let contents = Arc::new(Counts::new(self.record_bytes, 1.0, self.seed));
-        let resources = Resources {
-            cores: self.server.node.cores,
-            memory_bytes: self.memory_of_a_node(),
-            io: IoChoice::Direct,
-        };
-        Job {
+        let resources = self.resources();
+        let job = Job {
             temporary: if places.temporary.is_empty() {
                 places.files.clone()
             } else {
@@ -255,6 +313,14 @@ impl Wish {
             tuning: self.tuning,
             may_begin_again: false,
             ..Job::of_contents(sources.collect(), contents, target, resources)
+        };
+        let job = match &self.plan {
+            Some(plan) => plan.apply(job),
+            None => job,
+        };
+        Job {
+            spill_layout: self.layout.unwrap_or(job.spill_layout),
+            ..job
         }
     }
 
@@ -276,6 +342,24 @@ impl Wish {
             Ok((stage.name(), (ns * 1000.0).round() as u64))
         };
         self.server.stages.iter().map(rate).collect()
+    }
+}
+
+/// The rate of a drive over the mean: normal, with that deviation, but at least half.
+fn drawn(spread: Option<f64>, random: &mut Random) -> f64 {
+    let Some(spread) = spread else { return 1.0 };
+    // A sum of twelve uniform numbers is nearly normal, with variance 1.
+    let unit = |random: &mut Random| (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    let normal: f64 = (0..12).map(|_| unit(random)).sum::<f64>() - 6.0;
+    (1.0 + spread * normal).max(0.5)
+}
+
+fn slower(model: DiskModel, times: f64) -> DiskModel {
+    let ns = |ns: u64| (ns as f64 * times).round() as u64;
+    DiskModel {
+        read_ns_per_kib: ns(model.read_ns_per_kib),
+        write_ns_per_kib: ns(model.write_ns_per_kib),
+        ..model
     }
 }
 
@@ -322,6 +406,9 @@ mod tests {
             bytes,
             record_bytes: 100,
             memory_bytes: None,
+            plan: None,
+            layout: None,
+            step_bytes: None,
             tuning: Tuning::default(),
             seed: 1,
         }
@@ -348,17 +435,50 @@ mod tests {
             is_near(one.seconds, 2.0 * 4.0 / rate);
         }
         // Input and temporary files lie on different disks, as do these and the output.
-        for disks in [1, 2] {
+        for disks in [1, 2, 5, 8] {
+            // Of more disks than cores each has a share of the sorters.
+            let most = if disks > 4 { 1.4 } else { 1.1 };
             let both = wish(machine(1, disks, disks, 0.5), 4 * GB)
                 .predict()
                 .unwrap();
             assert_eq!(both.reports[0].passes, 2);
-            is_near(both.seconds, 2.0 * 4.0 / (0.1 * disks as f64));
+            let part = both.seconds / (2.0 * 4.0 / (0.1 * disks as f64));
+            assert!((0.97..most).contains(&part), "{disks} disks: {part}");
             for usage in &both.disks[0] {
                 let share = usage.read_bytes as f64 * disks as f64 / 4e9;
                 assert!((0.8..1.1).contains(&share), "{usage:?}");
             }
         }
+    }
+
+    /// All of a sort, and its extension from an eighth and a quarter of it.
+    #[test]
+    fn a_long_sort_lies_on_the_line_of_two_short_ones() {
+        let text = "format = 1\nname = \"small\"\ndescription = \"of tests\"\n[plan]\nsort = \"two-pass\"\n\
+                    spill_layout = \"preallocated\"\nreaders = 8\nsorters = 8\nwriters = 8\nspillers = 1\n\
+                    depth = 2\nspiller_depth = 1\nunit_mb = 32\npartitions = 1024\npool_mb = 800\n\
+                    chunk_kb = 65.536\nleast_write_mb = 1\nmost_write_mb = 4\nspills_all = true\n";
+        let server = Server::load("tritonsort-2011").unwrap();
+        let whole = Wish {
+            plan: Some(ForeignPlan::parse(text).unwrap()),
+            ..wish(Server { nodes: 2, ..server }, 32 * GB)
+        };
+        let extended = Wish {
+            step_bytes: Some(2 * GB),
+            ..whole.clone()
+        };
+        assert_eq!((whole.step(), extended.step()), (None, Some(2 * GB)));
+        let [whole, extended] = [whole, extended].map(|wish| wish.predict().unwrap());
+        assert!(extended.events < whole.events / 2);
+        let off = extended.seconds / whole.seconds - 1.0;
+        assert!(
+            off.abs() < 0.02,
+            "{} for {}",
+            extended.seconds,
+            whole.seconds
+        );
+        let records = |prediction: &Prediction| prediction.reports[0].records as f64;
+        assert!((records(&extended) / records(&whole) - 1.0).abs() < 0.01);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use grain::{Verdict, described};
-use lab::{Listing, OnDriver};
+use lab::{Course, Listing, OnDriver};
 use serde::Serialize;
 
 use crate::{Faults, Passed, Trial, Wrong, bytes};
@@ -66,7 +66,7 @@ impl OnDriver for SortTrial {
         bytes(cores, self.keys)
     }
 
-    fn run(&self, cores: u32) -> (u64, Verdict) {
+    fn run(&self, cores: u32) -> Course {
         let trial = Trial {
             seed: self.seed,
             nodes: cores,
@@ -76,11 +76,15 @@ impl OnDriver for SortTrial {
         };
         let tried = trial.run();
         let ticks = tried.as_ref().map_or(0, |passed| passed.ticks);
-        (ticks, verdict(&trial, &tried))
+        Course {
+            ticks,
+            stages: Vec::new(),
+            verdict: verdict(&trial, &tried),
+        }
     }
 }
 
 /// The program, for the list of `sim`.
-pub fn program() -> Listing {
+pub(crate) fn trial() -> Listing {
     Listing::on_driver::<SortTrial>()
 }

@@ -26,8 +26,19 @@ pub fn drawn_order(formats: &[FormatWords], random: &mut Random) -> Order {
 /// Small units and drawn worker counts, so that few records make many units; at most
 /// `most_buckets` buckets.
 pub fn drawn_tuning(most_buckets: usize, random: &mut Random) -> Tuning {
+    let mut maybe = |most: usize| (random.below(2) == 0).then(|| 1 + random.below(most));
+    let (node_distributors, write_tokens) = (maybe(3), maybe(4));
+    let (least_write_bytes, most_write_bytes) = (maybe(20_000), maybe(100_000));
+    let area_bytes = maybe(60_000).map(|bytes| bytes as u64);
+    let spills_all = random.below(4) == 0;
     let mut up_to = |most: usize| Some(1 + random.below(most));
     Tuning {
+        node_distributors,
+        write_tokens,
+        least_write_bytes,
+        most_write_bytes,
+        area_bytes,
+        spills_all,
         readers: up_to(3),
         distributors: up_to(3),
         sorters: up_to(3),
@@ -71,6 +82,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         sources: Default::default(),
         coding: Default::default(),
         pack: job.pack,
+        spill_layout: job.spill_layout,
     };
     let is_enough = |chunks: &usize| {
         let tuning = Tuning {

@@ -146,6 +146,10 @@ impl Disk {
         }
     }
 
+    pub(super) fn turns(&self) -> bool {
+        self.placed.is_some()
+    }
+
     /// Forgets the requests on their way.
     pub(super) fn fail(&mut self) {
         self.ends.clear();
@@ -154,6 +158,12 @@ impl Disk {
     pub(super) fn place(&mut self, file: u64, range: Range<u64>) {
         if let Some((placement, _)) = &mut self.placed {
             placement.of(file, range);
+        }
+    }
+
+    pub(super) fn share(&mut self, file: u64) {
+        if let Some((placement, _)) = &mut self.placed {
+            placement.share(file);
         }
     }
 

@@ -49,7 +49,11 @@ impl FileHandle for Handle {
             let timeline = Arc::clone(&handle.shared.timeline);
             timeline.call_at(end, Box::new(move || handle.perform(request)));
         };
-        self.shared.timeline.call_in_any_order(at, Box::new(arrive));
+        if self.shared.keeps_order(&self.inode) {
+            self.shared.timeline.call_at(at, Box::new(arrive));
+        } else {
+            self.shared.timeline.call_in_any_order(at, Box::new(arrive));
+        }
     }
 
     fn control(&self, control: Control) -> io::Result<u64> {

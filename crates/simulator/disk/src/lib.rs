@@ -140,6 +140,16 @@ impl MemoryDisks {
         self.add(path, FileKind::Regular, Content::counted(length, 0o644));
     }
 
+    /// Lets files that are made from now on lie where this one does, as if it were deleted before they are
+    /// written. It is still read there.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn give_way(&self, path: &Path) {
+        let inode = self.find(path).expect("a file that is there");
+        self.shared.lock().disks[inode.disk()].share(inode.number);
+    }
+
     /// Makes files without holes: no range can be released from now on.
     pub fn refuse_holes(&self) {
         self.shared.lock().has_holes = false;
@@ -337,6 +347,12 @@ impl Shared {
             tick_fs: self.timeline.tick_fs(),
         };
         disks[inode.disk()].serve(buses, inode.number, request, clock)
+    }
+
+    /// Whether the disk of a file serves requests of one moment in their order: no system sends a head back
+    /// and forth over requests that lie behind each other.
+    fn keeps_order(&self, inode: &Inode) -> bool {
+        self.lock().disks[inode.disk()].turns()
     }
 
     /// Gives the places of a range of a file back to its disk.

@@ -61,6 +61,15 @@ impl Placement {
         }
     }
 
+    /// Lets others have the places of a file, which keeps them.
+    pub(super) fn share(&mut self, file: u64) {
+        let places = self.placed.range((file, 0)..=(file, u64::MAX));
+        let places: Vec<Stretch> = places.map(|(_, stretch)| *stretch).collect();
+        places
+            .into_iter()
+            .for_each(|(address, bytes)| self.give(address, bytes));
+    }
+
     /// The place of the byte at an offset, with the bytes behind it.
     fn there(&self, file: u64, at: u64) -> Option<Stretch> {
         let (&(_, offset), &(address, bytes)) =
@@ -150,6 +159,15 @@ mod tests {
         assert_eq!(placement.of(1, 20..60), [(20, 40)]);
         let interleaved: Vec<Stretch> = (0..5).map(|at| (110 + at * 20, 10)).collect();
         assert_eq!(placement.of(3, 0..50), interleaved);
+    }
+
+    #[test]
+    fn a_file_that_gives_way_is_still_read_where_it_was() {
+        let mut placement = Placement::new(1000);
+        placement.of(1, 0..400);
+        placement.share(1);
+        assert_eq!(placement.of(2, 0..300), [(0, 300)]);
+        assert_eq!(placement.of(1, 100..400), [(100, 300)]);
     }
 
     #[test]

@@ -57,6 +57,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+pub use built_in::add as add_experiments;
 pub use file::Experiment;
 pub use reported_claim::{UNNAMED, readings};
 pub use result::{Results, Sample};

@@ -12,9 +12,20 @@ use crate::error::LabError;
 use crate::observer::Going;
 use crate::place::DRIVER;
 use crate::program::{Erased, Facts, Listing, Parse, values};
-use crate::report::RunReport;
+use crate::report::{RunReport, StageReport};
 use crate::run::Ground;
 use crate::spread::microseconds;
+
+/// What a program did on the driver.
+#[derive(Debug)]
+pub struct Course {
+    /// Nanoseconds on the driver.
+    pub ticks: u64,
+    /// Its stages, if it reports some.
+    pub stages: Vec<StageReport>,
+    /// Whether it was right.
+    pub verdict: Verdict,
+}
 
 /// A program with nodes of its own, such as a trial of the distributed sort.
 pub trait OnDriver: Send + Sync {
@@ -22,8 +33,8 @@ pub trait OnDriver: Send + Sync {
     fn objection(&self, cores: u32) -> Option<String>;
     /// Bytes of all nodes in memory.
     fn bytes(&self, cores: u32) -> u64;
-    /// Runs once: its nanoseconds on the driver, and whether it was right.
-    fn run(&self, cores: u32) -> (u64, Verdict);
+    /// Runs once.
+    fn run(&self, cores: u32) -> Course;
 }
 
 /// A program that runs on the driver.
@@ -72,13 +83,17 @@ impl<P: OnDriver + Described> Erased for Driven<P> {
             watch: Arc::clone(&watch),
         });
         let program = self.0.clone().seeded(ground.seed);
-        let (ticks, verdict) = program.run(ground.cores);
+        let Course {
+            ticks,
+            stages,
+            verdict,
+        } = program.run(ground.cores);
         watch.ticks.store(ticks, Ordering::Relaxed);
         Ok(RunReport {
             seed: ground.seed,
             ticks,
             time_us: microseconds(ticks, tick_fs),
-            stages: Vec::new(),
+            stages,
             verdict,
             requests: None,
             simulated: None,

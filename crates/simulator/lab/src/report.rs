@@ -146,6 +146,22 @@ impl StageReport {
         }
     }
 
+    /// A stage whose cores, or workers, are known by their means alone.
+    pub fn of_means(name: &'static str, cores: usize, busy_us: f64, idle_us: f64) -> StageReport {
+        StageReport {
+            name,
+            quantiles_us: [busy_us + idle_us; 6],
+            idle_quantiles_us: [idle_us; 6],
+            sd_us: 0.0,
+            idle_sd_us: 0.0,
+            busy_sd_us: 0.0,
+            idle_us,
+            busy_us,
+            cores,
+            tasks: 1,
+        }
+    }
+
     fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
         let (ticks, idle): (Vec<u64>, Vec<u64>) = times.ticks.iter().copied().unzip();
         let busy = ticks.iter().zip(&idle);

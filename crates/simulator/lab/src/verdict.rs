@@ -48,6 +48,9 @@ pub fn verdict() -> Result<String, LabError> {
     ))
 }
 
+/// The experiments of the NanoSort paper.
+const PAPER: &str = "nanosort/";
+
 /// The statements of the paper, as two tables in Markdown: those on NanoSort with the outcome for each
 /// reading, and those on the machine and on other programs.
 ///
@@ -57,7 +60,8 @@ pub fn statements() -> Result<[String; 2], LabError> {
     let readings = readings();
     let mut on_nano_sort = head(&readings);
     let mut on_others = head(&["ours".to_owned()]);
-    for name in Experiment::names() {
+    let of_paper = |name: &&str| name.starts_with(PAPER);
+    for name in Experiment::names().filter(of_paper) {
         let experiment = Experiment::load(name)?;
         let is_published =
             |claim: &Claim| claim.set_by != SetBy::Aim && claim.reading.as_deref() != Some(UNNAMED);

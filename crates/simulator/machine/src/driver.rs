@@ -105,6 +105,12 @@ impl Driver {
         self.world.links.set_delay(most);
     }
 
+    /// Lets a task go on until it waits, from now on. Otherwise it yields by chance, which shows more
+    /// schedules, and takes longer.
+    pub fn go_on(&self) {
+        self.world.go_on();
+    }
+
     /// Lets the tasks of each node queue for that many cores while they work, from now on. Without a limit
     /// each task has a core of its own.
     pub fn limit_cores(&self, cores: usize) {

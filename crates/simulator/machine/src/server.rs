@@ -93,6 +93,8 @@ pub struct DiskGroup {
     pub latency_us: f64,
     /// Requests whose latencies overlap; 1 if it is missing.
     pub depth: Option<usize>,
+    /// The standard deviation of the rates of drives, over their mean; none if it is missing.
+    pub spread: Option<f64>,
     /// Turns a minute, of a disk that turns.
     pub rpm: Option<f64>,
     /// The rate of the innermost track over that of the outermost.
@@ -149,14 +151,26 @@ impl std::error::Error for ServerError {}
 
 impl Server {
     /// The built-in machines: their names, and the texts of their files.
-    pub const BUILT_IN: [(&str, &str); 4] = [
+    pub const BUILT_IN: [(&str, &str); 7] = [
         (
             "tritonsort-2011",
             include_str!("../../../../machines/servers/tritonsort-2011.toml"),
         ),
         (
+            "tritonsort-15k",
+            include_str!("../../../../machines/servers/tritonsort-15k.toml"),
+        ),
+        (
             "now-1997",
             include_str!("../../../../machines/servers/now-1997.toml"),
+        ),
+        (
+            "now-1997-4",
+            include_str!("../../../../machines/servers/now-1997-4.toml"),
+        ),
+        (
+            "eridanus-2011",
+            include_str!("../../../../machines/servers/eridanus-2011.toml"),
         ),
         (
             "server-2026",
@@ -201,16 +215,7 @@ impl Server {
     /// # Errors
     /// The first mistake, with its line or key, and what is expected.
     pub fn parse(text: &str) -> Result<Server, ServerError> {
-        let server: Server = toml::from_str(text).map_err(|error| {
-            let line = error
-                .span()
-                .map(|span| 1 + text[..span.start].matches('\n').count());
-            let line = line.map_or(String::new(), |line| format!("line {line}: "));
-            ServerError(format!(
-                "{line}{}",
-                error.message().trim().replace('\n', " ")
-            ))
-        })?;
+        let server: Server = text::parse(text).map_err(ServerError)?;
         server.checked()?;
         Ok(server)
     }

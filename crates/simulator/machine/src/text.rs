@@ -8,6 +8,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 /// Bytes of the longest machine or experiment file. The built-in ones have some kilobytes, so a
 /// larger file was named by mistake.
 pub const MOST_BYTES: u64 = 1 << 20;
@@ -19,6 +21,20 @@ pub const MOST_BYTES: u64 = 1 << 20;
 pub fn read(path: &Path, most_bytes: u64) -> io::Result<String> {
     let bytes = read_bytes(path, most_bytes)?;
     String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8 text"))
+}
+
+/// Parses TOML.
+///
+/// # Errors
+/// The first mistake in one line, with the number of its line.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let line = error
+            .span()
+            .map(|span| 1 + text[..span.start].matches('\n').count());
+        let line = line.map_or(String::new(), |line| format!("line {line}: "));
+        format!("{line}{}", error.message().trim().replace('\n', " "))
+    })
 }
 
 /// Reads a regular file of at most `most_bytes` bytes.

@@ -2,6 +2,7 @@
 
 mod described;
 mod lengths;
+mod tuning;
 
 use codec::Packing;
 use node::{Compress, Compression, Decompress, File, Metadata, Node, Open};
@@ -18,6 +19,7 @@ use crate::records::contents::Contents;
 pub use described::contents_of;
 pub use lengths::LongestLine;
 pub(crate) use lengths::naming_source;
+pub use tuning::{Start, Tune, Tuning};
 
 /// Where records come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,6 +191,16 @@ pub enum Pack {
     In(Packing),
 }
 
+/// Where the chunks of partitions lie in spill files (TritonSort 4.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpillLayout {
+    /// Behind each other as they are written, on any disk that is idle: writes do not seek.
+    #[default]
+    Log,
+    /// Each partition in a stretch of one disk, which is reserved: reads do not seek.
+    Preallocated,
+}
+
 /// Resources that a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
@@ -198,70 +210,6 @@ pub struct Resources {
     pub memory_bytes: u64,
     /// Whether to bypass the page cache.
     pub io: IoChoice,
-}
-
-/// The settings with which tuning starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Start {
-    /// The plan's numbers.
-    #[default]
-    Derived,
-    /// The minimum: one worker per stage, one request in flight, small units. Shows what tuning is
-    /// worth.
-    Worst,
-}
-
-/// Whether to move workers and requests to the bottleneck while the sort runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tune {
-    /// Shift workers to the bottleneck.
-    #[default]
-    Auto,
-    /// Keep the plan's numbers.
-    Off,
-}
-
-/// Numbers of the plan that the user sets; the others are derived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tuning {
-    /// Workers that read.
-    pub readers: Option<usize>,
-    /// Workers that distribute.
-    pub distributors: Option<usize>,
-    /// Workers that sort.
-    pub sorters: Option<usize>,
-    /// Workers that write.
-    pub writers: Option<usize>,
-    /// Requests in flight of each reader and writer.
-    pub depth: Option<usize>,
-    /// Workers of each temporary directory that spill; as many as write, if that alone is given.
-    pub spillers: Option<usize>,
-    /// Writes in flight of each of them; as many as `depth`, if that alone is given.
-    pub spiller_depth: Option<usize>,
-    /// Records in a read unit, if all have the greatest length.
-    pub unit_records: Option<usize>,
-    /// Bytes of a read unit.
-    pub unit_bytes: Option<usize>,
-    /// Maximum number of buckets.
-    pub buckets: Option<usize>,
-    /// Bytes of a chunk, rounded up to whole disk blocks.
-    pub chunk_bytes: Option<usize>,
-    /// Marks of a chunk that may be spilled, if records have positions.
-    pub chunk_marks: Option<u32>,
-    /// Chunks of memory in a sort that may spill.
-    pub chunks: Option<usize>,
-    /// Chunks in a load of a merge sort.
-    pub load_chunks: Option<usize>,
-    /// Runs that are merged at once, at most.
-    pub fan_in: Option<usize>,
-    /// Workers that merge runs into the output.
-    pub mergers: Option<usize>,
-    /// Steps of each phase of a resumable sort: epochs of the first, groups of the second.
-    pub steps: Option<u32>,
-    /// Settings with which tuning starts.
-    pub start: Start,
-    /// Whether to tune while the sort runs.
-    pub tune: Tune,
 }
 
 /// A resumable sort: it saves its progress, and the same job continues from there, with the same
@@ -291,6 +239,8 @@ pub struct Job {
     pub temporary: Vec<PathBuf>,
     /// How chunks of spill files are packed.
     pub pack: Pack,
+    /// Where spill files have their chunks.
+    pub spill_layout: SpillLayout,
     /// The most bytes of spill files on disk at any time, if there is a limit. Each rank has its own.
     /// Saved progress is not limited.
     pub temporary_limit: Option<u64>,

@@ -38,7 +38,7 @@ pub use spilling::Spilling;
 use node::CodingMemory;
 
 use crate::error::SortError;
-use crate::job::{Pack, Resources, Start, Tuning};
+use crate::job::{Pack, Resources, SpillLayout, Start, Tuning};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
 use crate::records::framing::Framing;
 use search::search;
@@ -89,6 +89,10 @@ pub struct Plan {
     pub readers: usize,
     /// Workers that copy records to chunks of their buckets.
     pub distributors: usize,
+    /// Workers that copy records to chunks of ranks, if there are several.
+    pub node_distributors: usize,
+    /// Bytes of a chunk to another rank at most, if that is asked for.
+    pub sent_bytes: Option<usize>,
     /// Workers that sort buckets or loads.
     pub sorters: usize,
     /// Workers that write units of the output.
@@ -138,6 +142,8 @@ pub struct Shape {
     pub coding: [CodingMemory; 2],
     /// How chunks of spill files are packed.
     pub pack: Pack,
+    /// Where they lie.
+    pub spill_layout: SpillLayout,
 }
 
 /// Needs of the inputs in any plan.

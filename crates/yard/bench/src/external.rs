@@ -16,7 +16,7 @@ use clap::Args;
 use pipeline::Failure;
 use record::RECORD_BYTES;
 use serde_json::{Value, json};
-use sort::{Framing, IoChoice, Pack, Plan, Resources, Shape, SortError, Tuning};
+use sort::{Framing, IoChoice, Pack, Plan, Resources, Shape, SortError, SpillLayout, Tuning};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 use units::{amount, grouped, size};
@@ -196,6 +196,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         sources: Default::default(),
         coding: Default::default(),
         pack: Pack::Never,
+        spill_layout: SpillLayout::Log,
     };
     let (cores, memory_bytes) = (cores(), told.memory_bytes);
     let resources = Resources {

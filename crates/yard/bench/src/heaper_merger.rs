@@ -26,7 +26,8 @@ use pipeline::StageReport;
 use record::{RECORD_BYTES, RecordSpec};
 use serde_json::{Value, json};
 use sort::{
-    Choice, Framing, IoChoice, Job, Merging, Pack, Plan, Resources, Shape, Source, Target, Tuning,
+    Choice, Framing, IoChoice, Job, Merging, Pack, Plan, Resources, Shape, Source, SpillLayout,
+    Target, Tuning,
 };
 
 use crate::Common;
@@ -210,6 +211,7 @@ impl HeaperMerger {
             sources: Default::default(),
             coding: Default::default(),
             pack: Pack::Never,
+            spill_layout: SpillLayout::Log,
         };
         let mut chunk_bytes = MOST_CHUNK_BYTES;
         loop {

@@ -61,6 +61,7 @@ impl Planned {
             "twice": relieved.collect::<Vec<_>>(),
             "dollars_per_tb": self.dollars_of_a_tb(),
             "joules_per_tb": self.joules_of_a_tb(),
+            "extended_from_bytes": wish.step(),
             "events": prediction.events,
         })
     }
@@ -99,6 +100,14 @@ impl Planned {
             row("partitions", grouped(report.partitions)),
             row("waits for", report.bottleneck.to_owned()),
         ];
+        if let Some(step) = wish.step() {
+            let text = format!(
+                "sorts of {} and {} of a node; where partitions are longer than a unit, phase two takes longer",
+                amount(step),
+                amount(2 * step)
+            );
+            rows.push(row("extended from", text));
+        }
         if report.temp_peak_bytes > 0 {
             rows.push(row("spilled at most", amount(report.temp_peak_bytes)));
         }

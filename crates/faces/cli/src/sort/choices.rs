@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, Start, Tune};
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, SpillLayout, Start, Tune};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use node::{Compression, Decompress};
 
@@ -41,6 +41,19 @@ pub const TUNING: Words<Tune> = &[
         Tune::Auto,
     ),
     ("off", "Keep the numbers of the plan", Tune::Off),
+];
+
+pub const LAYOUTS: Words<SpillLayout> = &[
+    (
+        "log",
+        "One behind the other as they are written, so that writing does not seek",
+        SpillLayout::Log,
+    ),
+    (
+        "preallocated",
+        "Those of a partition in a reserved stretch of one disk, so that reading does not seek",
+        SpillLayout::Preallocated,
+    ),
 ];
 
 pub const STARTS: Words<Start> = &[("derived", "", Start::Derived), ("worst", "", Start::Worst)];

@@ -4,11 +4,13 @@ mod order;
 
 use std::path::{Path, PathBuf};
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Start, Tune};
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, SpillLayout, Start, Tune};
 use clap::{ArgAction, Args, Command, FromArgMatches};
 use node::Decompress;
 
-use super::choices::{CheckName, EXCHANGES, FORMATS, IO, PACKS, PLANS, STARTS, TUNING, one_of};
+use super::choices::{
+    CheckName, EXCHANGES, FORMATS, IO, LAYOUTS, PACKS, PLANS, STARTS, TUNING, one_of,
+};
 use super::memory::{Asked, asked};
 use terminal::progress::{self, Mode};
 use units::{size, threads};
@@ -211,6 +213,9 @@ pub(crate) struct Arguments {
     /// Whether to bypass the page cache; auto measures how much of the input is in it
     #[arg(long, value_parser = one_of(IO), default_value = "auto", help_heading = "Expert")]
     pub(super) io: IoChoice,
+    /// Where the chunks of a sort in two passes lie in temporary files
+    #[arg(long, value_parser = one_of(LAYOUTS), default_value = "log", help_heading = "Expert")]
+    pub(super) spill_layout: SpillLayout,
     /// Whether to move threads and requests to the slowest stage during the sort
     #[arg(long, value_parser = one_of(TUNING), default_value = "auto", help_heading = "Expert")]
     pub(super) tune: Tune,

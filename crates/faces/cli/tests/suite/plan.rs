@@ -73,8 +73,13 @@ fn what_cannot_be_planned_is_refused_in_one_line() {
     let cases = [
         (
             "1GB --machine no-such",
-            "built-in machine: tritonsort-2011, now-1997",
+            "built-in machine: tritonsort-2011, tritonsort-15k,",
         ),
+        (
+            "1GB --as no-such",
+            "give a file, or a built-in plan: tritonsort, tritonsort-48gb, now-sort, psort",
+        ),
+        ("1GB --whole", "--as"),
         ("900TB", "disks for files hold 16.0 TB"),
         ("1GB -S 1K", "memory"),
         (

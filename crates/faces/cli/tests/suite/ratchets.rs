@@ -24,26 +24,26 @@ const LINES: [(&str, usize); 25] = [
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
-    ("sort", 32_070),
+    ("sort", 32_710),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 2100),
-    ("machine", 13_070),
+    ("disk", 2_140),
+    ("machine", 13_110),
     ("grain", 9800),
     ("plot", 2850),
-    ("lab", 7550),
+    ("lab", 7_610),
     ("sim", 2500),
     ("hostile", 3800),
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1100),
-    ("simulated-sort", 1520),
-    ("cli", 6260),
+    ("simulated-sort", 2_240),
+    ("cli", 6_310),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 125_700;
+const ALL_LINES: usize = 127_210;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

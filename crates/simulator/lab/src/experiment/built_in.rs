@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use machine::text;
+use node::Mutex;
 
 use crate::error::LabError;
 
@@ -51,14 +52,26 @@ const BUILT_IN: [(&str, &str); 35] = experiments![
     "nanosort/nodes",
 ];
 
+/// The experiments that callers have added: their names, and the texts of their files.
+static ADDED: Mutex<Vec<(&str, &str)>> = Mutex::new(Vec::new());
+
+/// Adds experiments behind the others.
+pub fn add(experiments: &[(&'static str, &'static str)]) {
+    ADDED.lock().extend(experiments);
+}
+
+fn all() -> Vec<(&'static str, &'static str)> {
+    BUILT_IN.into_iter().chain(ADDED.lock().clone()).collect()
+}
+
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.into_iter().map(|(name, _)| name)
+    all().into_iter().map(|(name, _)| name)
 }
 
 /// Name and text of an experiment: a built-in one, by its name or the last part of it, or a file.
 pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
     let is_named = |known: &str| known == name || known.rsplit('/').next() == Some(name);
-    if let Some((known, text)) = BUILT_IN.into_iter().find(|(known, _)| is_named(known)) {
+    if let Some((known, text)) = all().into_iter().find(|(known, _)| is_named(known)) {
         return Ok((known.to_owned(), text.to_owned()));
     }
     let text = text::read(Path::new(name), text::MOST_BYTES).map_err(|cause| {

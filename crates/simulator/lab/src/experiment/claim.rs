@@ -31,7 +31,7 @@
 //!   as                "ratio" (default): the first by the second; "fewer": 1 less that
 //! ```
 //!
-//! Without `does` a time is in the unit of the line, which is ns, us or ms. "18 % fewer" is
+//! Without `does` a time is in the unit of the line, which is ns, us, ms or s. "18 % fewer" is
 //! paper = 0.18.
 
 use plot::{SetBy, Size};
@@ -211,8 +211,9 @@ impl ClaimTable {
             "ns" => Ok(1e3),
             "us" => Ok(1.0),
             "ms" => Ok(1e-3),
+            "s" => Ok(1e-6),
             unit => Err(format!(
-                "unit is {unit}: a time is in ns, us or ms; or say what it does"
+                "unit is {unit}: a time is in ns, us, ms or s; or say what it does"
             )),
         }
     }

@@ -12,6 +12,8 @@ const LINKS_MB_S: Range<f64> = 0.001..1e6;
 const TURNS_PER_MINUTE: Range<f64> = 1.0..1e6;
 const MOST_SEEK_MS: f64 = 1e5;
 const GB: Range<f64> = 0.001..1e9;
+/// Drives of a machine are alike to within a part.
+const SPREADS: Range<f64> = 0.0..0.2;
 const MOST_CORES: usize = 4096;
 const MOST_DISKS: usize = 1000;
 
@@ -100,6 +102,9 @@ impl Server {
                 "latency_us is {}: must be 0 or more",
                 disks.latency_us
             ));
+        }
+        if let Some(spread) = disks.spread {
+            inside("spread", spread, SPREADS)?;
         }
         if let Some(depth) = disks.depth {
             whole("depth", depth, 1 << 16)?;

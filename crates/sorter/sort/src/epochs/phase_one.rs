@@ -24,8 +24,8 @@ use crate::epochs::sorting::RankSort;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
-use crate::files::spill::Spill;
-use crate::job::{Choice, Job, Target};
+use crate::files::spill::{Areas, Spill};
+use crate::job::{Choice, Job, SpillLayout, Target};
 use crate::passes::distribution::DistributionSort;
 use crate::passes::exchange::Exchange;
 use crate::passes::report::add_up;
@@ -253,8 +253,9 @@ impl<'a> RankSort<'a> {
             run: &range.run,
             spill: range.spill.clone(),
         };
+        let spills_all = self.job.tuning.spills_all && range.run.plan.spilling.is_some();
         range.partitions = sorting
-            .divide_input(&memory, true, &mut self.stages)
+            .divide_input(&memory, !spills_all, &mut self.stages)
             .await?;
         range.spill.trim(self.node).await;
         let read = match &range.run.exchange {
@@ -317,6 +318,10 @@ impl<'a> RankSort<'a> {
         let job = self.job;
         let mut spill =
             Spill::new(self.node, places, job.resources.io, bytes).packed(plan.pack(job.pack));
+        if job.spill_layout == SpillLayout::Preallocated && plan.merging.is_none() {
+            let derived = Areas::bytes(bytes, plan.buckets);
+            spill = spill.with_areas(job.tuning.area_bytes.unwrap_or(derived));
+        }
         spill.limit = self.job.temporary_limit;
         self.unfinished.spill = Some(spill.clone());
         spill

@@ -40,7 +40,7 @@ use together::Together;
 
 pub(crate) use draft::{Claim, NEW_MODE, take_over};
 pub(crate) use in_place::refuse_fixed;
-pub(crate) use layout::Layout;
+pub(crate) use layout::{Begun, Layout};
 pub(crate) use single::{hold, replaced_kind};
 
 /// An output under way; clones share it.

@@ -11,14 +11,18 @@
 //! a range of keys, and each gives its space back once everything in it has been read. A full
 //! directory gets no more runs; the others do. Partitions that are divided again go to new files,
 //! the next generation.
+//!
+//! With [`SpillLayout::Preallocated`](crate::SpillLayout) each partition has areas of its own, which are
+//! reserved: then reads do not seek, and writes do.
 
+mod areas;
 mod kept;
 mod log;
 pub(crate) mod packing;
 mod place;
+mod space;
 
 use std::io::ErrorKind;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,8 +35,9 @@ use crate::files::temporary::Temporary;
 use crate::files::text_file::PRIVATE;
 use crate::job::{IoChoice, Pack};
 use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
+pub(crate) use areas::Areas;
 pub(crate) use kept::{is_kind, kept_paths};
-use log::{LogRoom, Logs};
+use log::Logs;
 use packing::{ChunkPacking, Form};
 pub(crate) use place::{BLOCK_BITS, Extent, FILE_BITS, Slot, Stamps, packed_unit};
 
@@ -49,6 +54,8 @@ pub(crate) struct Spill {
     expected: u64,
     /// The most bytes on disk at any time.
     pub(crate) limit: Option<u64>,
+    /// Bytes of the area of each partition in the first generation, if they have areas.
+    area_bytes: Option<u64>,
     packing: ChunkPacking,
     shared: Arc<Guarded<State>>,
 }
@@ -81,9 +88,16 @@ impl Spill {
             how: Open::Create { direct, mode },
             expected,
             limit: None,
+            area_bytes: None,
             packing: ChunkPacking::new(Pack::Never),
             shared,
         }
+    }
+
+    /// With an area of about so many bytes for each partition.
+    pub(crate) fn with_areas(self, area_bytes: u64) -> Spill {
+        let area_bytes = Some(area_bytes);
+        Spill { area_bytes, ..self }
     }
 
     /// With chunks that are packed so.
@@ -135,7 +149,8 @@ impl Spill {
         }
         self.shared
             .change(node, |state| {
-                state.logs = Logs::new(&kinds, self.expected).with_limit(self.limit);
+                let logs = Logs::new(&kinds, self.expected).with_areas(self.area_bytes);
+                state.logs = logs.with_limit(self.limit);
                 (state.files, state.kinds, state.making) = (files, kinds, false);
             })
             .await;
@@ -197,97 +212,6 @@ impl Spill {
             })
             .await;
         Ok(())
-    }
-
-    /// Space for `bytes` bytes.
-    ///
-    /// # Errors
-    /// When every directory is full, with the error of the last one, or the limit is reached.
-    pub(crate) async fn extent(
-        &self,
-        node: &Node,
-        to: Slot,
-        bytes: u64,
-    ) -> Result<Extent, Failure> {
-        self.make(node).await?;
-        loop {
-            let step = |state: &mut State| {
-                if state.closed {
-                    Some(Err(Closed))
-                } else {
-                    state.logs.take(to.directory, to.position, bytes).map(Ok)
-                }
-            };
-            match self.shared.wait_for(node, step).await? {
-                LogRoom::Now(extent) => return Ok(extent),
-                LogRoom::Full => return Err(self.all_full()),
-                LogRoom::Beyond(limit) => return Err(limit.into()),
-                LogRoom::Reserve(extent, range) => match self.reserve(node, extent, range).await {
-                    Ok(()) => return Ok(extent),
-                    Err(error) => self.is_full(node, extent, error).await?,
-                },
-            }
-        }
-    }
-
-    /// Reserves a range of the file. If the disk has less space, halves the part behind the extent
-    /// until it fits.
-    async fn reserve(
-        &self,
-        node: &Node,
-        extent: Extent,
-        Range {
-            start,
-            end: mut upto,
-        }: Range<u64>,
-    ) -> Result<(), DiskError> {
-        let (file, end) = (self.file(extent), extent.offset + extent.bytes);
-        loop {
-            match file.preallocate(node, start..upto).await {
-                Err(error) if is_full(&error) && upto > end => {
-                    upto = end + (upto - end) / 2 / BLOCK_BYTES * BLOCK_BYTES;
-                    let step = upto - end;
-                    self.shared
-                        .change(node, |state| state.logs.is_tight(extent.file, step))
-                        .await;
-                }
-                reserved => {
-                    reserved?;
-                    break;
-                }
-            }
-        }
-        self.shared
-            .change(node, |state| state.logs.reserved(extent.file, upto))
-            .await;
-        Ok(())
-    }
-
-    /// Gives back reserved space that is not used, once no more runs are expected.
-    pub(crate) async fn trim(&self, node: &Node) {
-        for (file, end) in self.shared.change(node, |state| state.logs.spare()).await {
-            let file = self.shared.look(|state| state.files[file].file.clone());
-            // If this fails, the space comes back with the file.
-            let _ = file.truncate(node, end).await;
-        }
-    }
-
-    /// Notes that there was no space for an extent, so that the next one goes elsewhere. Returns
-    /// any other error, and that of the last directory.
-    pub(crate) async fn is_full(
-        &self,
-        node: &Node,
-        extent: Extent,
-        error: DiskError,
-    ) -> Result<(), Failure> {
-        if !is_full(&error) {
-            return Err(error.into());
-        }
-        let others = self
-            .shared
-            .change(node, |state| state.logs.is_full(extent))
-            .await;
-        if others { Ok(()) } else { Err(error.into()) }
     }
 
     pub(crate) fn file(&self, extent: Extent) -> File {
@@ -358,14 +282,6 @@ impl Spill {
             .await;
         remove_all(node, &files).await;
     }
-
-    fn all_full(&self) -> Failure {
-        let path = self
-            .directories
-            .last()
-            .expect("there is a temporary directory");
-        DiskError::new("write", path, ErrorKind::StorageFull.into()).into()
-    }
 }
 
 impl Close for Spill {
@@ -381,13 +297,6 @@ fn cannot_make(directory: &Path, error: DiskError) -> DiskError {
         path: directory.to_owned(),
         ..error
     }
-}
-
-fn is_full(error: &DiskError) -> bool {
-    matches!(
-        error.cause.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    )
 }
 
 async fn remove_all(node: &Node, files: &[Temporary]) {

@@ -6,7 +6,9 @@ use node::Decompress;
 use pipeline::Control;
 use record::{Comparison, LineKeys, RecordSpec};
 
-use super::{Choice, ExchangeKind, Job, LongestLine, Pack, Resources, Source, Target, Tuning};
+use super::{
+    Choice, ExchangeKind, Job, LongestLine, Pack, Resources, Source, SpillLayout, Target, Tuning,
+};
 use crate::records::contents::{Bytes, Contents, Lines};
 
 impl Job {
@@ -39,6 +41,7 @@ impl Job {
             shared: false,
             temporary: Vec::new(),
             pack: Pack::Auto,
+            spill_layout: SpillLayout::default(),
             temporary_limit: None,
             plan: Choice::Auto,
             target,

@@ -25,6 +25,8 @@
 //! 3. Divide partitions larger than memory again (reloader, step 2); TritonSort 6.1: future work.
 //! 4. Place each partition, read it back (loader), and continue as above (sorter, writer).
 
+mod read_back;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
 
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
+use crate::job::SpillLayout;
 use crate::names::{Phase, StageName};
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::{Dividing, Pools, RunContext};
@@ -41,8 +44,7 @@ use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::{Ledger, Partition};
 use crate::stages::{
-    Loader, PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, load, reload,
-    spill,
+    PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, reload, spill,
 };
 use units::amount;
 
@@ -186,6 +188,11 @@ impl DistributionSort<'_> {
         }
     }
 
+    /// Whether each partition is on one disk.
+    fn has_homes(&self) -> bool {
+        self.run.job.spill_layout == SpillLayout::Preallocated
+    }
+
     /// A reader of spill files, to buffers of `pool`.
     fn reader(&self, pool: &Pool, depth: &Dial, least_released: u64) -> SpillReader {
         SpillReader {
@@ -301,7 +308,7 @@ impl DistributionSort<'_> {
         } = distributed;
         let limits = plan.limits();
         let ledger = pipeline.owns(Ledger::new(node));
-        let each = plan.spilling.map_or(0, |spilling| spilling.tokens());
+        let each = plan.spilling.map_or(0, |spilling| spilling.tokens);
         let directories = 0..plan.spilling.map_or(0, |spilling| spilling.directories) as u32;
         let all_tokens = directories
             .clone()
@@ -314,6 +321,8 @@ impl DistributionSort<'_> {
             chunks,
             limits: spilled_beside.map_or(limits, |staying| limits.beside(staying)),
             keeps: spilled_beside.is_none(),
+            has_homes: self.has_homes(),
+            read_at_once: plan.spilling.map_or(1, |spilling| spilling.loaders) + 1,
             positions,
             tokens,
             out: chains.collect(),
@@ -364,37 +373,5 @@ impl DistributionSort<'_> {
         let layout = run.output().lay_out(node, (sizes, header), &rates).await?;
         let drops = run.job.contents.is_unique();
         Ok(if drops { layout.in_key_order() } else { layout })
-    }
-
-    /// Sorts the partitions into the output in the layout's order, several at once.
-    async fn write_partitions(
-        &self,
-        mut partitions: Vec<Partition>,
-        layout: &Layout,
-        memory: &Pools,
-        seams: &Seams,
-    ) -> Result<Vec<StageReport>, Failure> {
-        let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-        let mut pipeline = run.pipeline();
-        let memory = &memory.of(&pipeline);
-        let all = pipeline.owns(Queue::new(node, "partitions", partitions.len().max(1), 1));
-        for &index in &layout.order {
-            let Partition { chunks, runs, .. } = std::mem::take(&mut partitions[index]);
-            all.push(node, (layout.bucket(index, chunks), runs)).await?;
-        }
-        all.finish(node).await;
-        let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
-        let loader = Loader {
-            spilled: self.reader(&memory.chunks, &run.dials.loader, LEAST_RELEASED_BYTES),
-            partitions: all,
-            out: buckets.clone(),
-        };
-        let stage = run
-            .dials
-            .stage(StageName::Loader, 1, 0)
-            .dial("depth", &run.dials.loader);
-        pipeline.start(node, stage, sharing(loader, load));
-        run.start_output(&mut pipeline, &buckets, memory, seams)?;
-        pipeline.join(node).await
     }
 }

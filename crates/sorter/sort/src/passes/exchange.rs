@@ -127,7 +127,7 @@ impl Exchange {
         memory: &Pools,
         sent: Pool,
     ) -> Outgoing {
-        let (node, plan, workers) = (run.node, &self.plan, run.plan.distributors);
+        let (node, plan, workers) = (run.node, &self.plan, run.plan.node_distributors);
         // A rank that owns several ranges needs open chunks for each: then only the pool bounds its
         // chunks.
         let shares = self.owners.is_none().then(|| plan.shares(pipeline, node));

@@ -49,8 +49,10 @@ pub(crate) struct Exchanging {
     pub received: usize,
     /// Bytes of a read unit at most, from which a distributor fills chunks at a time.
     pub read_bytes: usize,
-    /// Distributors that the pools suffice for.
+    /// Distributors to partitions that the pools suffice for.
     pub distributors: usize,
+    /// Distributors to ranks, likewise.
+    pub node_distributors: usize,
 }
 
 impl Exchanging {
@@ -64,12 +66,16 @@ impl Exchanging {
         (rest * SHARE).div_ceil(SHARE - 1)
     }
 
+    /// Bytes of its chunks.
+    pub(crate) fn bytes(&self) -> u64 {
+        ((self.sent + self.received) * self.chunk_bytes) as u64
+    }
+
     /// # Errors
     /// `TooLittleMemory` if its chunks take more than its part of `limit` bytes, with large records
     /// or very many ranks.
     pub(crate) fn fits(&self, limit: u64) -> Result<(), SortError> {
-        let bytes = ((self.sent + self.received) * self.chunk_bytes) as u64;
-        let needed = bytes * SHARE;
+        let needed = self.bytes() * SHARE;
         if needed <= limit {
             return Ok(());
         }
@@ -83,7 +89,7 @@ impl Exchanging {
 
     /// An exchange among that many ranks, each of which sorts its own range by `plan`.
     pub(crate) fn new(plan: &Plan, ranks: u32, memory_bytes: u64) -> Exchanging {
-        let parts = u64::from(ranks) * plan.distributors as u64 * CHUNKS_AT_LEAST;
+        let parts = u64::from(ranks) * plan.node_distributors as u64 * CHUNKS_AT_LEAST;
         // A received chunk is a unit of a distributor, like one that is read.
         let largest =
             (plan.unit_bytes as u64).clamp(SMALLEST_SENT_CHUNK_BYTES, LARGEST_SENT_CHUNK_BYTES);
@@ -91,6 +97,7 @@ impl Exchanging {
         let few = few
             .next_multiple_of(BLOCK_BYTES)
             .clamp(SMALLEST_SENT_CHUNK_BYTES, largest);
+        let few = plan.sent_bytes.map_or(few, |bytes| bytes as u64);
         let halves = |bytes: &u64| {
             let half = (bytes / 2).next_multiple_of(BLOCK_BYTES);
             Some(half).filter(|half| *half >= SMALLEST_SENT_CHUNK_BYTES && half < bytes)
@@ -111,15 +118,16 @@ impl Exchanging {
         let (chunk, shape) = plan.sealed(wanted);
         // Distributors that wait for one rank hold fewer of its chunks than that, so some are on
         // their way and come back.
-        let share = plan.distributors * (plan.unit_chunks(shape) + 2) + WINDOW;
+        let share = plan.node_distributors * (plan.unit_chunks(shape) + 2) + WINDOW;
         Exchanging {
             chunk_bytes: chunk as usize,
             shape,
-            sent: plan.open_chunks(ranks, shape) + WINDOW * ranks,
+            sent: plan.open_chunks((ranks, plan.node_distributors), shape) + WINDOW * ranks,
             share,
             received: WINDOW * ranks + plan.read_queue() + plan.distributors,
             read_bytes: plan.read_bytes,
             distributors: plan.distributors,
+            node_distributors: plan.node_distributors,
         }
     }
 
@@ -140,6 +148,7 @@ impl Exchanging {
             received: on_their_way + 3,
             read_bytes: room as usize,
             distributors: 1,
+            node_distributors: 1,
         }
     }
 }

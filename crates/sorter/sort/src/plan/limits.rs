@@ -1,7 +1,6 @@
 //! The bounds of the partition buffers.
 
 use super::Plan;
-use super::spilling::CHAIN_BYTES;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -56,7 +55,7 @@ impl Plan {
         Limits {
             held: spilling.held,
             run: spilling.run,
-            least_run: CHAIN_BYTES as usize / self.chunk_bytes,
+            least_run: spilling.least_write_bytes / self.chunk_bytes,
             pool: self.chunks,
             partition: spilling.partition_chunks,
             excess: usize::try_from(chunks)

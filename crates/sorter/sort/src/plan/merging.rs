@@ -120,7 +120,8 @@ impl Plan {
         let many = (given.memory_bytes / MEMORY_OF_SORTER) as usize;
         let sorters = given.cores.min(many.max(FEW_SORTERS)).min(room_for);
         plan.sorters = tuning.sorters.unwrap_or(sorters);
-        (plan.readers, plan.distributors, plan.buckets, plan.samples) = (1, 1, 1, 0);
+        (plan.readers, plan.buckets, plan.samples) = (1, 1, 0);
+        (plan.distributors, plan.node_distributors) = (1, 1);
         // Rounding may make a few runs too many for one merge: then chunks are a little smaller.
         let is_free = tuning.chunk_bytes.is_none();
         let smaller = |wanted: &u64| {

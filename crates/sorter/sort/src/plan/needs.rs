@@ -259,7 +259,7 @@ impl Plan {
             let is_one = self.is_one_partition() || self.buckets == 1 && self.spilling.is_none();
             return if is_one { 0 } else { 2 };
         }
-        let waiting = 2 * self.sorters + 1 + 2 * self.outputs;
+        let waiting = 2 * self.sorters + 1 + 2 * self.outputs + self.out_of_order();
         match self.spilling {
             // Partitions may be partitioned again.
             Some(_) => 2 * waiting,

@@ -14,6 +14,11 @@ impl Plan {
         Some(Tuning {
             readers: Some(self.readers),
             distributors: Some(self.distributors),
+            node_distributors: Some(self.node_distributors),
+            sent_bytes: self.sent_bytes,
+            write_tokens: Some(spilling.tokens),
+            least_write_bytes: Some(spilling.least_write_bytes),
+            most_write_bytes: Some(spilling.most_write_bytes),
             spillers: Some(spilling.spillers),
             sorters: Some(self.sorters),
             writers: Some(self.writers),

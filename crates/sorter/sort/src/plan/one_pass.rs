@@ -108,7 +108,7 @@ impl Plan {
 
     /// The plan of one pass, whether it fits or not; other plans replace a part of its numbers.
     pub(super) fn derive(given: &Given) -> Plan {
-        let (shape, tuning, cores) = (given.shape, &given.tuning, given.cores);
+        let (shape, tuning) = (given.shape, &given.tuning);
         let framing = shape.framing;
         let read_bytes = given.read_bytes();
         let units = shape.units(read_bytes);
@@ -135,7 +135,9 @@ impl Plan {
             samples: samples(shape.bytes.unwrap_or(0), buckets as u64, framing) as usize,
             readers: tuning.readers.unwrap_or(given.readers(units)),
             distributors,
-            sorters: tuning.sorters.unwrap_or(cores.min(buckets)),
+            node_distributors: tuning.node_distributors.unwrap_or(distributors),
+            sent_bytes: tuning.sent_bytes,
+            sorters: tuning.sorters.unwrap_or(given.sorters().min(buckets)),
             writers,
             spare_readers: 0,
             spare_writers: 0,
@@ -202,6 +204,16 @@ impl Given<'_> {
     /// Workers that write the output, or runs and partitions.
     pub(super) fn writers(&self) -> usize {
         self.at_disks(CORES_PER_WRITER, self.shape.outputs)
+    }
+
+    /// Workers that sort: one for each core, and one for each file that is written at once, since a sorter
+    /// holds its bucket until the disk of its file has taken it.
+    pub(super) fn sorters(&self) -> usize {
+        let fit = self.memory_bytes / DEVICES_SHARE / (2 * UNIT_BYTES);
+        let for_files = (self.shape.outputs as u64).min(fit) as usize;
+        // Each takes a part of the chunks: of few ones, partitions would be divided again.
+        let is_free = self.tuning.chunks.is_none();
+        self.cores.max(if is_free { for_files } else { 1 })
     }
 
     /// Workers at one end: as many as the cores and the devices keep busy, and as memory has units for.

@@ -26,11 +26,15 @@ impl Plan {
         (bytes, shape)
     }
 
-    /// The most chunks that distributors have open for `buckets` buckets: two of each, one that
+    /// The most chunks that so many distributors have open for so many buckets: two of each, one that
     /// becomes full and the next; one more if marks may end a chunk; and what a unit fills.
-    pub(super) fn open_chunks(&self, buckets: usize, chunk: ChunkShape) -> usize {
+    pub(super) fn open_chunks(
+        &self,
+        (buckets, distributors): (usize, usize),
+        chunk: ChunkShape,
+    ) -> usize {
         let each = 2 + usize::from(self.stable);
-        self.distributors * (each * buckets + self.unit_chunks(chunk) + 1)
+        distributors * (each * buckets + self.unit_chunks(chunk) + 1)
     }
 
     /// Chunks that a unit of the input fills.

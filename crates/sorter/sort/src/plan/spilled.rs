@@ -32,7 +32,7 @@ impl Plan {
     }
 
     /// Whether some partitions will be too large for memory, as far as that is known.
-    pub(crate) fn divides_again(&self) -> bool {
+    pub fn divides_again(&self) -> bool {
         self.times_spilled() > 1
     }
 

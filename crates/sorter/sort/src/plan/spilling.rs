@@ -11,6 +11,7 @@
 
 use std::iter::successors;
 
+use crate::job::SpillLayout;
 use crate::plan::needs::filled;
 use crate::plan::one_pass::{samples, wanted_buckets};
 use crate::plan::sealed::MARKS_SHARE;
@@ -74,6 +75,16 @@ pub struct Spilling {
     pub spillers: usize,
     /// Writes in flight of each spiller.
     pub depth: usize,
+    /// Write tokens of each directory: one for each of its writes in flight, and one more per spiller,
+    /// which waits, unless the tuning has a number.
+    pub tokens: usize,
+    /// Bytes of a chain at which it is written early, to begin with.
+    pub least_write_bytes: usize,
+    /// Bytes of a write at most.
+    pub most_write_bytes: usize,
+    /// Workers that read partitions back: one for each directory, if each partition is in one; else one
+    /// alone, which reads from all.
+    pub loaders: usize,
 }
 
 impl Spilling {
@@ -86,12 +97,6 @@ impl Spilling {
             room: self.chunk_room,
             marks: self.chunk_marks,
         }
-    }
-
-    /// Write tokens of each directory: one for each of its writes in flight, and one more per
-    /// spiller, which waits.
-    pub(crate) fn tokens(&self) -> usize {
-        self.spillers * (self.depth + 1)
     }
 }
 
@@ -130,10 +135,13 @@ impl Plan {
         let (shape, tuning) = (given.shape, &given.tuning);
         let mut plan = Plan::derive(given).with_small_units(given);
         plan.distributors = given.distributors(plan.units);
-        plan.sorters = tuning.sorters.unwrap_or(given.cores);
+        plan.node_distributors = tuning.node_distributors.unwrap_or(plan.distributors);
+        plan.sorters = tuning.sorters.unwrap_or(given.sorters());
         (plan.chunks, plan.buckets, plan.samples) = (0, 1, 0);
         // Several directories are several disks, which work at once.
         let spillers = given.writers().div_ceil(shape.temporary.max(1));
+        let spillers = tuning.spillers.or(tuning.writers).unwrap_or(spillers);
+        let depth = tuning.spiller_depth.unwrap_or(plan.depth);
         plan.spilling = Some(Spilling {
             held: 0,
             run: 0,
@@ -141,8 +149,16 @@ impl Plan {
             chunk_marks: 0,
             partition_chunks: 0,
             directories: shape.temporary.max(1),
-            spillers: tuning.spillers.or(tuning.writers).unwrap_or(spillers),
-            depth: tuning.spiller_depth.unwrap_or(plan.depth),
+            spillers,
+            depth,
+            tokens: tuning.write_tokens.unwrap_or(spillers * (depth + 1)),
+            least_write_bytes: tuning.least_write_bytes.unwrap_or(CHAIN_BYTES as usize),
+            most_write_bytes: tuning.most_write_bytes.unwrap_or(UNIT_BYTES as usize),
+            loaders: if shape.spill_layout == SpillLayout::Preallocated {
+                shape.temporary.max(1)
+            } else {
+                1
+            },
         });
         plan
     }
@@ -196,7 +212,8 @@ impl Plan {
         let spilling = plan.spilling.as_mut()?;
         (spilling.chunk_room, spilling.chunk_marks) = (capacity.room, capacity.marks);
         let asked = tuning.chunks.map(|chunks| chunks..=chunks);
-        let may_be_deeper = tuning.spiller_depth.or(tuning.depth).is_none();
+        let asked_depth = tuning.spiller_depth.or(tuning.depth);
+        let may_be_deeper = asked_depth.or(tuning.write_tokens).is_none();
         let numbers = asked.unwrap_or(1..=plan.useful_chunks(limit));
         given.with_packers(&plan, |plan| {
             filled(limit, numbers.clone(), |chunks| {
@@ -225,13 +242,13 @@ impl Plan {
     /// Chunks that distributors may have at a time; and, when a partition is partitioned again,
     /// chunks that wait for them or are being distributed.
     fn open(&self) -> usize {
-        let open = self.open_chunks(self.buckets, self.chunk_shape());
+        let open = self.open_chunks((self.buckets, self.distributors), self.chunk_shape());
         open + self.read_queue() + self.distributors
     }
 
     /// Writes that wait or are in flight, and reads of a partition that is partitioned again.
     fn spills_under_way(&self) -> usize {
-        let writes = |spilling: Spilling| spilling.directories * spilling.tokens();
+        let writes = |spilling: Spilling| spilling.directories * spilling.tokens;
         self.spilling.map_or(0, writes) + self.depth + 1
     }
 
@@ -284,10 +301,12 @@ impl Plan {
         let chain = 2 * left / self.buckets * self.chunk_bytes;
         self.chunks = chunks;
         if may_be_deeper && chain < SMALL_CHAIN_BYTES {
-            self.spilling.as_mut()?.depth = self.depth.max(SMALL_CHAINS);
+            let spilling = self.spilling.as_mut()?;
+            spilling.depth = self.depth.max(SMALL_CHAINS);
+            spilling.tokens = spilling.spillers * (spilling.depth + 1);
         }
         let under_way = self.spills_under_way();
-        let longest = UNIT_BYTES as usize / self.chunk_bytes;
+        let longest = self.spilling?.most_write_bytes / self.chunk_bytes;
         let run = longest.min(left / 4 / under_way).max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;
         let partition = (chunks / self.partitions_at_once()).min(self.largest_partition());

@@ -1,4 +1,5 @@
 use super::*;
+use crate::job::SpillLayout;
 use crate::records::lengths::{LengthCounter, Lengths};
 
 fn resources(memory_bytes: u64) -> Resources {
@@ -23,6 +24,7 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
         sources: Default::default(),
         coding: Default::default(),
         pack: Pack::Never,
+        spill_layout: SpillLayout::Log,
     }
 }
 

@@ -76,6 +76,7 @@ impl Planning<'_> {
             stable: self.job.contents.is_stable(),
             temporary: self.temporary.len(),
             pack: self.job.pack,
+            spill_layout: self.job.spill_layout,
         }
     }
 
@@ -208,7 +209,11 @@ impl Planning<'_> {
         exchanging: Option<&Exchanging>,
     ) -> Result<Plan, SortError> {
         let limit = self.job.resources.memory_bytes;
-        let memory_bytes = Exchanging::rest(limit);
+        // Only a plan that is proposed counts on the largest exchange.
+        let rest = Exchanging::rest(limit);
+        let memory_bytes = exchanging.map_or(rest, |exchanging| {
+            rest.max(limit.saturating_sub(exchanging.bytes()))
+        });
         let given = Resources {
             memory_bytes,
             ..self.job.resources
@@ -217,13 +222,22 @@ impl Planning<'_> {
         let tuning = exchanging.map_or(self.tuning, |exchanging| Tuning {
             unit_bytes: Some(exchanging.read_bytes),
             distributors: Some(exchanging.distributors),
+            node_distributors: Some(exchanging.node_distributors),
             ..self.tuning
         });
         let shape = Shape {
             is_about: true,
             ..self.shape(Some(bytes), CodingMemory::default())
         };
-        let plan = Plan::two_pass(&shape, &given, &tuning);
+        let with = |tuning: &Tuning| Plan::two_pass(&shape, &given, tuning);
+        let plan = with(&tuning).or_else(|refused| {
+            if exchanging.is_some() || tuning.chunks.is_none() {
+                return Err(refused);
+            }
+            // As many chunks as are asked for may fit beside the exchange as it turns out.
+            let chunks = None;
+            with(&Tuning { chunks, ..tuning })
+        });
         plan.map_err(|refused| {
             let SortError::TooLittleMemory { needed, .. } = refused else {
                 return refused;

@@ -193,8 +193,14 @@ pub trait Contents: Send + Sync + 'static {
         found.fresh.clear();
         let buckets = open.iter().zip(&found.sizes);
         found.fresh.extend(buckets.map(|(open, size)| {
-            let beyond = size.bytes.saturating_sub(open.room_bytes());
-            beyond.div_ceil(shape.room.into()) as u32
+            // Where there are many buckets, most get nothing of a small block, or have room for it.
+            if size.bytes == 0 {
+                return 0;
+            }
+            match size.bytes.saturating_sub(open.room_bytes()) {
+                0 => 0,
+                beyond => beyond.div_ceil(shape.room.into()) as u32,
+            }
         }));
     }
 

@@ -147,7 +147,11 @@ impl OpenChunks<'_> {
         let position = contents.is_stable().then_some(block.first);
         let (kind, full) = (self.distributor.kind(), &mut self.full);
         let filled = self.buckets.iter_mut().zip(&self.found.sizes);
-        for (bucket, (open, &size)) in (0..).zip(filled) {
+        // Where lengths differ, it is the buckets that know what was copied.
+        let is_fixed = contents.framing().is_fixed();
+        let has_some = |size: &Size| !is_fixed || size.records > 0;
+        let filled = (0..).zip(filled).filter(|(_, (_, size))| has_some(size));
+        for (bucket, (open, &size)) in filled {
             open.advance(size, position, &kind(bucket), full);
         }
         Ok(())
@@ -158,7 +162,8 @@ impl OpenChunks<'_> {
     async fn make_room(&mut self, first: u64) -> Result<(), Failure> {
         let (worker, distributor) = (self.worker, self.distributor);
         let fresh = self.buckets.iter_mut().zip(&self.found.fresh);
-        for (bucket, (open, &fresh)) in (0..).zip(fresh) {
+        let fresh = (0..).zip(fresh).filter(|(_, (_, fresh))| **fresh > 0);
+        for (bucket, (open, &fresh)) in fresh {
             for _ in 0..fresh {
                 if let Some(shares) = &distributor.shares {
                     let own = [bucket];

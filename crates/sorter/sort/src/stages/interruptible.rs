@@ -72,13 +72,9 @@ impl<Q: Send + 'static> UnderWay<Q> {
             {
                 self.add(next?);
             }
-            for at in 0..self.waiting.len() {
-                if (self.ticket)(&self.waiting[at])
-                    .done_by(&worker.node, worker.node.now())
-                    .await
-                {
-                    return Ok(self.waiting.remove(at));
-                }
+            let is_done = |one: &Q| (self.ticket)(one).is_done();
+            if let Some(at) = self.waiting.iter().position(is_done) {
+                return Ok(self.waiting.remove(at));
             }
             match self.waiting.front() {
                 Some(oldest) => {

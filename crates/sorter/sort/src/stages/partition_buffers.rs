@@ -14,6 +14,9 @@
 //! Records that memory can hold to the end are not written, so the cost grows gradually from one
 //! pass to two. Chains that are certain to be written go early, when a disk is idle and the chain is
 //! long enough.
+//!
+//! With [`SpillLayout::Preallocated`](crate::SpillLayout) each partition has a *home*, the directory of its
+//! area. Partitions have theirs in turn, and a chain goes on only with a token of its home (TritonSort 4.5).
 
 use crate::names::StageName;
 use crate::plan::Limits;
@@ -44,6 +47,10 @@ pub(crate) struct PartitionBuffers {
     pub limits: Limits,
     /// Whether chunks may stay in memory when the input has ended.
     pub keeps: bool,
+    /// Whether partitions have homes.
+    pub has_homes: bool,
+    /// Partitions that are read back at once.
+    pub read_at_once: usize,
     /// The part of the output that these partitions are, between 0 and 1.
     pub positions: Range<f64>,
     /// Write tokens; a token is a directory's number.
@@ -63,7 +70,12 @@ pub(crate) struct PartitionBuffers {
 pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<(), Failure> {
     let splitters = worker.read(&buffers.splitters).await?;
     let limits = &buffers.limits;
-    let mut chains = Chains::new(splitters.buckets);
+    let homes = if buffers.has_homes {
+        buffers.out.len()
+    } else {
+        1
+    };
+    let mut chains = Chains::new(splitters.buckets, homes.max(1));
     let mut size = WriteSize::new(limits.least_run, limits.run);
     while let Some(chunks) = worker.pop(&buffers.chunks).await? {
         worker.node.work(Work::Account {
@@ -74,7 +86,7 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
             chains.add(chunk);
         }
         while chains.is_worth_writing(limits, size.least()) {
-            let token = buffers.token(worker, true).await?;
+            let token = buffers.token(worker, &chains, size.least(), true).await?;
             buffers.follow(worker, &mut size, token.is_some());
             let Some(token) = token else { break };
             buffers.spill_longest(worker, &mut chains, token).await?;
@@ -103,7 +115,8 @@ impl PartitionBuffers {
         held: usize,
     ) -> Result<(), Failure> {
         while chains.held > held {
-            let token = self.token(worker, false).await?.expect("it waited for one");
+            let token = self.token(worker, chains, 1, false).await?;
+            let token = token.expect("it waited for one");
             self.spill_longest(worker, chains, token).await?;
         }
         Ok(())
@@ -132,20 +145,43 @@ impl PartitionBuffers {
         );
     }
 
-    /// A write token of any directory: one that is there `now`, or the next one to come.
-    async fn token(&self, worker: &Worker, now: bool) -> Result<Option<u32>, Failure> {
-        let any: Vec<u32> = (0..self.out.len() as u32).collect();
+    /// A write token of any directory for which there is a chain of `least` chunks: one that is there
+    /// `now`, or the next one to come.
+    async fn token(
+        &self,
+        worker: &Worker,
+        chains: &Chains,
+        least: usize,
+        now: bool,
+    ) -> Result<Option<u32>, Failure> {
+        let all = 0..self.out.len() as u32;
+        let any: Vec<u32> = all
+            .filter(|directory| chains.longest_at(*directory as usize) >= least)
+            .collect();
+        self.token_of(worker, &any, now).await
+    }
+
+    async fn token_of(
+        &self,
+        worker: &Worker,
+        directories: &[u32],
+        now: bool,
+    ) -> Result<Option<u32>, Failure> {
         let deadline = now.then(|| worker.node.now());
-        Ok(worker
-            .hold(self.tokens.take_any(&worker.node, &any, deadline))
-            .await?)
+        let token = self.tokens.take_any(&worker.node, directories, deadline);
+        Ok(worker.hold(token).await?)
     }
 
     /// Spills the rest of the partitions that will be partitioned again.
     async fn spill_too_large(&self, worker: &Worker, chains: &mut Chains) -> Result<(), Failure> {
         for partition in 0..chains.each.len() {
             while chains.size(partition) > self.limits.partition && chains.length(partition) > 0 {
-                let token = self.token(worker, false).await?.expect("it waited for one");
+                let own = |directory: &u32| {
+                    *directory as usize % chains.homes.len() == chains.home(partition)
+                };
+                let own: Vec<u32> = (0..self.out.len() as u32).filter(own).collect();
+                let token = self.token_of(worker, &own, false).await?;
+                let token = token.expect("it waited for one");
                 self.spill(worker, chains, partition, token).await?;
             }
         }
@@ -153,7 +189,7 @@ impl PartitionBuffers {
     }
 
     /// Chunks that may stay when the input has ended. Partitions that are read back need the rest of
-    /// the pool: room for two of the largest, so that one is read while another is sorted. A
+    /// the pool: room for two of the largest, so that one is read while another is sorted, or for more. A
     /// partition that will be partitioned again needs its part of the held chunks, too.
     fn room_to_stay(&self, chains: &Chains) -> usize {
         let limits = &self.limits;
@@ -166,7 +202,7 @@ impl PartitionBuffers {
             .unwrap_or(0);
         match (self.keeps, large.is_empty()) {
             (false, _) => 0,
-            (true, true) => limits.pool.saturating_sub(2 * most),
+            (true, true) => limits.pool.saturating_sub(self.read_at_once * most),
             (true, false) => limits
                 .stays_beside()
                 .min(limits.pool.saturating_sub(2 * limits.partition)),
@@ -179,7 +215,7 @@ impl PartitionBuffers {
         chains: &mut Chains,
         token: u32,
     ) -> Result<(), Failure> {
-        let longest = chains.longest();
+        let longest = chains.longest(token as usize);
         self.spill(worker, chains, longest, token).await
     }
 
@@ -198,6 +234,7 @@ impl PartitionBuffers {
         let to = Slot {
             directory,
             position: start + (end - start) * along,
+            partition: self.has_homes.then_some(partition),
         };
         self.ledger.begin(&worker.node).await;
         Ok(worker
@@ -215,6 +252,8 @@ impl PartitionBuffers {
 
 struct Chains {
     each: Vec<Vec<Chunk>>,
+    /// By home: how many of its chains have that length, and the greatest length.
+    homes: Vec<Lengths>,
     /// Chunks of each partition that went to disk.
     spilled: Vec<usize>,
     spilled_in_all: usize,
@@ -222,39 +261,57 @@ struct Chains {
 }
 
 impl Chains {
-    fn new(partitions: usize) -> Chains {
+    /// No chunks yet. Partitions have their homes in turn.
+    fn new(partitions: usize, homes: usize) -> Chains {
         let each = (0..partitions).map(|_| Vec::new()).collect();
         Chains {
             each,
+            homes: vec![Lengths::default(); homes],
             spilled: vec![0; partitions],
             spilled_in_all: 0,
             held: 0,
         }
     }
 
+    fn home(&self, partition: usize) -> usize {
+        partition % self.homes.len()
+    }
+
     fn add(&mut self, chunk: Chunk) {
         self.held += 1;
-        self.each[chunk.bucket as usize].push(chunk);
+        let partition = chunk.bucket as usize;
+        let home = self.home(partition);
+        self.each[partition].push(chunk);
+        self.homes[home].add(self.each[partition].len());
     }
 
     /// Whether the longest chain is long enough for a write, and certain to be written in the end.
     fn is_worth_writing(&self, limits: &Limits, least: usize) -> bool {
-        let longest = self.each.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = self.homes.iter().map(|home| home.longest).max();
+        let longest = longest.unwrap_or(0);
         longest >= least && self.spilled_in_all + longest.min(limits.run) <= limits.excess
     }
 
-    fn longest(&self) -> usize {
-        let longest = self
-            .each
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, chain)| chain.len());
+    /// The length of the longest chain that may go to a directory.
+    fn longest_at(&self, directory: usize) -> usize {
+        self.homes[directory % self.homes.len()].longest
+    }
+
+    /// The partition with that chain.
+    fn longest(&self, directory: usize) -> usize {
+        let homes = self.homes.len();
+        let chains = self.each.iter().enumerate();
+        let chains = chains.skip(directory % homes).step_by(homes);
+        let longest = chains.max_by_key(|(_, chain)| chain.len());
         longest.expect("there is a partition").0
     }
 
     fn take(&mut self, partition: usize, most: usize) -> Vec<Chunk> {
         let chain = &mut self.each[partition];
-        let chunks: Vec<_> = chain.drain(..most.min(chain.len())).collect();
+        let before = chain.len();
+        let chunks: Vec<_> = chain.drain(..most.min(before)).collect();
+        let home = self.home(partition);
+        self.homes[home].shorten(before, self.each[partition].len());
         self.held -= chunks.len();
         self.spilled[partition] += chunks.len();
         self.spilled_in_all += chunks.len();
@@ -269,5 +326,41 @@ impl Chains {
     /// Chunks of a partition, in memory and on disk.
     fn size(&self, partition: usize) -> usize {
         self.length(partition) + self.spilled[partition]
+    }
+}
+
+/// The lengths of chains: how many have each, so that the greatest is known without looking through all.
+#[derive(Clone, Default)]
+struct Lengths {
+    count: Vec<u32>,
+    longest: usize,
+}
+
+impl Lengths {
+    /// Notes that a chain has become so long, by one chunk.
+    fn add(&mut self, length: usize) {
+        self.longest = self.longest.max(length);
+        if self.count.len() <= length {
+            self.count.resize(length + 1, 0);
+        }
+        self.count[length] += 1;
+        self.forget(length - 1);
+    }
+
+    /// Notes that a chain has become shorter.
+    fn shorten(&mut self, before: usize, now: usize) {
+        self.forget(before);
+        if now > 0 {
+            self.count[now] += 1;
+        }
+        while self.longest > 0 && self.count[self.longest] == 0 {
+            self.longest -= 1;
+        }
+    }
+
+    fn forget(&mut self, length: usize) {
+        if length > 0 {
+            self.count[length] -= 1;
+        }
     }
 }

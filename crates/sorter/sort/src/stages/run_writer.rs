@@ -160,6 +160,7 @@ impl<'a> Chaining<'a> {
         Slot {
             directory: (self.worker.index + turn) % directories,
             position: 0.0,
+            partition: None,
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Runs<'a, Note, Wanted: Iterator<Item = (Option<Spilled>, Note)
     reader: &'a SpillReader,
     wanted: Peekable<Wanted>,
     reads: Window<Asked<Note>>,
-    /// Memory taken for the next run, while it is not enough.
+    /// Memory taken for the next runs, while it is not enough.
     gathered: Vec<Buffer>,
     /// Read, but not yet given back.
     done: Vec<Extent>,
@@ -157,6 +157,14 @@ impl SpillReader {
 }
 
 impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Wanted> {
+    /// The same reads, the first of them to these buffers.
+    pub(crate) fn with_memory(self, buffers: Vec<Buffer>) -> Self {
+        Runs {
+            gathered: buffers,
+            ..self
+        }
+    }
+
     /// The chunks of the next run, with its note; `None` at the end.
     ///
     /// No deadlock: it waits for memory only when no read is in flight, and then holds the memory
@@ -203,7 +211,8 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
             let Some(&(wish, _)) = self.wanted.peek() else {
                 break;
             };
-            while self.gathered.len() < wish.map_or(0, |wish| wish.run.chunks()) {
+            let wanted = wish.map_or(0, |wish| wish.run.chunks());
+            while self.gathered.len() < wanted {
                 match worker.try_take(&reader.pool).await {
                     Some(buffer) => self.gathered.push(buffer?),
                     None if self.reads.is_empty() => {
@@ -212,7 +221,8 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
                     None => return Ok(()),
                 }
             }
-            let buffers = std::mem::take(&mut self.gathered);
+            let rest = self.gathered.len() - wanted;
+            let buffers = self.gathered.split_off(rest);
             let read = wish.map(|wish| (reader.ask(worker, wish.run, buffers), wish));
             let (_, note) = self.wanted.next().expect("it was seen");
             self.reads.push(Asked { read, note });

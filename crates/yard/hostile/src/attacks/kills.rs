@@ -143,7 +143,9 @@ fn draw(case: &mut Case) -> io::Result<Plan> {
     let memory = case.pick(&["8M", "10M", "64M"]);
     let plan = case.pick(&["auto", "two-pass", "merge"]);
     let parallel = case.pick(&["1", "2"]);
+    let layout = case.pick(&["log", "preallocated"]);
     let sorting = case.sorting(input, &["-S", memory, "--parallel", parallel])?;
+    let sorting = sorting.and(&["--spill-layout", layout]);
     let mut swept = vec![scene.own("")];
     let sorting = if case.draw.bool() {
         swept.push(scene.own("tmp"));

@@ -383,7 +383,7 @@ fn a_contradictory_line() {
     tells(
         "unit = \"ns\"",
         "unit = \"ages\"",
-        "'best': unit is ages: a time is in ns, us or ms",
+        "'best': unit is ages: a time is in ns, us, ms or s",
     );
 }
 

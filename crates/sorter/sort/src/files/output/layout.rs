@@ -53,6 +53,8 @@ pub(crate) struct Layout {
     buckets: Vec<Planned>,
     /// The buckets that have records, in the order in which sorters begin them.
     pub order: Vec<usize>,
+    /// The directory of each file.
+    directories: Vec<usize>,
 }
 
 /// A bucket whose records are counted.
@@ -131,7 +133,13 @@ impl Layout {
         Layout {
             buckets,
             order: in_turn(sizes, files),
+            directories: files.iter().map(|file| file.directory).collect(),
         }
+    }
+
+    /// The directory of a bucket.
+    pub(crate) fn directory(&self, index: usize) -> usize {
+        self.directories[self.buckets[index].to.file]
     }
 
     /// Bucket `index`, whose records are in these chunks.
@@ -223,22 +231,28 @@ fn part(bytes: u64, count: usize, all: usize) -> u64 {
     (u128::from(bytes) * count as u128 / all as u128) as u64
 }
 
+/// The share of a directory's buckets that is begun.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun {
+    /// Records of all buckets of the directory.
+    pub all: u64,
+    /// Records of those that are begun.
+    pub begun: u64,
+}
+
+impl Begun {
+    /// Compares the shares.
+    pub(crate) fn cmp(&self, other: &Begun) -> Ordering {
+        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        product(self.begun, other.all).cmp(&product(other.begun, self.all))
+    }
+}
+
 /// The buckets of a directory that are not begun yet.
 #[derive(Default)]
 struct Waiting {
     buckets: VecDeque<usize>,
-    /// Records of all buckets of the directory.
-    all: u64,
-    /// Records of those that are begun.
-    begun: u64,
-}
-
-impl Waiting {
-    /// Compares the shares that are begun.
-    fn cmp(&self, other: &Waiting) -> Ordering {
-        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
-        product(self.begun, other.all).cmp(&product(other.begun, self.all))
-    }
+    share: Begun,
 }
 
 /// The buckets that have records. The next one always comes from the directory that is the furthest
@@ -250,18 +264,18 @@ fn in_turn(sizes: &[Size], files: &[Cut]) -> Vec<usize> {
         let has_records = |bucket: &usize| sizes[*bucket].records > 0;
         for bucket in file.buckets.clone().filter(has_records) {
             waiting.buckets.push_back(bucket);
-            waiting.all += sizes[bucket].records;
+            waiting.share.all += sizes[bucket].records;
         }
     }
     let mut order = Vec::new();
     loop {
         let open = directories.values_mut();
         let open = open.filter(|one| !one.buckets.is_empty());
-        let Some(behind) = open.min_by(|a, b| a.cmp(b)) else {
+        let Some(behind) = open.min_by(|a, b| a.share.cmp(&b.share)) else {
             return order;
         };
         let bucket = behind.buckets.pop_front().expect("it is open");
-        behind.begun += sizes[bucket].records;
+        behind.share.begun += sizes[bucket].records;
         order.push(bucket);
     }
 }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::error::SortError;
-use crate::files::spill::Extent;
+use crate::files::spill::areas::Areas;
 use crate::files::spill::place::MOST_FILE_BYTES;
+use crate::files::spill::{Extent, Slot};
 
 /// Space is reserved in steps: writes within the length of a file do not lock all of it, so several
 /// are in flight, but each step waits until none is. While more bytes are expected, a step is this
@@ -29,6 +30,8 @@ pub(super) struct Log {
     reserved: u64,
     /// Bytes that were taken and not released.
     live: u64,
+    /// Bytes in areas of partitions that are not taken yet.
+    idle: u64,
     /// Whether released ranges give space back at once; otherwise the file does, once all of it is
     /// released.
     holes: bool,
@@ -46,8 +49,13 @@ impl Log {
         }
     }
 
+    /// Bytes on disk.
     fn taken(&self) -> u64 {
-        let written = if self.holes { self.live } else { self.end };
+        let written = if self.holes {
+            self.live + self.idle
+        } else {
+            self.end
+        };
         written + self.reserved.saturating_sub(self.end)
     }
 }
@@ -64,6 +72,8 @@ pub(super) struct Logs {
     expected: u64,
     /// The most bytes on disk.
     limit: Option<u64>,
+    /// Of partitions that have their own.
+    areas: Option<Areas>,
     peak_bytes: u64,
 }
 
@@ -90,9 +100,20 @@ impl Logs {
         logs
     }
 
-    /// With at most `limit` bytes on disk.
+    /// With at most `limit` bytes on disk. A limit has no room for areas that are not filled.
     pub(super) fn with_limit(self, limit: Option<u64>) -> Logs {
-        Logs { limit, ..self }
+        let areas = self.areas.filter(|_| limit.is_none());
+        Logs {
+            limit,
+            areas,
+            ..self
+        }
+    }
+
+    /// With an area of so many bytes for each partition.
+    pub(super) fn with_areas(self, bytes: Option<u64>) -> Logs {
+        let areas = bytes.filter(|bytes| *bytes > 0).map(Areas::new);
+        Logs { areas, ..self }
     }
 
     /// Bytes that may still come to the disk once `bytes` more are in the file; `None` if those are
@@ -101,8 +122,12 @@ impl Logs {
         let log = &self.logs[file];
         // They may be reserved already.
         let more = bytes.saturating_sub(log.reserved.saturating_sub(log.end));
-        let taken: u64 = self.logs.iter().map(Log::taken).sum();
-        self.limit.unwrap_or(u64::MAX).checked_sub(taken + more)
+        let limit = self.limit.unwrap_or(u64::MAX);
+        limit.checked_sub(self.on_disk() + more)
+    }
+
+    fn on_disk(&self) -> u64 {
+        self.logs.iter().map(Log::taken).sum()
     }
 
     /// Drops all logs but the first `count`. The next generation must be begun before
@@ -119,8 +144,10 @@ impl Logs {
         self.measure();
     }
 
+    /// Begins new files, in which partitions have no areas: how large they are is not known.
     pub(super) fn next_generation(&mut self, directories: &[(usize, bool)]) {
         self.of.clear();
+        self.areas = None;
         for &(count, holes) in directories {
             let first = self.logs.len();
             self.logs.resize(first + count, Log::new(holes));
@@ -128,18 +155,58 @@ impl Logs {
         }
     }
 
-    /// Takes the next `bytes` bytes in a directory, or in another one if it is full; `None` while
-    /// the file is being emptied.
-    pub(super) fn take(&mut self, directory: usize, position: f64, bytes: u64) -> Option<LogRoom> {
+    /// Takes `bytes` bytes in the area of a partition, or the next ones in a directory, or in another one
+    /// if it is full; `None` while the file is being emptied.
+    pub(super) fn take(&mut self, to: Slot, bytes: u64) -> Option<LogRoom> {
+        let areas = self.areas.as_mut().zip(to.partition);
+        let Some((areas, partition)) = areas else {
+            return self.append(to, bytes);
+        };
+        if let Some(extent) = areas.take(partition, bytes) {
+            let log = &mut self.logs[extent.file];
+            (log.live, log.idle) = (log.live + bytes, log.idle - bytes);
+            self.took(extent);
+            return Some(LogRoom::Now(extent));
+        }
+        let area = areas.wanted(partition, bytes);
+        let mut room = self.append(to, area)?;
+        if let LogRoom::Now(extent) | LogRoom::Reserve(extent, _) = &mut room {
+            let idle = area - bytes;
+            let log = &mut self.logs[extent.file];
+            (log.live, log.idle) = (log.live - idle, log.idle + idle);
+            let directory = self.directory_of(extent.file);
+            self.written[directory] -= idle;
+            self.expected += idle;
+            let end = extent.offset + extent.bytes;
+            extent.bytes = bytes;
+            if let Some(areas) = &mut self.areas {
+                areas.begin(partition, *extent, end);
+            }
+        }
+        Some(room)
+    }
+
+    fn directory_of(&self, file: usize) -> usize {
+        let found = self.of.iter().position(|files| files.contains(&file));
+        found.expect("every file is in a directory")
+    }
+
+    fn took(&mut self, extent: Extent) {
+        self.expected = self.expected.saturating_sub(extent.bytes);
+        let directory = self.directory_of(extent.file);
+        self.written[directory] += extent.bytes;
+    }
+
+    fn append(&mut self, to: Slot, bytes: u64) -> Option<LogRoom> {
         let in_directory = |directory: usize| {
             let logs = self.of[directory].clone();
-            logs.start + ((position * logs.len() as f64) as usize).min(logs.len() - 1)
+            logs.start + ((to.position * logs.len() as f64) as usize).min(logs.len() - 1)
         };
         let open = |file: &usize| {
             let log = &self.logs[*file];
             !log.full && log.end + bytes <= MOST_FILE_BYTES
         };
-        let mut file = in_directory(directory);
+        let mut file = in_directory(to.directory);
         if !open(&file) {
             let others = (0..self.of.len()).map(in_directory).filter(open);
             let Some(other) = others.min_by_key(|file| self.logs[*file].end) else {
@@ -156,15 +223,13 @@ impl Logs {
                 limit: self.limit.unwrap_or(u64::MAX),
             }));
         };
-        let log = &mut self.logs[file];
-        self.expected = self.expected.saturating_sub(bytes);
-        let found = self.of.iter().position(|files| files.contains(&file));
-        self.written[found.expect("every file is in a directory")] += bytes;
         let extent = Extent {
             file,
-            offset: log.end,
+            offset: self.logs[file].end,
             bytes,
         };
+        self.took(extent);
+        let log = &mut self.logs[file];
         (log.end, log.live) = (log.end + bytes, log.live + bytes);
         let expected = (log.end / GROWTH).min(self.expected / 2);
         let step = (log.end / STEP_SHARE)
@@ -191,7 +256,7 @@ impl Logs {
     }
 
     fn measure(&mut self) {
-        self.peak_bytes = self.peak_bytes.max(self.logs.iter().map(Log::taken).sum());
+        self.peak_bytes = self.peak_bytes.max(self.on_disk());
     }
 
     /// The files with reserved space that is not needed, since no more is expected, and their ends.
@@ -212,11 +277,12 @@ impl Logs {
     /// Notes that there was no space for an extent. Returns whether another directory may have
     /// some.
     pub(super) fn is_full(&mut self, extent: Extent) -> bool {
-        let directory = self
-            .of
-            .iter()
-            .position(|files| files.contains(&extent.file));
-        let directory = directory.expect("every file is in a directory");
+        let directory = self.directory_of(extent.file);
+        if let Some(areas) = &mut self.areas {
+            self.of[directory]
+                .clone()
+                .for_each(|file| areas.close(file));
+        }
         self.logs[self.of[directory].clone()]
             .iter_mut()
             .for_each(|log| log.full = true);
@@ -247,6 +313,9 @@ impl Logs {
     }
 
     pub(super) fn emptied(&mut self, file: usize) {
+        if let Some(areas) = &mut self.areas {
+            areas.close(file);
+        }
         self.logs[file] = Log::new(self.logs[file].holes);
     }
 

@@ -54,4 +54,6 @@ pub(crate) struct Slot {
     pub directory: usize,
     /// Position of its records in the output, from 0 to 1.
     pub position: f64,
+    /// Its partition, if it has one.
+    pub partition: Option<usize>,
 }

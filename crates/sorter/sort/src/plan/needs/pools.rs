@@ -46,7 +46,8 @@ impl Plan {
         if self.has_one_worker() {
             return UNITS_OF_ONE;
         }
-        let reading = (self.readers + self.spare_readers) * self.depth + 2 * self.distributors;
+        let distributors = self.distributors.max(self.node_distributors);
+        let reading = (self.readers + self.spare_readers) * self.depth + 2 * distributors;
         let writing = 2 * self.sorters + (self.writers + self.spare_writers) * self.depth;
         // More than the input has units would never be used; one more is enough for the output.
         let units = usize::try_from(self.units).unwrap_or(usize::MAX);
@@ -62,15 +63,21 @@ impl Plan {
     ///
     /// No deadlock: the buckets of each file that is written are begun in order. So an incomplete
     /// block touches a bucket in work (two ends each), or lies before the first bucket of its file
-    /// that is not begun, or is the first of a part of a file, which another rank completes. In
-    /// addition each sorter holds one that it may not need, and the rest are with the writers, who
+    /// that is not begun, or is the first of a part of a file, which another rank completes. Several
+    /// loaders begin them in any order: then each may wait for those before it. In addition each sorter holds one that it may not need, and the rest are with the writers, who
     /// return them.
     pub fn seam_buffers(&self) -> usize {
-        let open = 2 * self.sorters + self.outputs + 1;
+        let open = 2 * self.sorters + self.outputs + 1 + self.out_of_order();
         let writing = (self.writers + self.spare_writers) * self.depth;
         let buffers = open + self.sorters + self.write_queue() + writing;
         assert!(buffers > open, "a seam can always be begun");
         buffers
+    }
+
+    /// Buckets that may be begun before others of their file.
+    pub(super) fn out_of_order(&self) -> usize {
+        let several = self.spilling.is_some_and(|spilling| spilling.loaders > 1);
+        if several { self.buckets } else { 0 }
     }
 
     /// Blocks that wait for a distributor.

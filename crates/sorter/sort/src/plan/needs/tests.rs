@@ -21,6 +21,8 @@ const PLAN: Plan = Plan {
     samples: 10,
     readers: 2,
     distributors: 3,
+    node_distributors: 3,
+    sent_bytes: None,
     sorters: 4,
     writers: 2,
     spare_readers: 1,
@@ -43,6 +45,10 @@ const SPILLING: Spilling = Spilling {
     directories: 1,
     spillers: 1,
     depth: 2,
+    tokens: 3,
+    least_write_bytes: 1 << 20,
+    most_write_bytes: 4 << 20,
+    loaders: 1,
 };
 
 /// The bytes that the plan needs under that name.

@@ -45,8 +45,13 @@ fn a_plan_is_its_numbers() {
 fn the_workers_of_another_plan_drive_the_same_stages() {
     let numbers = Tuning {
         readers: Some(8),
-        distributors: Some(3),
+        distributors: Some(1),
+        node_distributors: Some(3),
         spillers: Some(8),
+        write_tokens: Some(9),
+        least_write_bytes: Some(5_000_000),
+        most_write_bytes: Some(14_000_000),
+        sent_bytes: Some(1_650_000),
         sorters: Some(4),
         writers: Some(8),
         depth: Some(1),

@@ -35,6 +35,20 @@ impl Counts {
         }
     }
 
+    /// Throws records into buckets in lumps, of one record if there are few.
+    fn throw(&self, random: &mut Random, mut left: u64, sizes: &mut [Size]) {
+        let lump = left.div_ceil(LUMPS);
+        while left > 0 {
+            let bucket = random.below(sizes.len());
+            if self.skew > 1.0 && unit(random) * self.skew > self.weight(bucket, sizes.len()) {
+                continue;
+            }
+            let thrown = lump.min(left);
+            sizes[bucket] += self.framing.of(thrown);
+            left -= thrown;
+        }
+    }
+
     fn weight(&self, bucket: usize, buckets: usize) -> f64 {
         let place = bucket as f64 / (buckets.max(2) - 1) as f64;
         self.skew + (1.0 - self.skew) * place
@@ -55,7 +69,7 @@ impl Contents for Counts {
     }
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
-        let count = (count as u64).min(block.size.records);
+        let count = (count as u64).min(block.size.records).min(SAMPLED);
         let record = vec![0; self.framing.longest()];
         (block.first..block.first + count).for_each(|position| sample.push(&record, position));
     }
@@ -89,10 +103,15 @@ impl Contents for Counts {
         let mut random = Random::stream(self.seed, self.framing.most_in(block.first));
         let buckets = splitters.buckets;
         let mut left = block.size.records;
+        found.sizes.clear();
+        if left < FEW * buckets as u64 {
+            found.sizes.resize(buckets, self.framing.of(0));
+            self.throw(&mut random, left, &mut found.sizes);
+            return;
+        }
         let mut weight_left: f64 = (0..buckets)
             .map(|bucket| self.weight(bucket, buckets))
             .sum();
-        found.sizes.clear();
         for bucket in 0..buckets {
             let weight = self.weight(bucket, buckets);
             let last = bucket + 1 == buckets;
@@ -160,6 +179,16 @@ impl Contents for Counts {
         true
     }
 }
+
+/// With fewer records a bucket on average they are thrown, and not drawn bucket by bucket.
+const FEW: u64 = 8;
+
+/// Records of a place of the sample: their number says how many buckets there are at most, and nothing else.
+const SAMPLED: u64 = 2;
+
+/// The most lumps of a block. Of a message of 1.65 MB that is about TritonSort's LDBuffer, the unit in which
+/// its lists grow.
+const LUMPS: u64 = 128;
 
 /// Below this many trials they are drawn one by one; above, a normal distribution is near enough.
 const ONE_BY_ONE: u64 = 64;

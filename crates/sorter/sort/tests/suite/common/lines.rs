@@ -337,6 +337,9 @@ impl LineSort {
     }
 }
 
+/// Refusals that name more memory than this mean that no memory is enough.
+const MOST_MEMORY: u64 = 1 << 40;
+
 /// Runs a job, each time on a new driver, until no refusal asks for more memory: with more memory
 /// longer lines are allowed, which need more again.
 pub fn run_with_enough(
@@ -349,6 +352,11 @@ pub fn run_with_enough(
         let Some(more) = end.as_ref().err().and_then(needed) else {
             return (driver, end);
         };
+        // Of a set more chunks are open than of the file that their number was found for.
+        if let Some(chunks) = job.tuning.chunks.filter(|_| more > MOST_MEMORY) {
+            job.tuning.chunks = Some(chunks + 1);
+            continue;
+        }
         assert!(more > job.resources.memory_bytes, "{end:?}");
         job.resources.memory_bytes = more;
         job.control = Control::default();
@@ -446,6 +454,7 @@ impl LineSort {
         self.job.resources.cores = 1 + random.below(3);
         self.job.temporary.truncate(1 + random.below(2));
         self.job.tuning = drawn_tuning(random);
+        self.job.spill_layout = super::drawn_layout(random);
         if random.below(4) == 0 {
             self.job.target = Target::Path(PathBuf::from("/to"));
         }

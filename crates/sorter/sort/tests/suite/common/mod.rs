@@ -17,7 +17,9 @@ use pipeline::Failure;
 use record::Order;
 use rehearsal::Driver;
 use simulated_sort::world::{self, FormatWords};
-use sort::{Bytes, Choice, IoChoice, Job, Pack, Report, Resources, Source, Target, Tuning};
+use sort::{
+    Bytes, Choice, IoChoice, Job, Pack, Report, Resources, Source, SpillLayout, Target, Tuning,
+};
 
 pub use simulated_sort::world::{by_position, distinct, least_chunks, sorted};
 
@@ -56,9 +58,15 @@ pub fn spilling_job(
         job.tuning.mergers = [None, Some(1), Some(2), Some(5)][random.below(4)];
     }
     job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
+    job.spill_layout = drawn_layout(random);
     let least = least_chunks(&job, order, records);
     job.tuning.chunks = Some(least + random.below(20));
     job
+}
+
+/// Where chunks of partitions lie.
+pub fn drawn_layout(random: &mut Random) -> SpillLayout {
+    [SpillLayout::Log, SpillLayout::Preallocated][random.below(2)]
 }
 
 /// The files of the driver's only node.

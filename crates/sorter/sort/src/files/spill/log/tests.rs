@@ -1,7 +1,16 @@
 use super::*;
 
+/// A place for records of no partition.
+fn slot(directory: usize, position: f64) -> Slot {
+    Slot {
+        directory,
+        position,
+        partition: None,
+    }
+}
+
 fn take(logs: &mut Logs, directory: usize, position: f64) -> Option<Extent> {
-    match logs.take(directory, position, 4096).unwrap() {
+    match logs.take(slot(directory, position), 4096).unwrap() {
         LogRoom::Now(extent) | LogRoom::Reserve(extent, _) => Some(extent),
         LogRoom::Full | LogRoom::Beyond(_) => None,
     }
@@ -24,14 +33,14 @@ fn runs_lie_behind_each_other() {
 #[test]
 fn space_is_reserved_in_steps() {
     let mut logs = Logs::new(&[(1, true)], 0);
-    let Some(LogRoom::Reserve(_, range)) = logs.take(0, 0.0, 4096) else {
+    let Some(LogRoom::Reserve(_, range)) = logs.take(slot(0, 0.0), 4096) else {
         panic!()
     };
     logs.reserved(0, range.end);
     let rest = (range.end - 4096) / 4096;
-    assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(LogRoom::Now(_)))));
+    assert!((0..rest).all(|_| matches!(logs.take(slot(0, 0.0), 4096), Some(LogRoom::Now(_)))));
     assert!(matches!(
-        logs.take(0, 0.0, 4096),
+        logs.take(slot(0, 0.0), 4096),
         Some(LogRoom::Reserve(..))
     ));
 }
@@ -45,7 +54,7 @@ fn a_limit_is_kept() {
         let mut logs = Logs::new(&[(1, true), (1, true)], expected).with_limit(Some(limit));
         let mut extents = Vec::new();
         let beyond = loop {
-            match logs.take(extents.len() % 2, 0.0, BLOCK).unwrap() {
+            match logs.take(slot(extents.len() % 2, 0.0), BLOCK).unwrap() {
                 LogRoom::Now(extent) => extents.push(extent),
                 LogRoom::Reserve(extent, range) => {
                     logs.reserved(extent.file, range.end);
@@ -69,7 +78,7 @@ fn a_limit_is_kept() {
         };
         logs.release(*first);
         assert!(!matches!(
-            logs.take(0, 0.0, BLOCK),
+            logs.take(slot(0, 0.0), BLOCK),
             Some(LogRoom::Beyond(_))
         ));
     }
@@ -81,7 +90,7 @@ fn expected_bytes_are_reserved_in_few_steps() {
     let mut logs = Logs::new(&[(1, true)], expected);
     let mut steps = 0;
     for _ in 0..expected / block {
-        if let LogRoom::Reserve(_, range) = logs.take(0, 0.0, block).unwrap() {
+        if let LogRoom::Reserve(_, range) = logs.take(slot(0, 0.0), block).unwrap() {
             logs.reserved(0, range.end);
             steps += 1;
         }
@@ -114,7 +123,10 @@ fn without_holes_a_file_is_emptied_once_nothing_in_it_is_live() {
     let [a, b] = [0.1, 0.2].map(|position| take(&mut logs, 0, position).unwrap());
     assert_eq!((a.file, b.file, b.offset), (0, 0, 4096));
     assert!(!logs.release(b) && logs.release(a));
-    assert!(logs.take(0, 0.1, 4096).is_none(), "it is being emptied");
+    assert!(
+        logs.take(slot(0, 0.1), 4096).is_none(),
+        "it is being emptied"
+    );
     assert_eq!(take(&mut logs, 0, 0.7).unwrap().file, 1);
     logs.emptied(0);
     assert_eq!(take(&mut logs, 0, 0.1).unwrap().offset, 0);
@@ -122,7 +134,7 @@ fn without_holes_a_file_is_emptied_once_nothing_in_it_is_live() {
 }
 
 fn reserve(logs: &mut Logs, bytes: u64) -> Option<Range<u64>> {
-    match logs.take(0, 0.0, bytes).unwrap() {
+    match logs.take(slot(0, 0.0), bytes).unwrap() {
         LogRoom::Reserve(_, range) => {
             logs.reserved(0, range.end);
             Some(range)
@@ -240,4 +252,68 @@ fn a_new_generation_goes_to_new_files() {
     let full = take(&mut logs, 0, 0.0).unwrap();
     assert!(logs.is_full(full));
     assert_eq!(take(&mut logs, 0, 0.0).unwrap().file, 3);
+}
+
+/// Places of partition 7 in directory 0, which has areas of three blocks.
+fn areas() -> (Logs, Slot) {
+    const BLOCK: u64 = 4096;
+    let logs = Logs::new(&[(1, true), (1, true)], 100 * BLOCK).with_areas(Some(3 * BLOCK));
+    let to = Slot {
+        partition: Some(7),
+        ..slot(0, 0.0)
+    };
+    (logs, to)
+}
+
+#[test]
+fn runs_of_a_partition_lie_in_its_area() {
+    let (mut logs, to) = areas();
+    let other = Slot {
+        partition: Some(8),
+        ..to
+    };
+    let mut place = |to: Slot| match logs.take(to, 4096).unwrap() {
+        LogRoom::Now(extent) | LogRoom::Reserve(extent, _) => extent.offset / 4096,
+        LogRoom::Full | LogRoom::Beyond(_) => panic!("there is room"),
+    };
+    // A partition that is larger than expected goes on in small areas.
+    let places = [to, other, to, to, to, other].map(&mut place);
+    assert_eq!(places, [0, 3, 1, 2, 6, 4]);
+    assert_eq!(logs.live_bytes(), 6 * 4096);
+    assert_eq!(logs.written(), [6 * 4096, 0]);
+    // Five blocks of areas are idle, and count until the files are gone.
+    assert!(logs.peak_bytes() >= 7 * 4096);
+}
+
+#[test]
+fn a_full_directory_ends_its_areas() {
+    let (mut logs, to) = areas();
+    let first = take_of(&mut logs, to);
+    assert!(logs.is_full(first));
+    let next = take_of(&mut logs, to);
+    assert_eq!((first.file, next.file), (0, 1));
+    assert_eq!(logs.written(), [0, 4096]);
+}
+
+#[test]
+fn a_limit_or_a_new_generation_has_no_areas() {
+    let (logs, to) = areas();
+    let mut limited = logs.with_limit(Some(1 << 20));
+    let (mut later, _) = areas();
+    later.next_generation(&[(1, true), (1, true)]);
+    for logs in [&mut limited, &mut later] {
+        let begin = take_of(logs, to);
+        let other = Slot {
+            partition: Some(8),
+            ..to
+        };
+        assert_eq!(take_of(logs, other).offset, begin.offset + 4096);
+    }
+}
+
+fn take_of(logs: &mut Logs, to: Slot) -> Extent {
+    match logs.take(to, 4096).unwrap() {
+        LogRoom::Now(extent) | LogRoom::Reserve(extent, _) => extent,
+        LogRoom::Full | LogRoom::Beyond(_) => panic!("there is room"),
+    }
 }
