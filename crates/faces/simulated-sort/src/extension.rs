@@ -18,7 +18,6 @@ use pipeline::StageReport;
 use sort::{Framing, Pack, Plan, Report, Shape, SortError, SpillLayout};
 
 use crate::foreign_plan::ForeignPlan;
-
 use crate::prediction::{Prediction, Unpredicted, Wish};
 
 impl Wish {

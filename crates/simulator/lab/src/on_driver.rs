@@ -16,7 +16,7 @@ use crate::report::{RunReport, StageReport};
 use crate::run::Ground;
 use crate::spread::microseconds;
 
-/// What a program did on the driver.
+/// The course of a program on the driver.
 #[derive(Debug)]
 pub struct Course {
     /// Nanoseconds on the driver.

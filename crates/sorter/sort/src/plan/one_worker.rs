@@ -45,20 +45,12 @@ impl Given<'_> {
         let Tuning {
             readers,
             distributors,
-            node_distributors,
             sorters,
             writers,
             depth,
             ..
         } = &mut self.tuning;
-        for number in [
-            readers,
-            distributors,
-            node_distributors,
-            sorters,
-            writers,
-            depth,
-        ] {
+        for number in [readers, distributors, sorters, writers, depth] {
             number.get_or_insert(1);
         }
         (self.cores, self.is_of_one_worker) = (1, true);
