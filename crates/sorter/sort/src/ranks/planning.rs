@@ -209,9 +209,11 @@ impl Planning<'_> {
         exchanging: Option<&Exchanging>,
     ) -> Result<Plan, SortError> {
         let limit = self.job.resources.memory_bytes;
-        // Only a plan that is proposed counts on the largest exchange.
+        // A plan that is proposed counts on the largest exchange. So does one that is resumed: its chunks
+        // have to fit beside the exchange of a later session, too.
         let rest = Exchanging::rest(limit);
-        let memory_bytes = exchanging.map_or(rest, |exchanging| {
+        let known = exchanging.filter(|_| self.job.resume.is_none());
+        let memory_bytes = known.map_or(rest, |exchanging| {
             rest.max(limit.saturating_sub(exchanging.bytes()))
         });
         let given = Resources {
