@@ -1,5 +1,6 @@
 //! `gristmill doctor`: what this machine offers a sort, alone or as a rank of a cluster.
 
+pub(crate) mod measure;
 mod mpi;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   gristmill doctor
   gristmill doctor /tmp .     # free space and direct I/O of these directories
+  gristmill doctor --measure > this.toml; gristmill plan 10GB --machine this.toml
   gristmill doctor --json";
 
 /// Show what this machine offers a sort.
@@ -32,9 +34,31 @@ pub(crate) struct Arguments {
     /// Directories to examine
     #[arg(value_name = "DIR", default_value = ".")]
     directories: Vec<PathBuf>,
+    /// Measure the disks of DIR and the stages of a sort, and print a machine file for gristmill plan
+    #[arg(long, conflicts_with = "json")]
+    measure: bool,
+    /// With --measure, a directory for temporary files; repeat it for several [default: those of DIR]
+    #[arg(
+        short = 'T',
+        long = "temporary-directory",
+        value_name = "DIR",
+        requires = "measure"
+    )]
+    temporary: Vec<PathBuf>,
+    /// With --measure, how long each disk is read, and written: longer than caches of drives hide
+    #[arg(long, value_name = "S", default_value_t = measure::SECONDS, value_parser = seconds, requires = "measure")]
+    seconds: f64,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().unwrap_or(f64::NAN);
+    if (0.01..=600.0).contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err("give 0.01 to 600".to_owned())
 }
 
 struct Directory {
@@ -50,6 +74,11 @@ struct Offer {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    if arguments.measure {
+        let (files, temporary) = (&arguments.directories, &arguments.temporary);
+        let measured = measure::Measured::new(files, temporary, arguments.seconds)?;
+        return say::out(measured.text().trim_end()).map(|()| Exit::Done);
+    }
     let paths = arguments.directories.clone();
     let control = Control::default();
     let directories = machine::run(&control, progress::Mode::Never, move |node| {

@@ -2,11 +2,14 @@
 
 mod show;
 
+use std::path::PathBuf;
+
 use clap::Args;
 use machine::Server;
 use simulated_sort::{ForeignPlan, Prediction, Wish};
 use sort::Tuning;
 
+use crate::doctor::measure::{self, Measured};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{positive, size};
@@ -21,7 +24,8 @@ Examples:
   gristmill plan 100GB -S 8GiB --machine cloud-2026
   gristmill plan 1TB --machine tritonsort-2011 --nodes 4
   gristmill plan --machine now-1997 > my.toml     # a machine file, to be changed
-  gristmill plan 1TB --machine my.toml --json";
+  gristmill plan 1TB --machine my.toml --json
+  gristmill plan 10GB --this                      # on this machine, which is measured first";
 
 /// Predict a sort on a machine: passes, time, and what it waits for.
 ///
@@ -36,6 +40,13 @@ pub(crate) struct Arguments {
     /// A built-in machine, or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "server-2026")]
     machine: String,
+    /// Measure this machine first, with all files in DIR, which takes some twenty seconds [default DIR: .]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".",
+          conflicts_with = "machine", requires = "bytes")]
+    this: Option<PathBuf>,
+    /// Take the times of stages with lines, where the machine has them
+    #[arg(long)]
+    lines: bool,
     /// Bytes of each record
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     record_bytes: u32,
@@ -57,7 +68,7 @@ pub(crate) struct Arguments {
     /// Predict, too, what twice the disks, cores, memory or links would give
     #[arg(long)]
     relief: bool,
-    /// List the built-in machines
+    /// List the built-in machines and plans
     #[arg(long, conflicts_with = "bytes")]
     list: bool,
     /// Print JSON
@@ -76,9 +87,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 }
 
 fn list() -> Result<(), CliFailure> {
+    say::out("machines, for --machine")?;
     for (name, text) in Server::BUILT_IN {
         let server = Server::parse(text).map_err(|error| refused(error.to_string()))?;
-        say::out(format!("{name:<16} {}", server.description))?;
+        say::out(format!("  {name:<16} {}", server.description))?;
+    }
+    say::out("plans, for --as")?;
+    for (name, _) in ForeignPlan::BUILT_IN {
+        let plan = ForeignPlan::load(name).map_err(|error| refused(error.to_string()))?;
+        say::out(format!("  {name:<16} {}", plan.description))?;
     }
     Ok(())
 }
@@ -115,8 +132,15 @@ fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
         let why = "there is nothing to plan: give a SIZE above 0";
         return Err(refused(why.to_owned()));
     }
-    let mut server =
-        Server::load(&arguments.machine).map_err(|error| refused(error.to_string()))?;
+    let server = match &arguments.this {
+        Some(place) => {
+            say::err("measuring this machine takes some twenty seconds");
+            let measured = Measured::new(std::slice::from_ref(place), &[], measure::SECONDS)?;
+            Server::parse(&measured.text())
+        }
+        None => Server::load(&arguments.machine),
+    };
+    let mut server = server.map_err(|error| refused(error.to_string()))?;
     if let Some(nodes) = arguments.nodes {
         let most = u64::from(Server::MOST_NODES);
         if nodes > most {
@@ -134,10 +158,11 @@ fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
     let wish = Wish {
         server,
         plan,
-        layout: None,
+        asked_layout: None,
         step_bytes: (!arguments.whole).then_some(STEP_BYTES),
         bytes,
         record_bytes: arguments.record_bytes as usize,
+        is_of_lines: arguments.lines,
         memory_bytes: arguments.memory,
         tuning: Tuning::default(),
         seed: arguments.seed,

@@ -118,11 +118,12 @@ impl DiskSort {
         let mb = |mb: f64| (mb * 1e6) as u64;
         Ok(Wish {
             server,
-            bytes: mb(self.node_mb) * u64::from(nodes),
+            bytes: mb(self.node_mb).saturating_mul(nodes.into()),
             record_bytes: self.record_bytes as usize,
+            is_of_lines: false,
             memory_bytes: (self.memory_gb > 0.0).then(|| mb(self.memory_gb * 1e3)),
             plan,
-            layout: match self.layout {
+            asked_layout: match self.layout {
                 Layout::Planned => None,
                 Layout::Preallocated => Some(sort::SpillLayout::Preallocated),
                 Layout::Log => Some(sort::SpillLayout::Log),
@@ -182,12 +183,16 @@ fn course(prediction: &Prediction) -> Course {
         first.passes,
         first.bottleneck
     );
-    let spilled = first.stage("spiller").filter(|stage| stage.units > 0);
+    let reports = prediction.reports.iter();
+    let (mut units, mut spilled) = (0, 0);
+    for stage in reports.filter_map(|report| report.stage("spiller")) {
+        (units, spilled) = (units + stage.units, spilled + stage.bytes);
+    }
     Course {
         ticks: (prediction.seconds * 1e9).round() as u64,
         stages: stages(prediction),
         verdict: Verdict {
-            figure: spilled.map(|stage| stage.bytes as f64 / stage.units as f64 / 1e6),
+            figure: (units > 0).then(|| spilled as f64 / units as f64 / 1e6),
             ..Verdict::new(result, None)
         },
     }

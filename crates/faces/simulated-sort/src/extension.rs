@@ -15,7 +15,7 @@ use std::thread;
 
 use machine::Holds;
 use pipeline::StageReport;
-use sort::{Framing, Pack, Plan, Report, Shape, SortError, SpillLayout};
+use sort::{Framing, Pack, Plan, Report, Shape, SortError};
 
 use crate::foreign_plan::ForeignPlan;
 use crate::prediction::{Prediction, Unpredicted, Wish};
@@ -51,7 +51,7 @@ impl Wish {
             sources: Default::default(),
             coding: Default::default(),
             pack: Pack::Never,
-            spill_layout: SpillLayout::Log,
+            spill_layout: self.layout(),
         };
         Plan::two_pass(&shape, &self.resources(), &tuning.unwrap_or(self.tuning))
     }

@@ -82,6 +82,9 @@ enum Exchange {
 const KB: f64 = 1e3;
 const MB: f64 = 1e6;
 
+/// Bytes of a disk block, the least size of anything on a disk.
+const BLOCK: usize = 4096;
+
 /// No number of a plan is larger: workers, requests, partitions, or a million millions of bytes.
 const MOST: usize = 1 << 20;
 
@@ -150,20 +153,19 @@ impl ForeignPlan {
             }
         }
         let sizes = [
-            ("unit_mb", numbers.unit_mb),
-            ("sent_mb", numbers.sent_mb),
-            ("chunk_kb", numbers.chunk_kb),
-            ("least_write_mb", numbers.least_write_mb),
-            ("most_write_mb", numbers.most_write_mb),
-            ("area_mb", numbers.area_mb),
-            ("pool_mb", numbers.pool_mb),
+            ("unit_mb", numbers.unit_mb, MB),
+            ("sent_mb", numbers.sent_mb, MB),
+            ("chunk_kb", numbers.chunk_kb, KB),
+            ("least_write_mb", numbers.least_write_mb, MB),
+            ("most_write_mb", numbers.most_write_mb, MB),
+            ("area_mb", numbers.area_mb, MB),
+            ("pool_mb", numbers.pool_mb, MB),
         ];
-        for (key, size) in sizes {
-            let is_right = |size: &f64| *size > 0.0 && *size <= MOST as f64;
+        for (key, size, unit) in sizes {
+            let least = BLOCK as f64 / unit;
+            let is_right = |size: &f64| (least..=MOST as f64).contains(size);
             if let Some(size) = size.filter(|size| !is_right(size)) {
-                return Err(format!(
-                    "plan: {key} is {size}: expected more than 0, {MOST} at most"
-                ));
+                return Err(format!("plan: {key} is {size}: expected {least} to {MOST}"));
             }
         }
         Ok(())
@@ -173,7 +175,8 @@ impl ForeignPlan {
     pub fn tuning(&self, own: Tuning) -> Tuning {
         let numbers = self.plan;
         let bytes = |size: Option<f64>, unit: f64| size.map(|size| (size * unit) as usize);
-        let chunk_bytes = own.chunk_bytes.or(bytes(numbers.chunk_kb, KB));
+        let chunk = bytes(numbers.chunk_kb, KB).map(|bytes| bytes.next_multiple_of(BLOCK));
+        let chunk_bytes = own.chunk_bytes.or(chunk);
         let pool = bytes(numbers.pool_mb, MB).zip(chunk_bytes);
         Tuning {
             readers: own.readers.or(numbers.readers),
@@ -206,6 +209,14 @@ impl ForeignPlan {
         self.plan.sort == Passes::TwoPass && self.plan.spills_all
     }
 
+    /// Where chunks of partitions lie.
+    pub fn spill_layout(&self) -> SpillLayout {
+        match self.plan.spill_layout {
+            Layout::Log => SpillLayout::Log,
+            Layout::Preallocated => SpillLayout::Preallocated,
+        }
+    }
+
     /// Whether the output lies where the inputs did.
     pub(crate) fn deletes_inputs(&self) -> bool {
         self.plan.deletes_inputs
@@ -218,10 +229,6 @@ impl ForeignPlan {
                 Passes::OnePass => Choice::OnePass,
                 Passes::TwoPass => Choice::TwoPass,
                 Passes::Merge => Choice::Merge,
-            },
-            spill_layout: match self.plan.spill_layout {
-                Layout::Log => SpillLayout::Log,
-                Layout::Preallocated => SpillLayout::Preallocated,
             },
             exchange: match self.plan.exchange {
                 Exchange::Streams => ExchangeKind::Streams,
@@ -257,6 +264,10 @@ mod tests {
             ("readers = 0", "plan: readers is 0"),
             ("unit_mb = -1", "plan: unit_mb is -1"),
             ("unit_mb = nan", "plan: unit_mb is NaN"),
+            (
+                "chunk_kb = 0.0005",
+                "plan: chunk_kb is 0.0005: expected 4.096",
+            ),
             ("raeders = 3", "unknown field `raeders`"),
         ] {
             let why = with(line).unwrap_err();

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::extension::extended;
 use crate::foreign_plan::ForeignPlan;
-use machine::{DiskGroup, DiskModel, Driver, Holds, Server, StageCost, Usage};
+use machine::{DiskGroup, DiskModel, Driver, FirstTouch, Holds, Server, StageCost, Usage};
 use node::{Costs, Node, Random, Time};
 use pipeline::Failure;
 use sort::{
@@ -35,12 +35,14 @@ pub struct Wish {
     pub bytes: u64,
     /// Bytes of each record.
     pub record_bytes: usize,
+    /// Whether stages take the times that they take for lines, where the machine has them.
+    pub is_of_lines: bool,
     /// Memory of each node; that of the machine if it is missing.
     pub memory_bytes: Option<u64>,
     /// The plan of a paper, instead of the sort's own.
     pub plan: Option<ForeignPlan>,
     /// Where chunks of partitions lie, if not as the plan has it.
-    pub layout: Option<SpillLayout>,
+    pub asked_layout: Option<SpillLayout>,
     /// Numbers of the plan that are not derived.
     pub tuning: Tuning,
     /// Bytes of a node above whose double a sort by a plan of several passes is extended from two short ones,
@@ -101,6 +103,7 @@ impl Wish {
     /// If the disks cannot hold it, if memory is too small for any plan, or if the machine names a stage that
     /// the sort has not.
     pub fn predict(&self) -> Result<Prediction, Unpredicted> {
+        self.check_places()?;
         self.check_room(self.bytes_of_a_node())?;
         match self.step() {
             Some(step) => {
@@ -128,6 +131,14 @@ impl Wish {
         let gives_way = self.plan.as_ref().is_some_and(ForeignPlan::deletes_inputs);
         let (driver, places) = self.driver();
         driver.charge(&rates);
+        if let Some(ns) = self.server.node.first_touch_ns_per_byte {
+            // A sort fills the memory that it has with the first records that it distributes.
+            driver.charge_first_touch(FirstTouch {
+                stage: StageName::Distributor.name(),
+                bytes: each.min(self.memory_of_a_node()),
+                rate: (ns * 1000.0).round() as u64,
+            });
+        }
         driver.go_on();
         driver.end_by(self.longest(each));
         for rank in 0..self.server.nodes {
@@ -212,6 +223,21 @@ impl Wish {
             .saturating_mul(record)
     }
 
+    /// Places of inputs are given away before the sort: only outputs may take them.
+    fn check_places(&self) -> Result<(), Unpredicted> {
+        let gives_way = self.plan.as_ref().is_some_and(ForeignPlan::deletes_inputs);
+        let mut disks = self.server.disks.iter();
+        let holds_both = disks.any(|disks| disks.holds == Holds::Both);
+        if gives_way && holds_both {
+            return Err(Unpredicted(format!(
+                "{}: temporary files would lie where inputs are still read: the plan deletes its inputs, so it \
+                 needs disks for files and disks for temporary files",
+                self.server.name
+            )));
+        }
+        Ok(())
+    }
+
     /// Inputs and outputs are there at the same time. Temporary files that do not fit end the sort.
     fn check_room(&self, each: u64) -> Result<(), Unpredicted> {
         let held = |is: fn(Holds) -> bool| -> u64 {
@@ -238,6 +264,12 @@ impl Wish {
         let slowest = 1e6 * rates.fold(f64::INFINITY, f64::min);
         let seconds = LONGEST_BEYOND_S + LONGEST_TIMES * each as f64 / slowest;
         Time((seconds * 1e9) as u64)
+    }
+
+    /// Where chunks of partitions lie.
+    pub(crate) fn layout(&self) -> SpillLayout {
+        let planned = self.plan.as_ref().map(ForeignPlan::spill_layout);
+        self.asked_layout.or(planned).unwrap_or_default()
     }
 
     fn driver(&self) -> (Driver, Places) {
@@ -319,7 +351,7 @@ impl Wish {
             None => job,
         };
         Job {
-            spill_layout: self.layout.unwrap_or(job.spill_layout),
+            spill_layout: self.layout(),
             ..job
         }
     }
@@ -341,7 +373,11 @@ impl Wish {
             let ns = cost.ns_per_byte + cost.ns_per_record / self.record_bytes as f64;
             Ok((stage.name(), (ns * 1000.0).round() as u64))
         };
-        self.server.stages.iter().map(rate).collect()
+        let mut stages = self.server.stages.clone();
+        if self.is_of_lines {
+            stages.extend(self.server.stages_of_lines.clone());
+        }
+        stages.iter().map(rate).collect()
     }
 }
 
@@ -405,9 +441,10 @@ mod tests {
             server,
             bytes,
             record_bytes: 100,
+            is_of_lines: false,
             memory_bytes: None,
             plan: None,
-            layout: None,
+            asked_layout: None,
             step_bytes: None,
             tuning: Tuning::default(),
             seed: 1,

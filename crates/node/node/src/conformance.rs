@@ -60,7 +60,7 @@ macro_rules! conformance_suite {
     };
     (@names $how:ident, $harness:expr) => {
         $crate::conformance_suite! { @$how $harness;
-            queue_keeps_order_and_ends, queue_holds_producers_back, queue_gives_up_at_the_deadline,
+            queue_keeps_order_and_ends, queue_chooses_by_rank, queue_holds_producers_back, queue_gives_up_at_the_deadline,
             closing_ends_waits, pool_lends_and_takes_back, tokens_are_taken_by_name,
             posted_reaches_all, tasks_return_values_and_panics, clocks_move_forward,
             random_streams_differ, messages_keep_their_senders_order,
@@ -111,6 +111,22 @@ pub fn queue_keeps_order_and_ends(harness: &impl Harness) {
         }
         assert_eq!(next, [20, 20]);
         assert_eq!(queue.pop(&node).await, Ok(None));
+    });
+}
+
+/// Units leave by their rank, and those of one rank in the order in which they came.
+pub fn queue_chooses_by_rank(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let queue = Queue::new(&node, "units", 5, 1);
+        for unit in [(2, 0), (1, 1), (2, 2), (0, 3), (1, 4)] {
+            queue.push(&node, unit).await.unwrap();
+        }
+        queue.finish(&node).await;
+        let mut taken = Vec::new();
+        while let Some((_, number)) = queue.pop_least(&node, |unit| unit.0).await.unwrap() {
+            taken.push(number);
+        }
+        assert_eq!(taken, [3, 1, 4, 0, 2]);
     });
 }
 

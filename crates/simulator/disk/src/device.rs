@@ -5,6 +5,9 @@
 //! depth 2    | latency         | transfer |                        latencies overlap, transfers do not
 //!              | latency            ......| transfer |
 //! a bus        |  its own transfer  |                              a request ends when disk and bus have passed it
+//! both       | read | read |                                     reads and writes each at their rate,
+//!            | write    | write |                                and together at one for both
+//! single     | one ........... |                                   one request alone passes slower than many
 //! ```
 
 use std::collections::VecDeque;
@@ -39,6 +42,11 @@ pub struct Device {
     pub model: DiskModel,
     /// Requests whose latencies overlap; 0 counts as 1. Bytes are transferred one after the other.
     pub depth: usize,
+    /// Of a device that reads and writes at once, each at its own rate: the time per KiB of both together.
+    /// Otherwise reads and writes wait for each other.
+    pub both_ns_per_kib: Option<u64>,
+    /// The rates of one request, if only several at once reach those of the model.
+    pub single: Option<Rates>,
     /// The platters, if there are any.
     pub platter: Option<Platter>,
     /// The number of the bus that it shares with others.
@@ -54,13 +62,22 @@ impl From<DiskModel> for Device {
     }
 }
 
-/// A bus or controller that several devices share.
+/// What passes a bus or controller that several devices share, or a single request of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BusModel {
+pub struct Rates {
     /// Time per KiB read.
     pub read_ns_per_kib: u64,
     /// Time per KiB written.
     pub write_ns_per_kib: u64,
+}
+
+impl Rates {
+    fn of(self, transfer: Transfer) -> u64 {
+        match transfer {
+            Transfer::Read => self.read_ns_per_kib,
+            Transfer::Write => self.write_ns_per_kib,
+        }
+    }
 }
 
 /// The use of a disk.
@@ -86,12 +103,12 @@ pub(super) struct Clock {
 }
 
 pub(super) struct Bus {
-    model: BusModel,
+    model: Rates,
     free: Time,
 }
 
 impl Bus {
-    pub(super) fn new(model: BusModel) -> Bus {
+    pub(super) fn new(model: Rates) -> Bus {
         Bus {
             model,
             free: Time(0),
@@ -104,12 +121,50 @@ impl Bus {
     }
 }
 
+/// When transfers have passed: all, if reads and writes wait for each other; else those of each way, and all
+/// at the rate of both together.
+#[derive(Default)]
+struct Lanes {
+    all: Time,
+    reads: Time,
+    writes: Time,
+}
+
+impl Lanes {
+    fn of(&mut self, transfer: Transfer, do_both: bool) -> &mut Time {
+        match transfer {
+            _ if !do_both => &mut self.all,
+            Transfer::Read => &mut self.reads,
+            Transfer::Write => &mut self.writes,
+        }
+    }
+
+    /// The end of a transfer that would end at `end` alone, and takes `ticks` at the rate of both. That
+    /// one holds while there are transfers of the other way.
+    fn beside(&mut self, transfer: Transfer, reached: Time, end: Time, ticks: u64) -> Time {
+        let other = match transfer {
+            Transfer::Read => self.writes,
+            Transfer::Write => self.reads,
+        };
+        let together = self.all.max(reached).after(ticks);
+        let is_alone = other <= reached;
+        self.all = if is_alone {
+            together.min(end)
+        } else {
+            together
+        };
+        *self.of(transfer, true) = end.max(self.all);
+        end.max(self.all)
+    }
+}
+
 pub(super) struct Disk {
     /// Bytes that fit on it.
     pub(super) capacity: u64,
     device: Device,
-    /// The ends of the last requests, as many as are served at a time.
+    /// The ends of the last requests in order, as many as are served at a time.
     ends: VecDeque<Time>,
+    lanes: Lanes,
     /// Places of files on its platters.
     placed: Option<(Placement, Head)>,
     usage: Usage,
@@ -122,6 +177,7 @@ impl Disk {
             capacity: device.platter.map_or(u64::MAX, |platter| platter.bytes),
             device,
             ends: VecDeque::new(),
+            lanes: Lanes::default(),
             placed: device.platter.map(placed),
             usage: Usage {
                 under: under.to_owned(),
@@ -153,6 +209,7 @@ impl Disk {
     /// Forgets the requests on their way.
     pub(super) fn fail(&mut self) {
         self.ends.clear();
+        self.lanes = Lanes::default();
     }
 
     pub(super) fn place(&mut self, file: u64, range: Range<u64>) {
@@ -191,6 +248,7 @@ impl Disk {
             bytes,
             offset,
         } = Moved::by(request);
+        let at = |ns_per_kib: u64| ticks(bytes.div_ceil(KIB).saturating_mul(ns_per_kib));
         let Device { model, depth, .. } = self.device;
         let last = self.ends.back().copied().unwrap_or(Time(0));
         let is_full = self.ends.len() >= depth.max(1);
@@ -204,22 +262,28 @@ impl Disk {
             ),
         };
         // A head moves when the transfer before has ended.
-        let ready = begin.after(ticks(model.latency_ns)).max(last);
-        let mut end = ready.after(ticks(reached_ns.saturating_add(transfer_ns)));
+        let reached = begin.after(ticks(model.latency_ns));
+        let both_ns = self.device.both_ns_per_kib;
+        let lane = self.lanes.of(transfer, both_ns.is_some());
+        let passing = ticks(reached_ns.saturating_add(transfer_ns));
+        let mut end = reached.max(*lane).after(passing);
         if let Some(bus) = self.device.bus.and_then(|bus| buses.get_mut(bus)) {
-            let ns = match transfer {
-                Transfer::Read => bus.model.read_ns_per_kib,
-                Transfer::Write => bus.model.write_ns_per_kib,
-            };
-            bus.free = bus
-                .free
-                .max(begin)
-                .after(ticks(bytes.div_ceil(KIB).saturating_mul(ns)));
+            bus.free = bus.free.max(begin).after(at(bus.model.of(transfer)));
             end = end.max(bus.free);
         }
-        self.ends.push_back(end);
+        *lane = end;
+        if let Some(ns) = both_ns {
+            end = self.lanes.beside(transfer, reached, end, at(ns));
+        }
+        if let Some(single) = self.device.single {
+            end = end.max(reached.after(at(single.of(transfer))));
+        }
+        let place = self.ends.partition_point(|earlier| *earlier <= end);
+        self.ends.insert(place, end);
         let idle_until = last.max(begin);
-        self.usage.busy_ns += end.since(idle_until) * tick_fs / FS_PER_NS;
+        if end > idle_until {
+            self.usage.busy_ns += end.since(idle_until) * tick_fs / FS_PER_NS;
+        }
         match transfer {
             Transfer::Read => self.usage.read_bytes += bytes,
             Transfer::Write => self.usage.written_bytes += bytes,

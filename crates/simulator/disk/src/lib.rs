@@ -28,7 +28,7 @@ use node::{FileKind, Mutex, Random, Time};
 
 use content::{Content, Inode};
 use device::{Bus, Clock, Disk};
-pub use device::{BusModel, Device, DiskModel, Usage};
+pub use device::{Device, DiskModel, Rates, Usage};
 pub use fault::Fault;
 use fault::FaultPlan;
 use handle::Handle;
@@ -195,7 +195,7 @@ impl MemoryDisks {
     }
 
     /// Adds a bus that disks may share, to mount them at; returns its number.
-    pub fn add_bus(&self, bus: BusModel) -> usize {
+    pub fn add_bus(&self, bus: Rates) -> usize {
         let mut state = self.shared.lock();
         state.buses.push(Bus::new(bus));
         state.buses.len() - 1

@@ -24,6 +24,7 @@ use disk::Timeline;
 use disk::{DiskModel, MemoryDisks};
 
 pub use crate::driver::links::{Back, Cut, Passage};
+pub use crate::driver::processors::FirstTouch;
 pub use crate::driver::strike::Strike;
 
 /// Simulated nodes that run programs in virtual time.
@@ -127,6 +128,11 @@ impl Driver {
     /// name of the stage. Costs of the parts of their work, if there are any, come on top.
     pub fn charge(&self, rates: &[(&'static str, u64)]) {
         self.world.processors.set_rates(rates);
+    }
+
+    /// Charges a stage for memory that it writes for the first time, from now on.
+    pub fn charge_first_touch(&self, touch: FirstTouch) {
+        self.world.processors.set_first_touch(touch);
     }
 
     /// Lets a rule decide the passage of each small message to another node, from now on.

@@ -50,8 +50,8 @@ pub mod text;
 mod tiny;
 
 pub use cluster::{Cluster, Outcome};
-pub use disk::{BusModel, Device, DiskModel, Durability, Fault, MemoryDisks, Usage};
-pub use driver::{Back, Cut, Driver, Passage, Strike};
+pub use disk::{Device, DiskModel, Durability, Fault, MemoryDisks, Rates, Usage};
+pub use driver::{Back, Cut, Driver, FirstTouch, Passage, Strike};
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
     ProfileError, SwitchModel, Ways,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use disk::{BusModel, Device, DiskModel, Platter, Seek};
+use disk::{Device, DiskModel, Platter, Rates, Seek};
 use serde::Deserialize;
 
 use crate::text;
@@ -47,6 +47,9 @@ pub struct Server {
     /// The times of stages on a core, by the names that reports have.
     #[serde(default)]
     pub stages: BTreeMap<String, StageCost>,
+    /// Those with lines, of stages that take other times for them.
+    #[serde(default)]
+    pub stages_of_lines: BTreeMap<String, StageCost>,
 }
 
 /// Cores and memory of a node.
@@ -59,6 +62,9 @@ pub struct ServerNode {
     pub memory_gb: f64,
     /// Price of a node in US dollars, with its disks and its port.
     pub price_usd: Option<f64>,
+    /// Nanoseconds of a byte of memory that is written for the first time, where that takes long: a virtual
+    /// machine may get its memory when it needs it.
+    pub first_touch_ns_per_byte: Option<f64>,
     /// Power of a node under load, in watts.
     pub watts: Option<f64>,
 }
@@ -89,6 +95,11 @@ pub struct DiskGroup {
     pub read_mb_s: f64,
     /// Millions of bytes written a second, likewise.
     pub write_mb_s: f64,
+    /// Millions of bytes read and written a second together, of a disk that does both at once; otherwise
+    /// reads and writes wait for each other.
+    pub both_mb_s: Option<f64>,
+    /// Millions of bytes read, and written, a second by one request alone, of a disk that needs several at once.
+    pub single_mb_s: Option<[f64; 2]>,
     /// Microseconds before the first byte of a request.
     pub latency_us: f64,
     /// Requests whose latencies overlap; 1 if it is missing.
@@ -251,6 +262,8 @@ impl DiskGroup {
     pub fn double(&mut self) {
         self.read_mb_s *= 2.0;
         self.write_mb_s *= 2.0;
+        self.both_mb_s = self.both_mb_s.map(|both| both * 2.0);
+        self.single_mb_s = self.single_mb_s.map(|rates| rates.map(|rate| rate * 2.0));
         self.latency_us /= 2.0;
         self.rpm = self.rpm.map(|rpm| rpm * 2.0);
         for seek in [&mut self.read_seek_ms, &mut self.write_seek_ms] {
@@ -280,6 +293,11 @@ impl DiskGroup {
                 write_ns_per_kib: ns_per_kib(self.write_mb_s),
             },
             depth: self.depth.unwrap_or(1),
+            both_ns_per_kib: self.both_mb_s.map(ns_per_kib),
+            single: self.single_mb_s.map(|[read, write]| Rates {
+                read_ns_per_kib: ns_per_kib(read),
+                write_ns_per_kib: ns_per_kib(write),
+            }),
             platter,
             bus,
         }
@@ -288,8 +306,8 @@ impl DiskGroup {
 
 impl SharedBus {
     /// The bus for the disks of a simulated node.
-    pub fn model(&self) -> BusModel {
-        BusModel {
+    pub fn model(&self) -> Rates {
+        Rates {
             read_ns_per_kib: ns_per_kib(self.read_mb_s),
             write_ns_per_kib: ns_per_kib(self.write_mb_s),
         }

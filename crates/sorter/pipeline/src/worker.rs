@@ -81,6 +81,20 @@ impl Worker {
         self.metered(Doing::Starved, queue.pop(&self.node)).await
     }
 
+    /// As [`Worker::pop`], of the unit with the least `rank`.
+    ///
+    /// # Errors
+    /// When the queue was closed.
+    pub async fn pop_least<T: Send + 'static, R: Ord>(
+        &self,
+        queue: &Queue<T>,
+        rank: impl Fn(&T) -> R,
+    ) -> Result<Option<T>, Closed> {
+        self.called().await?;
+        self.metered(Doing::Starved, queue.pop_least(&self.node, rank))
+            .await
+    }
+
     /// As [`Worker::pop`] without waiting: `None` if the queue has no unit now, or if the worker is
     /// not called.
     ///

@@ -15,7 +15,7 @@ use node::{Node, Open};
 use pipeline::Failure;
 
 use crate::host::on_node;
-use crate::requests::{Requests, Way};
+use host::requests::{Requests, Way};
 use terminal::ending::failure::CliFailure;
 
 /// Requests of this size reach the disk's rate.

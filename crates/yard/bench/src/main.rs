@@ -20,7 +20,6 @@ mod minute;
 mod programs;
 mod race;
 mod records;
-mod requests;
 mod room;
 mod same;
 mod skew;

@@ -50,6 +50,7 @@ impl Planned {
             "memory_bytes": wish.memory_of_a_node(),
             "seconds": prediction.seconds,
             "bytes_per_second": wish.bytes as f64 / prediction.seconds,
+            "as": wish.plan.as_ref().map(|plan| &plan.name),
             "plan": report.plan,
             "reason": report.reason,
             "passes": report.passes,
@@ -100,6 +101,9 @@ impl Planned {
             row("partitions", grouped(report.partitions)),
             row("waits for", report.bottleneck.to_owned()),
         ];
+        if let Some(plan) = &wish.plan {
+            rows.insert(1, row("by the plan of", plan.name.clone()));
+        }
         if let Some(step) = wish.step() {
             let text = format!(
                 "sorts of {} and {} of a node; where partitions are longer than a unit, phase two takes longer",

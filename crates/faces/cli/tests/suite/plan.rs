@@ -68,6 +68,49 @@ fn a_machine_is_a_file_that_can_be_changed() {
 }
 
 #[test]
+fn this_machine_is_measured_and_planned_for() {
+    let place = Place::new();
+    let text = place.run("doctor --measure --seconds 0.05").succeeded().out;
+    let text = String::from_utf8(text).unwrap();
+    for key in [
+        "both_mb_s",
+        "single_mb_s",
+        "first_touch_ns_per_byte",
+        "[stages_of_lines]",
+    ] {
+        assert!(text.contains(key), "{key}: {text}");
+    }
+    assert_eq!(
+        fs::read_dir(place.path(".")).unwrap().count(),
+        0,
+        "files are left"
+    );
+    fs::write(place.path("this.toml"), &text).unwrap();
+    let seconds = |options: &str| {
+        let plan = planned(&place, &format!("1GB --machine this.toml {options}"));
+        plan["seconds"].as_f64().unwrap()
+    };
+    let lines = text.replace(
+        "[stages_of_lines]",
+        "[stages_of_lines]\nreader = { ns_per_byte = 100 }",
+    );
+    fs::write(place.path("slow.toml"), lines).unwrap();
+    let slow = planned(&place, "1GB --machine slow.toml --lines");
+    assert!(slow["seconds"].as_f64().unwrap() > seconds("--lines") + 10.0);
+    assert!(seconds("") > 0.0);
+    let ran = place.run("doctor --measure no-such-directory");
+    assert_eq!(
+        (
+            ran.code,
+            ran.err.contains("cannot measure no-such-directory")
+        ),
+        (1, true),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
 fn what_cannot_be_planned_is_refused_in_one_line() {
     let place = Place::new();
     let cases = [

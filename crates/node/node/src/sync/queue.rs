@@ -69,6 +69,27 @@ impl<T: Send + 'static> Queue<T> {
         self.shared.wait_for(node, State::take).await
     }
 
+    /// As [`Queue::pop`], but takes the unit with the least `rank`, the oldest of those alike.
+    ///
+    /// # Errors
+    /// When the queue was closed.
+    pub async fn pop_least<R: Ord>(
+        &self,
+        node: &Node,
+        rank: impl Fn(&T) -> R,
+    ) -> Result<Option<T>, Closed> {
+        let step = |state: &mut State<T>| {
+            let units = state.units.iter().enumerate();
+            let least = units.min_by_key(|(_, unit)| rank(unit));
+            if let Some((least, _)) = least {
+                let chosen = state.units.remove(least).expect("it is there");
+                state.units.push_front(chosen);
+            }
+            state.take()
+        };
+        self.shared.wait_for(node, step).await
+    }
+
     /// As [`Queue::pop`], but `None` if no unit is there by the deadline.
     ///
     /// # Errors

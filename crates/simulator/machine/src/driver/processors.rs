@@ -19,9 +19,23 @@ const PARTS: u128 = 1000;
 #[derive(Default)]
 pub(crate) struct Processors(Mutex<State>);
 
+/// A stage that writes memory for the first time.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstTouch {
+    /// The stage.
+    pub stage: &'static str,
+    /// Bytes of the memory of each node, of which a byte of a unit takes one.
+    pub bytes: u64,
+    /// Thousandths of a nanosecond for each, on top of those of the stage.
+    pub rate: u64,
+}
+
 #[derive(Default)]
 struct State {
     rates: Rates,
+    fresh: Option<FirstTouch>,
+    /// By node: bytes of memory that were not written yet.
+    untouched: BTreeMap<u32, u64>,
     /// Cores of each node; as many as it has tasks if that is not limited.
     cores: Option<usize>,
     /// By node: when each core that was used is free.
@@ -33,6 +47,10 @@ impl Processors {
         self.0.lock().rates = rates.iter().copied().collect();
     }
 
+    pub(crate) fn set_first_touch(&self, fresh: FirstTouch) {
+        self.0.lock().fresh = Some(fresh);
+    }
+
     pub(crate) fn limit(&self, cores: usize) {
         assert!(cores > 0, "tasks would wait for ever");
         self.0.lock().cores = Some(cores);
@@ -40,16 +58,26 @@ impl Processors {
 
     /// Frees all cores, for another run.
     pub(crate) fn begin(&self) {
-        self.0.lock().free.clear();
+        let mut state = self.0.lock();
+        state.free.clear();
+        state.untouched.clear();
     }
 
     /// Ticks that the work of a stage takes on a unit.
-    pub(crate) fn ticks(&self, work: Work) -> u64 {
+    pub(crate) fn ticks(&self, rank: u32, work: Work) -> u64 {
         let Work::Unit { stage, bytes } = work else {
             return 0;
         };
-        let rate = self.0.lock().rates.get(stage).copied().unwrap_or(0);
-        (u128::from(rate) * u128::from(bytes)).div_ceil(PARTS) as u64
+        let mut state = self.0.lock();
+        let rate = state.rates.get(stage).copied().unwrap_or(0);
+        let mut parts = u128::from(rate) * u128::from(bytes);
+        if let Some(fresh) = state.fresh.filter(|fresh| fresh.stage == stage) {
+            let left = state.untouched.entry(rank).or_insert(fresh.bytes);
+            let touched = bytes.min(*left);
+            *left -= touched;
+            parts += u128::from(fresh.rate) * u128::from(touched);
+        }
+        parts.div_ceil(PARTS) as u64
     }
 
     /// Gives the first core of a node that is free to a task, for so many ticks from `now` on or later.
@@ -93,11 +121,20 @@ mod tests {
     fn a_stage_is_charged_by_its_own_rate() {
         let processors = Processors::default();
         let unit = |stage, bytes| Work::Unit { stage, bytes };
-        assert_eq!(processors.ticks(unit("reader", 100)), 0);
+        assert_eq!(processors.ticks(0, unit("reader", 100)), 0);
         processors.set_rates(&[("reader", 250), ("sorter", 4000)]);
-        assert_eq!(processors.ticks(unit("reader", 1001)), 251);
-        assert_eq!(processors.ticks(unit("sorter", 3)), 12);
-        assert_eq!(processors.ticks(unit("writer", 3)), 0);
-        assert_eq!(processors.ticks(Work::Sort { records: 100 }), 0);
+        assert_eq!(processors.ticks(0, unit("reader", 1001)), 251);
+        assert_eq!(processors.ticks(0, unit("sorter", 3)), 12);
+        assert_eq!(processors.ticks(0, unit("writer", 3)), 0);
+        assert_eq!(processors.ticks(0, Work::Sort { records: 100 }), 0);
+        processors.set_first_touch(FirstTouch {
+            stage: "sorter",
+            bytes: 4,
+            rate: 1000,
+        });
+        let touching = [0, 0, 1].map(|rank| processors.ticks(rank, unit("sorter", 3)));
+        assert_eq!(touching, [15, 13, 15], "4 bytes of each node");
+        processors.begin();
+        assert_eq!(processors.ticks(0, unit("sorter", 3)), 15);
     }
 }

@@ -86,7 +86,7 @@ impl Backend for TaskBackend {
     }
 
     fn work(&self, work: Work) {
-        let ticks = self.costs.ticks(work) + self.world.processors.ticks(work);
+        let ticks = self.costs.ticks(work) + self.world.processors.ticks(self.rank.0, work);
         self.clock.set(self.clock.get().after(ticks));
     }
 

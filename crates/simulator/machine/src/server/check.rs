@@ -30,6 +30,10 @@ impl Server {
         for (key, value) in [
             ("node.price_usd", self.node.price_usd),
             ("node.watts", self.node.watts),
+            (
+                "node.first_touch_ns_per_byte",
+                self.node.first_touch_ns_per_byte,
+            ),
         ] {
             value.map_or(Ok(()), |value| above_0(key, value))?;
         }
@@ -76,7 +80,7 @@ impl Server {
             }
             None => {}
         }
-        for (stage, cost) in &self.stages {
+        for (stage, cost) in self.stages.iter().chain(&self.stages_of_lines) {
             let costs = [
                 ("ns_per_record", cost.ns_per_record),
                 ("ns_per_byte", cost.ns_per_byte),
@@ -102,6 +106,26 @@ impl Server {
                 "latency_us is {}: must be 0 or more",
                 disks.latency_us
             ));
+        }
+        if let Some(both) = disks.both_mb_s {
+            inside("both_mb_s", both, RATES_MB_S.start..2.0 * RATES_MB_S.end)?;
+            if disks.depth.unwrap_or(1) < 2 {
+                return Err("both_mb_s: needs a depth of 2 or more".to_owned());
+            }
+            if disks.rpm.is_some() {
+                return Err(
+                    "both_mb_s: a disk that turns does not read and write at once".to_owned(),
+                );
+            }
+        }
+        if let Some([read, write]) = disks.single_mb_s {
+            inside("single_mb_s", read, RATES_MB_S)?;
+            inside("single_mb_s", write, RATES_MB_S)?;
+            if disks.rpm.is_some() {
+                return Err(
+                    "single_mb_s: a disk that turns serves one request at a time".to_owned(),
+                );
+            }
         }
         if let Some(spread) = disks.spread {
             inside("spread", spread, SPREADS)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disk::{DiskModel, Fault};
+use disk::{Device, DiskModel, Fault, Rates};
 use machine::{Cluster, Driver, Setting};
 use node::{Buffer, Costs, DiskError, File, Node, Open, Work};
 
@@ -52,6 +52,81 @@ fn a_chain_is_one_request_to_the_disk() {
     assert_eq!(ends.unwrap(), [(100 + 5 * 11, 100 + 5 * 11 + 100 + 5 * 7)]);
     assert_eq!(driver.disks(0).operations(), 3);
     assert_eq!(driver.disks(0).length(Path::new("/file")), Some(4608));
+}
+
+/// The time of 100 reads and 100 writes of 1 KiB that come at once, in any order.
+fn time_of_both(device: Device) -> u64 {
+    let driver = Driver::with(1, 1, Costs::default(), DiskModel::default());
+    driver.disks(0).mount(Path::new("/disk"), device);
+    let ends = driver.run(|node| async move {
+        let read = create(&node, "disk/read").await;
+        write(&node, &read, 0, 100 * KIB).await.unwrap();
+        let written = create(&node, "disk/written").await;
+        let begin = node.now();
+        let places = (0..100).map(|place| (place * KIB) as u64);
+        let reads: Vec<_> = places
+            .clone()
+            .map(|place| read.read(&node, place, KIB, Buffer::counted(KIB)))
+            .collect();
+        let writes: Vec<_> = places
+            .map(|place| written.write(&node, place, Buffer::counted(KIB), 0..KIB))
+            .collect();
+        for ticket in reads.into_iter().chain(writes) {
+            ticket.wait(&node).await.1.unwrap();
+        }
+        node.now().since(begin)
+    });
+    ends.unwrap()[0]
+}
+
+#[test]
+fn a_disk_reads_and_writes_in_turn_or_at_once() {
+    let model = DiskModel {
+        latency_ns: 0,
+        read_ns_per_kib: 10,
+        write_ns_per_kib: 10,
+    };
+    let device = |both: Option<u64>| Device {
+        depth: 1 + 63 * usize::from(both.is_some()),
+        both_ns_per_kib: both,
+        ..Device::from(model)
+    };
+    assert_eq!(time_of_both(device(None)), 2000);
+    // Both ways at their full rate, and at 5/7 of it.
+    let (both, less) = (time_of_both(device(Some(5))), time_of_both(device(Some(7))));
+    assert!((1000..=1200).contains(&both), "{both}");
+    assert!((1350..=1500).contains(&less), "{less}");
+}
+
+#[test]
+fn one_request_alone_is_slower_than_many() {
+    let model = DiskModel {
+        latency_ns: 0,
+        read_ns_per_kib: 10,
+        write_ns_per_kib: 10,
+    };
+    let device = Device {
+        depth: 64,
+        single: Some(Rates {
+            read_ns_per_kib: 40,
+            write_ns_per_kib: 40,
+        }),
+        ..Device::from(model)
+    };
+    let driver = Driver::with(1, 1, Costs::default(), DiskModel::default());
+    driver.disks(0).mount(Path::new("/disk"), device);
+    let alone = driver.run(|node| async move {
+        let file = create(&node, "disk/file").await;
+        for place in 0..10 {
+            write(&node, &file, (place * KIB) as u64, KIB)
+                .await
+                .unwrap();
+        }
+        node.now().0
+    });
+    assert_eq!(alone.unwrap(), [400]);
+    let end = time_of_both(device);
+    assert!(end <= 2030, "{end}");
 }
 
 /// A rank's clock may run ahead of its machine's: the disk works from the rank's time on.

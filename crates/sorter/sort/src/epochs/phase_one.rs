@@ -24,8 +24,8 @@ use crate::epochs::sorting::RankSort;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
-use crate::files::spill::{Areas, Spill};
-use crate::job::{Choice, Job, SpillLayout, Target};
+use crate::files::spill::Spill;
+use crate::job::{Choice, Job, Target};
 use crate::passes::distribution::DistributionSort;
 use crate::passes::exchange::Exchange;
 use crate::passes::report::add_up;
@@ -318,9 +318,8 @@ impl<'a> RankSort<'a> {
         let job = self.job;
         let mut spill =
             Spill::new(self.node, places, job.resources.io, bytes).packed(plan.pack(job.pack));
-        if job.spill_layout == SpillLayout::Preallocated && plan.merging.is_none() {
-            let derived = Areas::bytes(bytes, plan.buckets);
-            spill = spill.with_areas(job.tuning.area_bytes.unwrap_or(derived));
+        if let Some(bytes) = plan.area_bytes() {
+            spill = spill.with_areas(bytes);
         }
         spill.limit = self.job.temporary_limit;
         self.unfinished.spill = Some(spill.clone());

@@ -269,8 +269,12 @@ impl Spill {
         self.shared.look(|state| state.logs.peak_bytes())
     }
 
-    /// Bytes written to each directory, in proportion to the rates of their disks.
+    /// Bytes written to each directory, in proportion to the rates of their disks; none if partitions have
+    /// areas, which are as many in each directory.
     pub(crate) fn rates(&self) -> Vec<(PathBuf, u64)> {
+        if self.area_bytes.is_some() {
+            return Vec::new();
+        }
         let written = self.shared.look(|state| state.logs.written());
         self.directories.iter().cloned().zip(written).collect()
     }

@@ -190,7 +190,8 @@ impl DistributionSort<'_> {
 
     /// Whether each partition is on one disk.
     fn has_homes(&self) -> bool {
-        self.run.job.spill_layout == SpillLayout::Preallocated
+        let spilling = self.run.plan.spilling;
+        spilling.is_some_and(|spilling| spilling.layout == SpillLayout::Preallocated)
     }
 
     /// A reader of spill files, to buffers of `pool`.

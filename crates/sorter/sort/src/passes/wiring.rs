@@ -23,12 +23,12 @@ use crate::passes::dials::Dials;
 use crate::passes::exchange::Exchange;
 use crate::plan::Plan;
 use crate::records::block::BLOCK_BYTES;
-use crate::records::block::{Block, Bucket, Chunk, Piece};
+use crate::records::block::{Block, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
     Counter, Cursor, Distributor, Outlet, PipeSampler, PlacedBefore, Places, Placing, Reader,
-    Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read, sample,
-    sort, write,
+    Ready, Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read,
+    sample, sort, write,
 };
 
 #[derive(Clone)]
@@ -300,7 +300,7 @@ impl<'a> RunContext<'a> {
     pub(crate) fn start_output(
         &self,
         pipeline: &mut Pipeline,
-        buckets: &Queue<Bucket>,
+        ready: Ready,
         memory: &Pools,
         seams: &Seams,
     ) -> Result<(), Failure> {
@@ -308,7 +308,7 @@ impl<'a> RunContext<'a> {
         let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
         let sorter = Sorter {
             contents: Arc::clone(&self.job.contents),
-            buckets: buckets.clone(),
+            ready,
             chunks: memory.chunks.clone(),
             unit_bytes: plan.unit_bytes,
             outlet: Outlet {

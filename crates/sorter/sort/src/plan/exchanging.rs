@@ -53,6 +53,8 @@ pub(crate) struct Exchanging {
     pub distributors: usize,
     /// Distributors to ranks, likewise.
     pub node_distributors: usize,
+    /// Bytes of the notes of each.
+    pub classifying: u64,
 }
 
 impl Exchanging {
@@ -67,8 +69,13 @@ impl Exchanging {
     }
 
     /// Bytes of its chunks.
-    pub(crate) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         ((self.sent + self.received) * self.chunk_bytes) as u64
+    }
+
+    /// Bytes of all that it takes.
+    pub(crate) fn all_bytes(&self) -> u64 {
+        self.bytes() + self.node_distributors as u64 * self.classifying
     }
 
     /// # Errors
@@ -128,6 +135,7 @@ impl Exchanging {
             read_bytes: plan.read_bytes,
             distributors: plan.distributors,
             node_distributors: plan.node_distributors,
+            classifying: plan.classifying(),
         }
     }
 
@@ -149,6 +157,7 @@ impl Exchanging {
             read_bytes: room as usize,
             distributors: 1,
             node_distributors: 1,
+            classifying: 0,
         }
     }
 }

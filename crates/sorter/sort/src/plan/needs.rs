@@ -240,14 +240,17 @@ impl Plan {
     }
 
     fn distributing(&self) -> u64 {
-        let records = self.framing.most_in(self.read_bytes as u64);
+        self.distributors as u64 * (self.classifying() + self.buckets as u64 * ASSIGNED_BYTES)
+    }
+
+    /// Bytes in which a distributor notes the buckets of a unit's records.
+    pub(super) fn classifying(&self) -> u64 {
         let ends = if self.framing.is_fixed() {
             0
         } else {
             END_BYTES
         };
-        let each = records * (CLASSIFY_BYTES + ends) + self.buckets as u64 * ASSIGNED_BYTES;
-        self.distributors as u64 * each
+        self.framing.most_in(self.read_bytes as u64) * (CLASSIFY_BYTES + ends)
     }
 
     /// First and last records of buckets that wait for a neighbour: those in work, those between

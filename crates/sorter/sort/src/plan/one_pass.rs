@@ -206,14 +206,13 @@ impl Given<'_> {
         self.at_disks(CORES_PER_WRITER, self.shape.outputs)
     }
 
-    /// Workers that sort: one for each core, and one for each file that is written at once, since a sorter
-    /// holds its bucket until the disk of its file has taken it.
+    /// Workers that sort: one for each core, and where that is tried one for each file that is written at
+    /// once, since a sorter holds its bucket until the disk of its file has taken it.
     pub(super) fn sorters(&self) -> usize {
         let fit = self.memory_bytes / DEVICES_SHARE / (2 * UNIT_BYTES);
         let for_files = (self.shape.outputs as u64).min(fit) as usize;
-        // Each takes a part of the chunks: of few ones, partitions would be divided again.
-        let is_free = self.tuning.chunks.is_none();
-        self.cores.max(if is_free { for_files } else { 1 })
+        let is_tried = self.is_for_files;
+        self.cores.max(if is_tried { for_files } else { 1 })
     }
 
     /// Workers at one end: as many as the cores and the devices keep busy, and as memory has units for.

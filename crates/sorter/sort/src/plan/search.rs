@@ -20,6 +20,8 @@ pub(super) struct Given<'a> {
     pub tuning: Tuning,
     pub cores: usize,
     pub memory_bytes: u64,
+    /// Whether to plan a sorter for each file that is written at once, however few cores there are.
+    pub is_for_files: bool,
     /// Whether to plan for a few large records, see `one_worker`.
     pub is_of_one_worker: bool,
 }
@@ -71,11 +73,21 @@ pub(super) fn search(
             cores,
             // No number of a plan changes what compression takes, so plans are made for the rest.
             memory_bytes: shape.rest(limit.min(MOST_BYTES)),
+            is_for_files: false,
             is_of_one_worker: false,
         };
         // Powers of two: so more cores try all that fewer try.
         let fewer = |&cores: &usize| Some((cores - 1).checked_ilog2()?).map(|bits| 1 << bits);
         let tried = successors(Some(cores), fewer).map(|cores| Given { cores, ..given });
+        // Each sorter takes a part of the chunks, which a plan of few chunks has not.
+        let tried = tried.flat_map(|given| {
+            let ways = [true, false].map(|is_for_files| Given {
+                is_for_files,
+                ..given
+            });
+            let are_alike = shape.outputs <= given.cores;
+            ways.into_iter().skip(usize::from(are_alike))
+        });
         let one_worker = shape.may_have_one_worker().then(|| given.of_one_worker());
         // Another time on disk costs more than workers help; ties go to the first.
         let plans = tried.chain(one_worker).filter_map(|given| best(&given));

@@ -2,6 +2,8 @@
 
 use super::Plan;
 use super::spilling::{CRUMB_BYTES, MOST_TIMES, Spilling, UNEVEN_PERCENT};
+use crate::files::spill::Areas;
+use crate::job::SpillLayout;
 
 impl Plan {
     /// How often a record is written before its partition fits in memory, of an input of `bytes`; 0 if
@@ -65,9 +67,18 @@ impl Plan {
         let again = if self.divides_again() { 2 } else { 1 };
         let kept = kept.min(spilling.held as u64 / again);
         if full <= kept {
-            0
-        } else {
-            (chunks - kept) * self.chunk_bytes as u64
+            return 0;
         }
+        let written = (chunks - kept) * self.chunk_bytes as u64;
+        let areas = self.area_bytes().unwrap_or(0);
+        written.max(areas.saturating_mul(self.buckets as u64))
+    }
+
+    /// Bytes of the area of each partition, if they have areas.
+    pub(crate) fn area_bytes(&self) -> Option<u64> {
+        let spilling = self.spilling?;
+        let derived = Areas::bytes(self.input_bytes.unwrap_or(0), self.buckets);
+        let is_preallocated = spilling.layout == SpillLayout::Preallocated;
+        is_preallocated.then(|| spilling.area_bytes.unwrap_or(derived))
     }
 }

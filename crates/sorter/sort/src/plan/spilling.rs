@@ -19,6 +19,7 @@ use crate::plan::search::Given;
 use crate::plan::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, UNIT_BYTES};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
 use crate::records::contents::Workspace;
+use crate::runs::partition::SpilledRun;
 
 /// A chain of this size when memory is full makes writes that reach the disk's rate.
 pub(super) const CHAIN_BYTES: u64 = MIB;
@@ -82,6 +83,10 @@ pub struct Spilling {
     pub least_write_bytes: usize,
     /// Bytes of a write at most.
     pub most_write_bytes: usize,
+    /// Where chunks of partitions lie.
+    pub layout: SpillLayout,
+    /// Bytes of the area of each partition, if the tuning has them.
+    pub area_bytes: Option<u64>,
     /// Workers that read partitions back: one for each directory, if each partition is in one; else one
     /// alone, which reads from all.
     pub loaders: usize,
@@ -154,6 +159,8 @@ impl Plan {
             tokens: tuning.write_tokens.unwrap_or(spillers * (depth + 1)),
             least_write_bytes: tuning.least_write_bytes.unwrap_or(CHAIN_BYTES as usize),
             most_write_bytes: tuning.most_write_bytes.unwrap_or(UNIT_BYTES as usize),
+            layout: shape.spill_layout,
+            area_bytes: tuning.area_bytes,
             loaders: if shape.spill_layout == SpillLayout::Preallocated {
                 shape.temporary.max(1)
             } else {
@@ -307,6 +314,7 @@ impl Plan {
         }
         let under_way = self.spills_under_way();
         let longest = self.spilling?.most_write_bytes / self.chunk_bytes;
+        let longest = longest.min(SpilledRun::MOST_CHUNKS);
         let run = longest.min(left / 4 / under_way).max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;
         let partition = (chunks / self.partitions_at_once()).min(self.largest_partition());

@@ -13,7 +13,7 @@ use crate::files::disk_space::Demand;
 use crate::files::input::Inputs;
 use crate::files::input::index::Index;
 use crate::files::output::Output;
-use crate::job::{Job, LongestLine, Resources, Tuning};
+use crate::job::{Job, LongestLine, Resources, SpillLayout, Tuning};
 use crate::passes::choice::choose;
 use crate::passes::merge_inputs::{inputs_at_once, merges_inputs};
 use crate::passes::survey;
@@ -76,7 +76,23 @@ impl Planning<'_> {
             stable: self.job.contents.is_stable(),
             temporary: self.temporary.len(),
             pack: self.job.pack,
-            spill_layout: self.job.spill_layout,
+            spill_layout: self.spill_layout(bytes),
+        }
+    }
+
+    /// Where chunks of partitions lie. Their sizes must be known, and several partitions be read at once; a
+    /// limit has no room for areas that are not filled, and progress is saved of logs.
+    fn spill_layout(&self, bytes: Option<u64>) -> SpillLayout {
+        let job = self.job;
+        let in_order = job.contents.is_unique()
+            || job.contents.counts()
+            || self.output.is_some_and(Output::is_sequential);
+        let is_log =
+            in_order || bytes.is_none() || job.resume.is_some() || job.temporary_limit.is_some();
+        if is_log {
+            SpillLayout::Log
+        } else {
+            job.spill_layout
         }
     }
 
@@ -214,7 +230,7 @@ impl Planning<'_> {
         let rest = Exchanging::rest(limit);
         let known = exchanging.filter(|_| self.job.resume.is_none());
         let memory_bytes = known.map_or(rest, |exchanging| {
-            rest.max(limit.saturating_sub(exchanging.bytes()))
+            rest.max(limit.saturating_sub(exchanging.all_bytes()))
         });
         let given = Resources {
             memory_bytes,

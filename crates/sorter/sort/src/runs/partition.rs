@@ -26,9 +26,15 @@ const PACKED_BITS: u32 = 8;
 const _: () = assert!(FILE_BITS + BLOCK_BITS + PACKED_BITS + CHUNKS_BITS == 64);
 
 impl SpilledRun {
+    /// The most chunks of a run.
+    pub(crate) const MOST_CHUNKS: usize = (1 << CHUNKS_BITS) - 1;
+
     /// A run of `chunks` chunks, each packed in `packed` units, or of chunks as they are.
     pub(crate) fn new(extent: Extent, chunks: usize, packed: u8) -> SpilledRun {
-        assert!(chunks < 1 << CHUNKS_BITS, "a run has a few megabytes");
+        assert!(
+            chunks <= SpilledRun::MOST_CHUNKS,
+            "a run has a few megabytes"
+        );
         let block = extent.offset / BLOCK_BYTES;
         assert!(block < 1 << BLOCK_BITS, "a spill file has 64 TiB at most");
         assert!(extent.file < 1 << FILE_BITS, "there are few spill files");

@@ -1,4 +1,4 @@
-//! Reads partitions back into memory, in key order (TritonSort's phase two reader, 3.3).
+//! Reads partitions back into memory (TritonSort's phase two reader, 3.3).
 //!
 //! ```text
 //! one loader       reads from all disks at once, and partitions in their order

@@ -115,7 +115,9 @@ impl PartitionBuffers {
         held: usize,
     ) -> Result<(), Failure> {
         while chains.held > held {
-            let token = self.token(worker, chains, 1, false).await?;
+            // A slow disk fills memory with its chains; the others' would become crumbs.
+            let least = (chains.longest_of_all() / 2).max(1);
+            let token = self.token(worker, chains, least, false).await?;
             let token = token.expect("it waited for one");
             self.spill_longest(worker, chains, token).await?;
         }
@@ -287,9 +289,13 @@ impl Chains {
 
     /// Whether the longest chain is long enough for a write, and certain to be written in the end.
     fn is_worth_writing(&self, limits: &Limits, least: usize) -> bool {
-        let longest = self.homes.iter().map(|home| home.longest).max();
-        let longest = longest.unwrap_or(0);
+        let longest = self.longest_of_all();
         longest >= least && self.spilled_in_all + longest.min(limits.run) <= limits.excess
+    }
+
+    fn longest_of_all(&self) -> usize {
+        let lengths = self.homes.iter().map(|home| home.longest);
+        lengths.max().unwrap_or(0)
     }
 
     /// The length of the longest chain that may go to a directory.

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use node::{Buffer, Pool, Queue, Work};
+use node::{Buffer, Pool, Work};
 use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
@@ -21,12 +21,12 @@ use crate::records::size::Sum;
 use crate::records::span::Span;
 use crate::stages::carry::Carry;
 use crate::stages::outlet::{Handed, Outlet};
-use crate::stages::{Place, Placing, Tally, Turn};
+use crate::stages::{Place, Placing, Ready, Tally, Turn};
 
 #[derive(Clone)]
 pub(crate) struct Sorter {
     pub contents: Arc<dyn Contents>,
-    pub buckets: Queue<Bucket>,
+    pub ready: Ready,
     /// The memory of sorted buckets goes back here.
     pub chunks: Pool,
     pub unit_bytes: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Sorter {
 pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure> {
     let contents = &*sorter.contents;
     let mut workspace = Workspace::default();
-    while let Some(mut bucket) = worker.pop(&sorter.buckets).await? {
+    while let Some(mut bucket) = sorter.ready.next(worker).await? {
         let (came, begin) = (bucket.size, bucket.first.bytes);
         let dropped = contents.sort(&bucket, &mut workspace).map_err(|cause| {
             crate::error::no_memory(Workspace::bytes(bucket.size.records) as usize, &cause)
@@ -62,6 +62,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         if let Some(turn) = &sorter.turn {
             turn.pass(&worker.node, begin + came.bytes).await;
         }
+        sorter.ready.is_done(&bucket);
         for chunk in bucket.chunks {
             sorter.chunks.give(&worker.node, chunk.buffer).await;
         }

@@ -137,6 +137,15 @@ impl Layout {
         }
     }
 
+    /// By file: the directory whose buckets are begun in their order; one for all if they are begun in key
+    /// order.
+    pub(crate) fn begun_apart(&self) -> Vec<usize> {
+        if self.order.is_sorted() {
+            return vec![0; self.directories.len()];
+        }
+        self.directories.clone()
+    }
+
     /// The directory of a bucket.
     pub(crate) fn directory(&self, index: usize) -> usize {
         self.directories[self.buckets[index].to.file]

@@ -9,6 +9,7 @@
 //! behind it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::files::spill::Extent;
 use crate::records::block::BLOCK_BYTES;
@@ -86,5 +87,11 @@ impl Areas {
     /// Closes the areas of a file: no more is taken of them.
     pub(super) fn close(&mut self, file: usize) {
         self.open.retain(|_, area| area.file != file);
+    }
+
+    /// The ranges of files that are not taken.
+    pub(super) fn idle(self) -> impl Iterator<Item = (usize, Range<u64>)> {
+        let areas = self.open.into_values();
+        areas.map(|area| (area.file, area.next..area.end))
     }
 }

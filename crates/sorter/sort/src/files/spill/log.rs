@@ -32,6 +32,8 @@ pub(super) struct Log {
     live: u64,
     /// Bytes in areas of partitions that are not taken yet.
     idle: u64,
+    /// The end of the file when areas were given up.
+    areas_end: u64,
     /// Whether released ranges give space back at once; otherwise the file does, once all of it is
     /// released.
     holes: bool,
@@ -274,21 +276,38 @@ impl Logs {
             .collect()
     }
 
-    /// Notes that there was no space for an extent. Returns whether another directory may have
-    /// some.
+    /// Gives up all areas, since no more is expected or a disk is full: later runs are appended. Returns the
+    /// ranges of files that nothing was written to, where they can become holes.
+    pub(super) fn without_areas(&mut self) -> Vec<(usize, Range<u64>)> {
+        let Some(areas) = self.areas.take() else {
+            return Vec::new();
+        };
+        let idle = areas
+            .idle()
+            .filter(|(file, range)| self.logs[*file].holes && !range.is_empty());
+        let idle: Vec<_> = idle.collect();
+        for (file, range) in &idle {
+            self.logs[*file].idle -= range.end - range.start;
+        }
+        for log in self.logs.iter_mut().filter(|log| log.holes) {
+            log.areas_end = log.end;
+        }
+        idle
+    }
+
+    /// Notes that there was no space for an extent. Returns whether there may be some: in another
+    /// directory, or because areas were given up since.
     pub(super) fn is_full(&mut self, extent: Extent) -> bool {
         let directory = self.directory_of(extent.file);
-        if let Some(areas) = &mut self.areas {
-            self.of[directory]
-                .clone()
-                .for_each(|file| areas.close(file));
+        self.logs[extent.file].live -= extent.bytes;
+        self.written[directory] -= extent.bytes;
+        self.expected += extent.bytes;
+        if extent.offset < self.logs[extent.file].areas_end {
+            return true;
         }
         self.logs[self.of[directory].clone()]
             .iter_mut()
             .for_each(|log| log.full = true);
-        self.logs[extent.file].live -= extent.bytes;
-        self.written[directory] -= extent.bytes;
-        self.expected += extent.bytes;
         self.logs.iter().any(|log| !log.full)
     }
 

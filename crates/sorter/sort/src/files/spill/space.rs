@@ -77,10 +77,22 @@ impl Spill {
 
     /// Gives back reserved space that is not used, once no more runs are expected.
     pub(crate) async fn trim(&self, node: &Node) {
+        self.give_up_areas(node).await;
         for (file, end) in self.shared.change(node, |state| state.logs.spare()).await {
             let file = self.shared.look(|state| state.files[file].file.clone());
             // If this fails, the space comes back with the file.
             let _ = file.truncate(node, end).await;
+        }
+    }
+
+    /// Makes holes of the parts of areas that nothing was written to.
+    async fn give_up_areas(&self, node: &Node) {
+        let step = |state: &mut State| state.logs.without_areas();
+        let idle = self.shared.change(node, step).await;
+        for (file, range) in &idle {
+            let file = self.shared.look(|state| state.files[*file].file.clone());
+            // If this fails, the space comes back with the file.
+            let _ = file.release(node, range.clone()).await;
         }
     }
 
@@ -95,6 +107,7 @@ impl Spill {
         if !is_full(&error) {
             return Err(error.into());
         }
+        self.give_up_areas(node).await;
         let others = self
             .shared
             .change(node, |state| state.logs.is_full(extent))

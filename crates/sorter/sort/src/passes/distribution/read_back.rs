@@ -8,16 +8,15 @@ use crate::files::output::Layout;
 use crate::names::StageName;
 use crate::passes::wiring::Pools;
 use crate::runs::partition::Partition;
-use crate::stages::{Kept, Loader, Partitions, Seams, Waiting, load};
+use crate::stages::{Kept, Loader, Partitions, Ready, Seams, Waiting, load};
 
 impl DistributionSort<'_> {
-    /// Workers that read so many partitions back. Several finish them in any order: not if records leave
-    /// front to back, nor if partitions that were divided again are more than the plan has seams for.
+    /// Workers that read so many partitions back. Several finish them in any order: not if partitions that
+    /// were divided again are more than the plan has seams for.
     fn loaders(&self, partitions: usize) -> usize {
-        let run = self.run;
-        let in_order = run.is_sequential() || run.job.contents.is_unique();
-        let planned = run.plan.spilling.map_or(1, |spilling| spilling.loaders);
-        if in_order || partitions > run.plan.buckets {
+        let plan = &self.run.plan;
+        let planned = plan.spilling.map_or(1, |spilling| spilling.loaders);
+        if partitions > plan.buckets {
             1
         } else {
             planned
@@ -73,7 +72,8 @@ impl DistributionSort<'_> {
             .stage(StageName::Loader, loaders, 0)
             .dial("depth", &run.dials.loader);
         pipeline.start(node, stage, sharing(loader, load));
-        run.start_output(&mut pipeline, &buckets, memory, seams)?;
+        let ready = Ready::new(buckets, layout);
+        run.start_output(&mut pipeline, ready, memory, seams)?;
         pipeline.join(node).await
     }
 }

@@ -64,7 +64,8 @@ impl Plan {
     /// No deadlock: the buckets of each file that is written are begun in order. So an incomplete
     /// block touches a bucket in work (two ends each), or lies before the first bucket of its file
     /// that is not begun, or is the first of a part of a file, which another rank completes. Several
-    /// loaders begin them in any order: then each may wait for those before it. In addition each sorter holds one that it may not need, and the rest are with the writers, who
+    /// loaders begin buckets in any order: then each of as many as are planned may have one before it.
+    /// In addition each sorter holds one that it may not need, and the rest are with the writers, who
     /// return them.
     pub fn seam_buffers(&self) -> usize {
         let open = 2 * self.sorters + self.outputs + 1 + self.out_of_order();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::job::SpillLayout;
 use std::iter::successors;
 
 use node::Filled;
@@ -48,6 +49,8 @@ const SPILLING: Spilling = Spilling {
     tokens: 3,
     least_write_bytes: 1 << 20,
     most_write_bytes: 4 << 20,
+    layout: SpillLayout::Log,
+    area_bytes: None,
     loaders: 1,
 };
 

@@ -286,13 +286,17 @@ fn runs_of_a_partition_lie_in_its_area() {
 }
 
 #[test]
-fn a_full_directory_ends_its_areas() {
+fn a_full_directory_ends_all_areas() {
+    const BLOCK: u64 = 4096;
     let (mut logs, to) = areas();
     let first = take_of(&mut logs, to);
-    assert!(logs.is_full(first));
+    assert_eq!(logs.without_areas(), [(0, BLOCK..3 * BLOCK)]);
+    assert!(logs.is_full(first), "the holes have some");
     let next = take_of(&mut logs, to);
-    assert_eq!((first.file, next.file), (0, 1));
-    assert_eq!(logs.written(), [0, 4096]);
+    assert_eq!((next.file, next.offset), (0, 3 * BLOCK));
+    assert!(logs.is_full(next), "the other directory has some");
+    assert_eq!(take_of(&mut logs, to).file, 1);
+    assert_eq!(logs.written(), [0, BLOCK]);
 }
 
 #[test]

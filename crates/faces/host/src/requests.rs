@@ -10,8 +10,7 @@
 
 use std::collections::VecDeque;
 
-use kernel::patterns::Random;
-use node::{Buffer, DiskError, DiskTicket, File, Filled, Node};
+use node::{Buffer, DiskError, DiskTicket, File, Filled, Node, Random};
 use pipeline::Failure;
 
 /// Written bytes are noise: some hosts and disks store zeros for free.
@@ -26,6 +25,7 @@ pub enum Way {
     Write,
 }
 
+/// Requests of one kind and size.
 pub struct Requests {
     way: Way,
     bytes: usize,
@@ -42,9 +42,10 @@ impl Requests {
             .buffers(depth, bytes, Filled::Often)
             .map_err(|cause| DiskError::new("have memory for", "requests".as_ref(), cause))?;
         let mut noise = Random::new(NOISE_SEED);
-        buffers
-            .iter_mut()
-            .for_each(|buffer| noise.fill(buffer.bytes_mut()));
+        for buffer in &mut buffers {
+            let words = buffer.bytes_mut().chunks_exact_mut(8);
+            words.for_each(|word| word.copy_from_slice(&noise.next_u64().to_le_bytes()));
+        }
         Ok(Requests {
             way,
             bytes,
