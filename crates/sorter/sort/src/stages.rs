@@ -60,7 +60,7 @@ pub(crate) use loader::{Loader, Partitions, load};
 pub(crate) use loads::{Load, LoadSizes, Loads, gather_loads};
 pub(crate) use long_records::LongRecords;
 pub(crate) use merger::{Merger, OutputPart, RunMerger, merge, merge_run};
-pub(crate) use outlet::Outlet;
+pub(crate) use outlet::{Outlet, Outs};
 pub(crate) use partition_buffers::{Chain, PartitionBuffers, hold};
 pub(crate) use pipe_lines::{Cut, RestOfPipe};
 pub(crate) use reader::{PipeSampler, Reader, read};

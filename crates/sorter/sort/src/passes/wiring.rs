@@ -26,7 +26,7 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Counter, Cursor, Distributor, Outlet, PipeSampler, PlacedBefore, Places, Placing, Reader,
+    Counter, Cursor, Distributor, Outlet, Outs, PipeSampler, PlacedBefore, Places, Placing, Reader,
     Ready, Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read,
     sample, sort, write,
 };
@@ -305,7 +305,15 @@ impl<'a> RunContext<'a> {
         seams: &Seams,
     ) -> Result<(), Failure> {
         let (node, plan) = (self.node, &self.plan);
-        let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
+        let directories = if self.is_sequential() {
+            Vec::new()
+        } else {
+            ready.files.to_vec()
+        };
+        let count = directories.iter().max().map_or(1, |last| last + 1);
+        let room = plan.write_queue().div_ceil(count);
+        let queue = |_| pipeline.owns(Queue::new(node, "pieces", room, plan.sorters));
+        let pieces: Vec<Queue<Piece>> = (0..count).map(queue).collect();
         let sorter = Sorter {
             contents: Arc::clone(&self.job.contents),
             ready,
@@ -314,7 +322,7 @@ impl<'a> RunContext<'a> {
             outlet: Outlet {
                 pool: memory.units.clone(),
                 seams: (!self.is_sequential()).then(|| seams.clone()),
-                out: pieces.clone(),
+                out: Outs::new(pieces.clone(), directories),
             },
             turn: (self.is_sequential()).then(|| pipeline.owns(Turn::new(node))),
             placing: (self.job.contents.is_unique()).then(|| {
@@ -325,22 +333,23 @@ impl<'a> RunContext<'a> {
         };
         let stage = self.dials.stage(StageName::Sorter, plan.sorters, 0);
         pipeline.start(node, stage, sharing(sorter, sort));
-        let pieces = self.start_counter(pipeline, pieces)?;
-        let depth = self.dials.writers.clone();
-        let stage = self
-            .dials
-            .stage(StageName::Writer, plan.writers, plan.spare_writers);
-        let stage = if self.output().is_sequential() {
-            stage
-        } else {
-            stage.dial("depth", &depth)
-        };
-        let writer = Writer {
-            output: Arc::clone(self.output()),
-            pieces,
-            depth,
-        };
-        pipeline.start(node, stage, sharing(writer, write));
+        for pieces in pieces {
+            let pieces = self.start_counter(pipeline, pieces)?;
+            let depth = self.dials.writers.clone();
+            let (writers, spare) = (plan.writers.div_ceil(count), plan.spare_writers / count);
+            let stage = self.dials.stage(StageName::Writer, writers, spare);
+            let stage = if self.output().is_sequential() {
+                stage
+            } else {
+                stage.dial("depth", &depth)
+            };
+            let writer = Writer {
+                output: Arc::clone(self.output()),
+                pieces,
+                depth,
+            };
+            pipeline.start(node, stage, sharing(writer, write));
+        }
         Ok(())
     }
 

@@ -7,8 +7,9 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use node::{Buffer, Pool, Queue};
+use node::{Buffer, Closed, Node, Pool, Queue};
 use pipeline::{Failure, Worker};
 
 use crate::records::block::{BLOCK_BYTES, Destination, Piece};
@@ -20,7 +21,37 @@ pub(crate) struct Outlet {
     pub pool: Pool,
     /// None if the output is written front to back, as it comes.
     pub seams: Option<Seams>,
-    pub out: Queue<Piece>,
+    pub out: Outs,
+}
+
+/// The pieces for writers: in a queue for each directory, so that one whose disk is slow holds up no other.
+#[derive(Clone)]
+pub(crate) struct Outs {
+    queues: Vec<Queue<Piece>>,
+    /// Of each file; others are in the first.
+    directories: Arc<Vec<usize>>,
+}
+
+impl Outs {
+    /// A queue for each directory, and the directory of each file.
+    pub(crate) fn new(queues: Vec<Queue<Piece>>, directories: Vec<usize>) -> Outs {
+        Outs {
+            queues,
+            directories: Arc::new(directories),
+        }
+    }
+
+    async fn push(&self, worker: &Worker, piece: Piece) -> Result<(), Closed> {
+        let directory = self.directories.get(piece.file).copied().unwrap_or(0);
+        worker.push(&self.queues[directory], piece).await
+    }
+
+    /// Announces that one producer will push no more.
+    pub(crate) async fn finish(&self, node: &Node) {
+        for queue in &self.queues {
+            queue.finish(node).await;
+        }
+    }
 }
 
 /// The bytes `range` of a buffer that belongs at byte `begin` of its file.
@@ -64,7 +95,7 @@ impl Outlet {
             buffer: handed.buffer,
             home,
         };
-        Ok(worker.push(&self.out, piece).await?)
+        Ok(self.out.push(worker, piece).await?)
     }
 
     async fn to_seam(
@@ -88,7 +119,7 @@ impl Outlet {
         };
         let complete = seams.add(worker, part).await?;
         if let Some(piece) = complete {
-            worker.push(&self.out, piece).await?;
+            self.out.push(worker, piece).await?;
         }
         Ok(())
     }
@@ -103,7 +134,7 @@ impl Outlet {
         if let Some(seams) = &self.seams
             && let Some(last_block) = seams.end(&worker.node, file, bytes).await
         {
-            worker.push(&self.out, last_block).await?;
+            self.out.push(worker, last_block).await?;
         }
         Ok(())
     }

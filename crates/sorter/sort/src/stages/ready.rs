@@ -19,20 +19,23 @@ use crate::records::block::Bucket;
 /// The buckets; clones share them.
 #[derive(Clone)]
 pub(crate) struct Ready {
-    pub buckets: Queue<Bucket>,
-    /// Of each file of the output.
-    directories: Arc<Vec<usize>>,
+    buckets: Queue<Bucket>,
+    /// The directory of each file of the output.
+    pub files: Arc<Vec<usize>>,
+    /// Whether buckets are begun in key order.
+    in_order: bool,
     /// Buckets in work, by directory.
     in_work: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Ready {
     pub(crate) fn new(buckets: Queue<Bucket>, layout: &Layout) -> Ready {
-        let directories = layout.begun_apart();
-        let count = directories.iter().max().map_or(1, |last| last + 1);
+        let files = layout.directories.clone();
+        let count = files.iter().max().map_or(1, |last| last + 1);
         Ready {
             buckets,
-            directories: Arc::new(directories),
+            files: Arc::new(files),
+            in_order: layout.order.is_sorted(),
             in_work: Arc::new(Mutex::new(vec![0; count])),
         }
     }
@@ -42,7 +45,10 @@ impl Ready {
     /// # Errors
     /// When the pipeline ended early.
     pub(crate) async fn next(&self, worker: &Worker) -> Result<Option<Bucket>, Closed> {
-        let rank = |bucket: &Bucket| self.in_work.lock()[self.directory(bucket)];
+        let rank = |bucket: &Bucket| {
+            let in_work = self.in_work.lock()[self.directory(bucket)];
+            if self.in_order { 0 } else { in_work }
+        };
         let bucket = worker.pop_least(&self.buckets, rank).await?;
         if let Some(bucket) = &bucket {
             self.in_work.lock()[self.directory(bucket)] += 1;
@@ -56,6 +62,6 @@ impl Ready {
     }
 
     fn directory(&self, bucket: &Bucket) -> usize {
-        self.directories.get(bucket.to.file).copied().unwrap_or(0)
+        self.files.get(bucket.to.file).copied().unwrap_or(0)
     }
 }

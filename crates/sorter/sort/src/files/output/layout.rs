@@ -54,7 +54,7 @@ pub(crate) struct Layout {
     /// The buckets that have records, in the order in which sorters begin them.
     pub order: Vec<usize>,
     /// The directory of each file.
-    directories: Vec<usize>,
+    pub directories: Vec<usize>,
 }
 
 /// A bucket whose records are counted.
@@ -135,15 +135,6 @@ impl Layout {
             order: in_turn(sizes, files),
             directories: files.iter().map(|file| file.directory).collect(),
         }
-    }
-
-    /// By file: the directory whose buckets are begun in their order; one for all if they are begun in key
-    /// order.
-    pub(crate) fn begun_apart(&self) -> Vec<usize> {
-        if self.order.is_sorted() {
-            return vec![0; self.directories.len()];
-        }
-        self.directories.clone()
     }
 
     /// The directory of a bucket.

@@ -8,7 +8,7 @@ use pipeline::{Failure, Pipeline, sharing};
 use super::MergeSort;
 use crate::names::StageName;
 use crate::records::block::{BLOCK_BYTES, Piece};
-use crate::stages::{Outlet, Seams, SliceMerger, Slicer, Sources, Turn, merge_slices, slice};
+use crate::stages::{Outlet, Outs, Seams, SliceMerger, Slicer, Sources, Turn, merge_slices, slice};
 
 impl MergeSort<'_> {
     /// Mergers into the output. Records that are dropped on the way have no places before others are
@@ -45,7 +45,7 @@ impl MergeSort<'_> {
         let outlet = Outlet {
             pool,
             seams,
-            out: pieces.clone(),
+            out: Outs::new(vec![pieces.clone()], Vec::new()),
         };
         let slicer = Slicer {
             sources: sources.clone(),
