@@ -11,7 +11,7 @@ use node::{Costs, Random};
 use record::Order;
 use sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source,
-    SpillLayout, Target, Tune, Tuning,
+    SpillLayout, Target,
 };
 
 use crate::Trial;
@@ -174,7 +174,6 @@ fn job(order: &Order, random: &mut Random) -> Job {
     let io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
     let cores = 1 + random.below(3);
     let tuning = drawn_tuning(12, random);
-    let tune = [Tune::Auto, Tune::Off][random.below(2)];
     let spill_layout = [SpillLayout::Log, SpillLayout::Preallocated][random.below(2)];
     let resources = Resources {
         cores,
@@ -189,7 +188,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         plan: Choice::TwoPass,
         pack: [Pack::Never, Pack::In(Packing::Lz4), Pack::In(Packing::Zstd)][cores - 1],
         spill_layout,
-        tuning: Tuning { tune, ..tuning },
+        tuning,
         may_begin_again: false,
         ..Job::of_contents(sources, contents, target, resources)
     }

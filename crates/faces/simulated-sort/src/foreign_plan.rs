@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use sort::{Choice, ExchangeKind, Job, SpillLayout, Tune, Tuning};
+use sort::{Choice, ExchangeKind, Job, SpillLayout, Tuning};
 
 use crate::prediction::Unpredicted;
 
@@ -171,7 +171,7 @@ impl ForeignPlan {
         Ok(())
     }
 
-    /// The numbers, for a sort that is not tuned while it runs; those of `own` go before them.
+    /// The numbers; those of `own` go before them.
     pub fn tuning(&self, own: Tuning) -> Tuning {
         let numbers = self.plan;
         let bytes = |size: Option<f64>, unit: f64| size.map(|size| (size * unit) as usize);
@@ -199,7 +199,6 @@ impl ForeignPlan {
                 .area_bytes
                 .or(bytes(numbers.area_mb, MB).map(|bytes| bytes as u64)),
             spills_all: own.spills_all || numbers.spills_all,
-            tune: Tune::Off,
             ..own
         }
     }

@@ -3,7 +3,7 @@
 
 use node::Random;
 use record::{Order, Ties};
-use sort::{Choice, Framing, Job, Plan, Shape, Start, Target, Tuning};
+use sort::{Choice, Framing, Job, Plan, Shape, Target, Tuning};
 
 /// A record format and its keys, as on the command line.
 pub type FormatWords = (&'static str, &'static [&'static str]);
@@ -47,11 +47,6 @@ pub fn drawn_tuning(most_buckets: usize, random: &mut Random) -> Tuning {
         unit_records: up_to(90),
         buckets: up_to(most_buckets),
         chunk_bytes: up_to(9000),
-        start: if random.below(2) == 0 {
-            Start::Derived
-        } else {
-            Start::Worst
-        },
         ..Tuning::default()
     }
 }

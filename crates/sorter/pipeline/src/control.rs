@@ -8,10 +8,7 @@ use node::{Close, Mutex, Node, Panic, Rank, Ticket, catch, lock_waits};
 
 use crate::clock::Doing;
 use crate::failure::Failure;
-use crate::gate::Gate;
 use crate::meter::{Meter, StageReport};
-use crate::stage::Stage;
-use crate::tuner::{Tuner, Watch};
 use crate::worker::Worker;
 
 /// Watches and stops a run, from any thread. Clones share it.
@@ -169,8 +166,7 @@ where
 pub struct Pipeline {
     control: Control,
     workers: Vec<Ticket<Result<(), Panic>>>,
-    stages: Vec<(Stage, Arc<Meter>)>,
-    tuner: Tuner,
+    stages: Vec<Arc<Meter>>,
 }
 
 impl Pipeline {
@@ -180,16 +176,6 @@ impl Pipeline {
             control: control.clone(),
             workers: Vec::new(),
             stages: Vec::new(),
-            tuner: Tuner::off(),
-        }
-    }
-
-    /// Sets a tuner, which works while the pipeline is awaited.
-    #[must_use]
-    pub fn tuned(self, tuner: &Tuner) -> Pipeline {
-        Pipeline {
-            tuner: tuner.clone(),
-            ..self
         }
     }
 
@@ -203,29 +189,19 @@ impl Pipeline {
         closable
     }
 
-    /// Starts `workers` workers of a stage.
+    /// Starts `workers` workers of a stage. A worker that gets no thread fails the run, which
+    /// [`Pipeline::join`] returns.
     pub fn stage<F>(&mut self, node: &Node, name: impl Into<&'static str>, workers: usize, body: F)
     where
         F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
     {
-        self.start(node, Stage::new(name, workers), body);
+        let bodies = (0..workers).map(|_| boxed(body.clone())).collect();
+        self.start_workers(node, name.into(), bodies);
     }
 
-    /// Starts a stage that may have parked workers and dials. A worker that gets no thread fails
-    /// the run, which [`Pipeline::join`] returns.
-    pub fn start<F>(&mut self, node: &Node, stage: Stage, body: F)
-    where
-        F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
-    {
-        let bodies = (0..stage.workers).map(|_| boxed(body.clone())).collect();
-        self.start_workers(node, stage, bodies);
-    }
-
-    fn start_workers(&mut self, node: &Node, stage: Stage, bodies: Vec<Body>) {
-        let (name, workers) = (stage.name, stage.workers);
-        let gate = self.owns(Gate::new(node, stage.called.clamp(1, workers.max(1))));
-        let meter = Arc::new(Meter::new(name, workers, gate));
-        self.stages.push((stage, Arc::clone(&meter)));
+    fn start_workers(&mut self, node: &Node, name: &'static str, bodies: Vec<Body>) {
+        let meter = Arc::new(Meter::new(name, bodies.len()));
+        self.stages.push(Arc::clone(&meter));
         self.control.shared.lock().meters.push(Arc::clone(&meter));
         for (index, body) in bodies.into_iter().enumerate() {
             let (meter, control) = (Arc::clone(&meter), self.control.clone());
@@ -244,11 +220,7 @@ impl Pipeline {
     /// # Errors
     /// The first failure of the run; [`Failure::Closed`] if that was returned before.
     pub async fn join(self, node: &Node) -> Result<Vec<StageReport>, Failure> {
-        let mut watch = Watch::new(&self.tuner, self.stages.clone(), node);
         for worker in self.workers {
-            if let Some(watch) = &mut watch {
-                watch.until_done(node, &worker).await;
-            }
             let end = worker.wait(node).await;
             end.expect("a worker's panic was caught before");
         }
@@ -257,7 +229,7 @@ impl Pipeline {
         if state.ending {
             return Err(state.failure.take().unwrap_or(Failure::Closed));
         }
-        let meters = self.stages.iter().map(|(_, meter)| meter);
+        let meters = self.stages.iter();
         Ok(meters.map(|meter| meter.report(node)).collect())
     }
 }
@@ -282,8 +254,7 @@ async fn run_worker(worker: &Worker, body: Body, control: &Control) {
     worker.add_locked(lock_waits() - waited);
     worker.turn_to(Doing::Away);
     match end {
-        Ok(Ok(())) => worker.ends().await,
-        Ok(Err(Failure::Closed)) => {}
+        Ok(Ok(()) | Err(Failure::Closed)) => {}
         Ok(Err(failure)) => control.fail(failure),
         Err(panic) => control.fail(Failure::Panic {
             stage: worker.stage(),

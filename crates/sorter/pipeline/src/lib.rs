@@ -13,30 +13,19 @@
 //! So every run ends with TritonSort's Figure 8: how long each stage was busy, starved and blocked,
 //! and the name of the bottleneck.
 //!
-//! Some of a stage's workers may be parked at its gate, and workers read from dials how much to do
-//! at a time. A [`Tuner`] moves both in favour of the bottleneck while the pipeline runs
-//! (TritonSort 6.2).
-//!
 //! The first failure or panic of a worker is recorded and closes every queue and pool of the
 //! pipeline, which ends the other workers with `Closed`; [`Pipeline::join`] waits for all of them.
 //! The crate does not know what a unit is.
 
 mod clock;
 mod control;
-mod dial;
 mod failure;
-mod gate;
 mod meter;
-mod stage;
-mod tuner;
 mod window;
 mod worker;
 
 pub use control::{Control, Heard, Pipeline, Progress, sharing};
-pub use dial::Dial;
 pub use failure::Failure;
 pub use meter::{Most, StageReport, bottleneck, most_uneven};
-pub use stage::Stage;
-pub use tuner::{Move, Tuner};
 pub use window::{Step, Window};
 pub use worker::Worker;

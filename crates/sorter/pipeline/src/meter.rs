@@ -7,15 +7,12 @@ use node::Node;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Spent};
-use crate::gate::Gate;
-use crate::tuner::Done;
 
 /// The counters of a stage.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pub name: &'static str,
     pub workers: Vec<WorkerMeter>,
-    pub gate: Gate,
 }
 
 /// The counters of one worker, which alone adds to them.
@@ -42,13 +39,9 @@ impl WorkerMeter {
 }
 
 impl Meter {
-    pub(crate) fn new(name: &'static str, workers: usize, gate: Gate) -> Meter {
+    pub(crate) fn new(name: &'static str, workers: usize) -> Meter {
         let workers = (0..workers).map(|_| WorkerMeter::default()).collect();
-        Meter {
-            name,
-            workers,
-            gate,
-        }
+        Meter { name, workers }
     }
 
     /// The time of all workers until now, current waits included.
@@ -75,22 +68,13 @@ impl Meter {
         self.sum(|worker| &worker.bytes)
     }
 
-    pub(crate) fn done(&self, node: &Node) -> Done {
-        Done {
-            units: self.sum(|worker| &worker.units),
-            bytes: self.bytes(),
-            spent: self.spent(node),
-            ended: self.gate.has_ended(),
-        }
-    }
-
     pub(crate) fn report(&self, node: &Node) -> StageReport {
         let spent = self.spent(node);
         let busy = |worker: &WorkerMeter| worker.clock.spent(node.now()).busy;
         let busiest = self.workers.iter().map(busy).max().unwrap_or(0);
         StageReport {
             name: self.name,
-            workers: self.gate.most().min(self.workers.len()),
+            workers: self.workers.len(),
             units: self.sum(|worker| &worker.units),
             records: self.sum(|worker| &worker.records),
             bytes: self.bytes(),
@@ -107,13 +91,12 @@ impl Meter {
     }
 }
 
-/// The work and the waits of a stage in a run. Seconds are summed over its workers, while they were
-/// called. A report that another node has sent has a `String` for a name.
+/// The work and the waits of a stage in a run. Seconds are summed over its workers. A report that another node has sent has a `String` for a name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageReport<Name = &'static str> {
     /// The name of the stage.
     pub name: Name,
-    /// The most workers that were called at a time.
+    /// The number of its workers.
     pub workers: usize,
     /// The number of units that it handled.
     pub units: u64,

@@ -1,8 +1,8 @@
-//! A worker's window: its requests in flight, oldest first, bounded by a [`Dial`].
+//! A worker's window: its requests in flight, oldest first, bounded by their greatest number.
 //!
 //! ```text
 //!   Begin(unit) ---> push    | newest ... oldest |    pop_oldest ---> Finish(request)
-//!                              at most the dial
+//!                              at most `depth`
 //! ```
 //!
 //! A stage that keeps a disk busy begins several requests before it waits for the first one. It
@@ -19,7 +19,6 @@ use std::collections::VecDeque;
 
 use node::{Buffer, Closed, Pool, Queue};
 
-use crate::dial::Dial;
 use crate::worker::Worker;
 
 /// The requests that one worker has in flight.
@@ -28,19 +27,19 @@ use crate::worker::Worker;
 ///
 /// ```
 /// use node::{Buffer, DiskTicket, File, Pool, Queue};
-/// use pipeline::{Dial, Failure, Step, Window, Worker};
+/// use pipeline::{Failure, Step, Window, Worker};
 ///
 /// struct Reader {
 ///     file: File,
 ///     units: u64,
 ///     unit_bytes: usize,
-///     depth: Dial,
+///     depth: usize,
 ///     pool: Pool,
 ///     out: Queue<Buffer>,
 /// }
 ///
 /// async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
-///     let mut reads = Window::new(&reader.depth);
+///     let mut reads = Window::new(reader.depth);
 ///     for unit in 0..reader.units {
 ///         let buffer = loop {
 ///             match reads.take(worker, &reader.pool).await? {
@@ -71,10 +70,10 @@ use crate::worker::Worker;
 ///
 /// ```
 /// # use node::{Buffer, DiskTicket, File, Pool, Queue};
-/// # use pipeline::{Dial, Failure, Step, Window, Worker};
-/// # struct Writer { file: File, depth: Dial, pool: Pool, pieces: Queue<(u64, Buffer)> }
+/// # use pipeline::{Failure, Step, Window, Worker};
+/// # struct Writer { file: File, depth: usize, pool: Pool, pieces: Queue<(u64, Buffer)> }
 /// async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failure> {
-///     let mut writes: Window<DiskTicket> = Window::new(&writer.depth);
+///     let mut writes: Window<DiskTicket> = Window::new(writer.depth);
 ///     while let Some(step) = writes.pop(worker, &writer.pieces).await? {
 ///         match step {
 ///             Step::Begin((offset, piece)) => {
@@ -94,7 +93,7 @@ use crate::worker::Worker;
 #[derive(Debug)]
 pub struct Window<R> {
     requests: VecDeque<R>,
-    depth: Dial,
+    depth: usize,
 }
 
 /// A worker's next step: begin a request with a unit or buffer, or finish its oldest request.
@@ -107,13 +106,11 @@ pub enum Step<N, R> {
 }
 
 impl<R> Window<R> {
-    /// An empty window of at most `depth` requests. The dial is read each time it matters, so a
-    /// window that is too large after a turn shrinks as its requests finish. For a fixed depth,
-    /// give [`Dial::fixed`].
-    pub fn new(depth: &Dial) -> Window<R> {
+    /// An empty window of at most `depth` requests; 0 counts as 1.
+    pub fn new(depth: usize) -> Window<R> {
         Window {
-            requests: VecDeque::with_capacity(depth.most()),
-            depth: depth.clone(),
+            requests: VecDeque::with_capacity(depth),
+            depth: depth.max(1),
         }
     }
 
@@ -127,9 +124,9 @@ impl<R> Window<R> {
         self.requests.pop_front()
     }
 
-    /// Whether the oldest request must finish before another one begins. A dial at 0 counts as 1.
+    /// Whether the oldest request must finish before another one begins.
     pub fn is_full(&self) -> bool {
-        self.len() >= self.depth.get().max(1)
+        self.len() >= self.depth
     }
 
     /// Whether no request is in flight.
@@ -148,8 +145,7 @@ impl<R> Window<R> {
     }
 
     /// The next unit of a queue if the window has room and a unit is ready, else the oldest
-    /// request. Waits for a unit only while the window is empty; a worker that is not called parks
-    /// then. Returns `None` when the queue has ended and the window is empty.
+    /// request. Waits for a unit only while the window is empty. Returns `None` when the queue has ended and the window is empty.
     ///
     /// # Errors
     /// [`Closed`] when the queue was closed.
@@ -195,7 +191,6 @@ mod tests {
     use node::{Close, Node};
 
     use super::*;
-    use crate::gate::Gate;
     use crate::meter::Meter;
 
     /// Runs `test` as the only worker of a stage on a simulated node.
@@ -203,7 +198,7 @@ mod tests {
         let ends = rehearsal::Driver::new(1, 1).run(move |node: Node| {
             let test = test.clone();
             async move {
-                let meter = Meter::new("stage", 1, Gate::new(&node, 1));
+                let meter = Meter::new("stage", 1);
                 test(&Worker::new(node, 0, Arc::new(meter))).await;
             }
         });
@@ -212,29 +207,11 @@ mod tests {
 
     #[test]
     fn requests_leave_in_the_order_in_which_they_came() {
-        let mut window = Window::new(&Dial::fixed(3));
+        let mut window = Window::new(3);
         assert!(window.is_empty() && window.pop_oldest().is_none());
         (1..=3).for_each(|request| window.push(request));
         assert_eq!(window.iter().collect::<Vec<_>>(), [&1, &2, &3]);
         assert_eq!((window.pop_oldest(), window.len()), (Some(1), 2));
-    }
-
-    #[test]
-    fn the_dial_decides_at_any_time_whether_a_window_is_full() {
-        let depth = Dial::new(0..=3, 2);
-        let mut window = Window::new(&depth);
-        window.push('a');
-        assert!(!window.is_full());
-        window.push('b');
-        assert!(window.is_full());
-        depth.set(3);
-        assert!(!window.is_full());
-        depth.set(1);
-        window.pop_oldest();
-        assert!(window.is_full());
-        depth.set(0);
-        window.pop_oldest();
-        assert!(!window.is_full(), "one request is always allowed");
     }
 
     #[test]
@@ -245,7 +222,7 @@ mod tests {
                 worker.push(&queue, unit).await.unwrap();
             }
             queue.finish(&worker.node).await;
-            let (mut window, mut seen) = (Window::new(&Dial::fixed(2)), Vec::new());
+            let (mut window, mut seen) = (Window::new(2), Vec::new());
             while let Some(step) = window.pop(worker, &queue).await.unwrap() {
                 if let Step::Begin(unit) = step {
                     window.push(unit * 10);
@@ -272,7 +249,7 @@ mod tests {
     fn a_worker_finishes_a_request_rather_than_wait_for_a_unit() {
         on_worker(async |worker: &Worker| {
             let queue = Queue::<u8>::new(&worker.node, "units", 1, 1);
-            let mut window = Window::new(&Dial::fixed(2));
+            let mut window = Window::new(2);
             window.push('a');
             // The queue has no unit and has not ended: a wait for a unit would last forever.
             let step = window.pop(worker, &queue).await;
@@ -286,7 +263,7 @@ mod tests {
     fn a_worker_finishes_a_request_rather_than_wait_for_a_buffer() {
         on_worker(async |worker: &Worker| {
             let pool = Pool::new(&worker.node, "buffers", vec![Buffer::heap(1)]);
-            let mut window = Window::new(&Dial::fixed(2));
+            let mut window = Window::new(2);
             let Ok(Step::Begin(buffer)) = window.take(worker, &pool).await else {
                 panic!("a buffer is idle and the window is empty");
             };

@@ -32,11 +32,6 @@ impl Worker {
             .turn_to(doing, self.node.now());
     }
 
-    /// Tells the gate that this worker has ended, so no more work comes for its stage.
-    pub(crate) async fn ends(&self) {
-        self.meter.gate.end(&self.node).await;
-    }
-
     async fn metered<T>(&self, doing: Doing, wait: impl Future<Output = T>) -> T {
         // A simulated worker's clock runs ahead while it works: the world catches up first.
         self.node.reach().await;
@@ -46,38 +41,16 @@ impl Worker {
         answer
     }
 
-    /// The number of workers of its stage, parked ones included. A stage that divides its work
-    /// among them in advance must have all of them called.
+    /// The number of workers of its stage.
     pub fn siblings(&self) -> usize {
         self.meter.workers.len()
     }
 
-    /// Whether it is called at present. A worker that does not use [`Worker::pop`] checks this
-    /// before each new unit. If it is not called, it finishes its requests, hands on the units that
-    /// it holds, and waits in [`Worker::called`].
-    pub fn is_called(&self) -> bool {
-        self.meter.gate.is_called(self.index)
-    }
-
-    /// Parks until it is called. It must hold nothing that other workers wait for.
-    ///
-    /// # Errors
-    /// When the pipeline ended early.
-    pub async fn called(&self) -> Result<(), Closed> {
-        if self.is_called() {
-            return Ok(());
-        }
-        self.metered(Doing::Away, self.meter.gate.wait(&self.node, self.index))
-            .await
-    }
-
-    /// The next unit of work; `None` at the end. Waiting counts as starved. A worker that is not
-    /// called parks first.
+    /// The next unit of work; `None` at the end. Waiting counts as starved.
     ///
     /// # Errors
     /// When the queue was closed.
     pub async fn pop<T: Send + 'static>(&self, queue: &Queue<T>) -> Result<Option<T>, Closed> {
-        self.called().await?;
         self.metered(Doing::Starved, queue.pop(&self.node)).await
     }
 
@@ -90,13 +63,11 @@ impl Worker {
         queue: &Queue<T>,
         rank: impl Fn(&T) -> R,
     ) -> Result<Option<T>, Closed> {
-        self.called().await?;
         self.metered(Doing::Starved, queue.pop_least(&self.node, rank))
             .await
     }
 
-    /// As [`Worker::pop`] without waiting: `None` if the queue has no unit now, or if the worker is
-    /// not called.
+    /// As [`Worker::pop`] without waiting: `None` if the queue has no unit now.
     ///
     /// # Errors
     /// When the queue was closed.
@@ -104,9 +75,6 @@ impl Worker {
         &self,
         queue: &Queue<T>,
     ) -> Option<Result<Option<T>, Closed>> {
-        if !self.is_called() {
-            return None;
-        }
         queue.pop_until(&self.node, self.node.now()).await
     }
 

@@ -19,7 +19,7 @@ use crate::records::contents::Contents;
 pub use described::contents_of;
 pub use lengths::LongestLine;
 pub(crate) use lengths::naming_source;
-pub use tuning::{Start, Tune, Tuning};
+pub use tuning::Tuning;
 
 /// Where records come from.
 #[derive(Clone, Debug, PartialEq, Eq)]

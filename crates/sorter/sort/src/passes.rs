@@ -1,7 +1,6 @@
 //! Passes over the records: pipelines wired from stages.
 
 pub(crate) mod choice;
-pub(crate) mod dials;
 pub(crate) mod distribution;
 pub(crate) mod exchange;
 pub(crate) mod indexing;

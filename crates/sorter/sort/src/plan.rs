@@ -21,7 +21,6 @@ mod one_pass;
 mod one_worker;
 mod sealed;
 mod search;
-mod spare;
 mod spilled;
 mod spilling;
 
@@ -31,14 +30,14 @@ pub(crate) use limits::Limits;
 pub use merging::Merging;
 pub(crate) use merging::{READS_AHEAD, Room};
 pub use needs::Need;
-pub(crate) use needs::{SAMPLES_IN_FLIGHT, WORST_UNIT_BYTES};
+pub(crate) use needs::SAMPLES_IN_FLIGHT;
 pub(crate) use one_pass::unit;
 pub use spilling::Spilling;
 
 use node::CodingMemory;
 
 use crate::error::SortError;
-use crate::job::{Pack, Resources, SpillLayout, Start, Tuning};
+use crate::job::{Pack, Resources, SpillLayout, Tuning};
 use crate::records::block::{BLOCK_BYTES, ChunkShape};
 use crate::records::framing::Framing;
 use search::search;
@@ -97,14 +96,8 @@ pub struct Plan {
     pub sorters: usize,
     /// Workers that write units of the output.
     pub writers: usize,
-    /// Readers that begin parked: a tuner calls them if `readers` do not keep the disk busy.
-    pub spare_readers: usize,
-    /// Writers that begin parked.
-    pub spare_writers: usize,
     /// Requests in flight of each reader and writer.
     pub depth: usize,
-    /// Numbers that a tuner begins with.
-    pub start: Start,
     /// Whether the length of the input is an estimate.
     pub is_about: bool,
     /// Whether it has memory to pack chunks of spill files.

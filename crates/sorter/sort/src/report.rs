@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use pipeline::{Move, StageReport};
+use pipeline::StageReport;
 use serde::{Deserialize, Serialize};
 
 /// Whether a run bypassed the page cache, and why.
@@ -177,8 +177,6 @@ pub struct Report {
     pub unevenness: f64,
     /// Problems that did not stop the sort.
     pub warnings: Vec<Warning>,
-    /// Changes that tuning made while the sort ran.
-    pub moves: Vec<Move>,
     /// Figures of each rank in a sort over several nodes; all other fields are this node's (see
     /// [`Report::of_all`]).
     pub ranks: Vec<RankReport>,

@@ -263,7 +263,6 @@ mod tests {
                 stage("sorter", 2, (1017, 10_000_000_000), [16.0, 4.0, 4.0]),
                 stage("writer", 2, (2800, 10_000_000_000), [23.5, 0.5, 0.0]),
             ],
-            moves: Vec::new(),
             sample: SampleCost {
                 places: 2034,
                 bytes: 16_660_000,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, SpillLayout, Start, Tune};
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, SpillLayout};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use node::{Compression, Decompress};
 
@@ -34,15 +34,6 @@ pub const IO: Words<IoChoice> = &[
     ("buffered", "", IoChoice::Buffered),
 ];
 
-pub const TUNING: Words<Tune> = &[
-    (
-        "auto",
-        "Move them where stages wait for each other",
-        Tune::Auto,
-    ),
-    ("off", "Keep the numbers of the plan", Tune::Off),
-];
-
 pub const LAYOUTS: Words<SpillLayout> = &[
     (
         "log",
@@ -55,8 +46,6 @@ pub const LAYOUTS: Words<SpillLayout> = &[
         SpillLayout::Preallocated,
     ),
 ];
-
-pub const STARTS: Words<Start> = &[("derived", "", Start::Derived), ("worst", "", Start::Worst)];
 
 pub const EXCHANGES: Words<ExchangeKind> = &[
     (

@@ -1,7 +1,7 @@
 //! Reports as JSON: the field names are a contract with scripts.
 
 use ::sort::{RankReport, Report, Warning};
-use pipeline::{Move, StageReport};
+use pipeline::StageReport;
 use serde_json::{Value, json};
 
 use super::part::{Part, Together};
@@ -88,7 +88,6 @@ fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
         },
         "unevenness": report.unevenness,
         "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
-        "moves": report.moves.iter().map(moved).collect::<Vec<_>>(),
     })
 }
 
@@ -129,16 +128,5 @@ fn stage<Name: AsRef<str>>(stage: &StageReport<Name>) -> Value {
         },
         "mb_per_s": stage.mb_per_s(),
         "unit_bytes": stage.unit_bytes().round() as u64,
-    })
-}
-
-fn moved(one: &Move) -> Value {
-    json!({
-        "seconds": one.seconds,
-        "stage": one.stage,
-        "what": one.what,
-        "from": one.from,
-        "to": one.to,
-        "why": one.why,
     })
 }

@@ -4,13 +4,11 @@ mod order;
 
 use std::path::{Path, PathBuf};
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Pack, SpillLayout, Start, Tune};
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, SpillLayout};
 use clap::{ArgAction, Args, Command, FromArgMatches};
 use node::Decompress;
 
-use super::choices::{
-    CheckName, EXCHANGES, FORMATS, IO, LAYOUTS, PACKS, PLANS, STARTS, TUNING, one_of,
-};
+use super::choices::{CheckName, EXCHANGES, FORMATS, IO, LAYOUTS, PACKS, PLANS, one_of};
 use super::memory::{Asked, asked};
 use terminal::progress::{self, Mode};
 use units::{size, threads};
@@ -216,12 +214,6 @@ pub(crate) struct Arguments {
     /// Where the chunks of a sort in two passes lie in temporary files
     #[arg(long, value_parser = one_of(LAYOUTS), default_value = "log", help_heading = "Expert")]
     pub(super) spill_layout: SpillLayout,
-    /// Whether to move threads and requests to the slowest stage during the sort
-    #[arg(long, value_parser = one_of(TUNING), default_value = "auto", help_heading = "Expert")]
-    pub(super) tune: Tune,
-    /// Where tuning begins: `worst` has one worker per stage, one request in flight, small units
-    #[arg(long, value_parser = one_of(STARTS), default_value = "derived", hide = true)]
-    pub(super) start: Start,
 
     /// Print help
     #[arg(long, action = ArgAction::HelpLong, help_heading = "Help")]

@@ -257,8 +257,6 @@ fn job(arguments: &Arguments, spec: &RecordSpec, target: Target) -> Result<Job, 
         plan: arguments.plan,
         exchange: arguments.exchange,
         tuning: Tuning {
-            tune: arguments.tune,
-            start: arguments.start,
             fan_in: arguments.batch_size,
             ..Tuning::default()
         },

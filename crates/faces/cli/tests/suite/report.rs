@@ -24,7 +24,7 @@ const SUBCOMMANDS: [&str; 8] = [
 ];
 
 /// The fields that scripts rely on, in their order.
-const REPORT: [&str; 21] = [
+const REPORT: [&str; 20] = [
     "format_version",
     "records",
     "bytes",
@@ -45,7 +45,6 @@ const REPORT: [&str; 21] = [
     "sample",
     "unevenness",
     "warnings",
-    "moves",
 ];
 
 const STAGE: [&str; 12] = [
@@ -221,36 +220,6 @@ fn a_table_is_not_among_json_lines() {
         .succeeded();
     for line in ran.err.lines() {
         assert!(serde_json::from_str::<Value>(line).is_ok(), "{line}");
-    }
-}
-
-/// The records do not depend on the start or the moves of the tuner. With `--tune off` nothing
-/// moves.
-#[test]
-fn tuning_shows_in_nothing_but_the_moves() {
-    let place = Place::with_records(100_000);
-    place
-        .run("sort --format gensort in -o expected --tune off")
-        .succeeded();
-    for tuning in ["--tune off --start worst", "--start worst", "--tune auto"] {
-        let line = format!("sort --format gensort in -o out --json {tuning}");
-        let report = place.run(&line).succeeded().json();
-        assert!(place.read("out") == place.read("expected"), "{tuning}");
-        let moves = report["moves"].as_array().unwrap();
-        for one in moves {
-            assert_eq!(
-                fields(one),
-                ["seconds", "stage", "what", "from", "to", "why"]
-            );
-        }
-        if tuning.contains("off") {
-            assert_eq!(moves.len(), 0);
-            let workers = |stage: &Value| stage["workers"] == 1;
-            assert!(
-                report["stages"].as_array().unwrap().iter().all(workers),
-                "{report}"
-            );
-        }
     }
 }
 

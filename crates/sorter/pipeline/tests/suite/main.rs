@@ -3,4 +3,3 @@
 mod disk_panic;
 mod pipeline;
 mod reports;
-mod tuner;

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use node::{Buffer, Close, Closed, DiskError, Node, Pool, Queue, Rank, Undelivered};
-use pipeline::{
-    Control, Dial, Failure, Most, Move, Pipeline, Progress, Stage, StageReport, Tuner, bottleneck,
-};
+use pipeline::{Control, Failure, Most, Pipeline, Progress, StageReport, bottleneck};
 use rehearsal::Driver;
 
 /// Ten units of 4 MB in 2 s of two workers that were busy.
@@ -132,12 +130,6 @@ fn the_bottleneck_is_the_stage_whose_average_worker_is_busiest() {
         "reader"
     );
     assert_eq!(bottleneck(&[]), "");
-}
-
-#[test]
-fn a_dial_has_a_range() {
-    let dial = Dial::new(2..=8, 5);
-    assert_eq!((dial.least(), dial.get(), dial.most()), (2, 5, 8));
 }
 
 #[test]
@@ -308,63 +300,8 @@ fn a_stopped_run_has_no_report() {
     );
 }
 
-/// A report counts called workers, not all workers of a stage.
 #[test]
-fn a_report_counts_the_workers_that_were_called() {
-    let workers = on_a_node(async |node: Node| {
-        let mut pipeline = Pipeline::new(&Control::default());
-        for stage in [
-            Stage::new("all", 3),
-            Stage::new("derived", 3).derived(2),
-            Stage::new("called", 3).called(1),
-            Stage::new("too many", 3).called(9),
-            Stage::new("none", 3).called(0),
-        ] {
-            pipeline.start(&node, stage, async |worker| {
-                assert_eq!(worker.siblings(), 3);
-                worker.called().await.map_err(Failure::from)
-            });
-        }
-        let reports = pipeline.join(&node).await.unwrap();
-        reports
-            .iter()
-            .map(|stage| stage.workers)
-            .collect::<Vec<_>>()
-    });
-    assert_eq!(workers, [3, 2, 1, 3, 1]);
-}
-
-#[test]
-fn a_stage_records_its_own_moves_with_their_time() {
-    let (moves, off) = on_a_node(async |node: Node| {
-        let (tuner, off) = (Tuner::new(node.now()), Tuner::off());
-        assert!(tuner.is_on() && !off.is_on());
-        node.sleep_until(node.now().after(2_000_000_000)).await;
-        let one = Move {
-            seconds: 0.0,
-            stage: "merger",
-            what: "runs",
-            from: 1,
-            to: 2,
-            why: "a test",
-        };
-        tuner.tell(&node, one);
-        off.tell(&node, one);
-        (tuner.moves(), off.moves())
-    });
-    let [only] = moves[..] else {
-        panic!("{moves:?}")
-    };
-    assert!((only.seconds - 2.0).abs() < 1e-6, "{only:?}");
-    assert_eq!(
-        (only.stage, only.what, only.from, only.to, only.why),
-        ("merger", "runs", 1, 2, "a test")
-    );
-    assert_eq!(off, []);
-}
-
-#[test]
-fn called_workers_take_units_and_buffers_without_a_wait() {
+fn workers_take_units_and_buffers_without_a_wait() {
     let seen = on_a_node(async |node: Node| {
         let mut pipeline = Pipeline::new(&Control::default());
         let queue = pipeline.owns(Queue::new(&node, "numbers", 4, 1));
@@ -373,29 +310,17 @@ fn called_workers_take_units_and_buffers_without_a_wait() {
         queue.push(&node, 7).await.unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (told, numbers) = (Arc::clone(&seen), queue.clone());
-        pipeline.start(
-            &node,
-            Stage::new("taker", 2).called(1),
-            async move |worker| {
-                let first = worker.try_pop(&numbers).await;
-                let second = worker.try_pop(&numbers).await;
-                told.lock().unwrap().push((worker.index, first, second));
-                if worker.is_called() {
-                    let buffer = worker.try_take(&pool).await.expect("one is idle")?;
-                    assert!(worker.try_take(&pool).await.is_none());
-                    pool.give(&worker.node, buffer).await;
-                }
-                Ok(())
-            },
-        );
+        pipeline.stage(&node, "taker", 1, async move |worker| {
+            let first = worker.try_pop(&numbers).await;
+            let second = worker.try_pop(&numbers).await;
+            told.lock().unwrap().push((first, second));
+            let buffer = worker.try_take(&pool).await.expect("one is idle")?;
+            assert!(worker.try_take(&pool).await.is_none());
+            pool.give(&worker.node, buffer).await;
+            Ok(())
+        });
         pipeline.join(&node).await.unwrap();
-        let mut seen = seen.lock().unwrap().clone();
-        seen.sort_by_key(|one| one.0);
-        seen
+        seen.lock().unwrap().clone()
     });
-    let [first, second] = &seen[..] else {
-        panic!("{seen:?}")
-    };
-    assert_eq!(*first, (0, Some(Ok(Some(7))), None));
-    assert_eq!((second.0, &second.1), (1, &None), "it is not called");
+    assert_eq!(seen, [(Some(Ok(Some(7))), None)]);
 }

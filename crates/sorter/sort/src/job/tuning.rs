@@ -1,26 +1,5 @@
 //! Numbers that a user, a test or the plan of a paper sets.
 
-/// The settings with which tuning starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Start {
-    /// The plan's numbers.
-    #[default]
-    Derived,
-    /// The minimum: one worker per stage, one request in flight, small units. Shows what tuning is
-    /// worth.
-    Worst,
-}
-
-/// Whether to move workers and requests to the bottleneck while the sort runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tune {
-    /// Shift workers to the bottleneck.
-    #[default]
-    Auto,
-    /// Keep the plan's numbers.
-    Off,
-}
-
 /// Numbers of the plan that the user sets; the others are derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
@@ -72,8 +51,4 @@ pub struct Tuning {
     pub mergers: Option<usize>,
     /// Steps of each phase of a resumable sort: epochs of the first, groups of the second.
     pub steps: Option<u32>,
-    /// Settings with which tuning starts.
-    pub start: Start,
-    /// Whether to tune while the sort runs.
-    pub tune: Tune,
 }

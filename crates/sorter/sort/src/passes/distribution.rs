@@ -31,7 +31,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue, Tokens};
-use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
+use pipeline::{Failure, Pipeline, StageReport, sharing};
 
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
@@ -195,11 +195,11 @@ impl DistributionSort<'_> {
     }
 
     /// A reader of spill files, to buffers of `pool`.
-    fn reader(&self, pool: &Pool, depth: &Dial, least_released: u64) -> SpillReader {
+    fn reader(&self, pool: &Pool, depth: usize, least_released: u64) -> SpillReader {
         SpillReader {
             contents: self.run.job.contents.clone(),
             spill: self.spill.clone(),
-            depth: depth.clone(),
+            depth,
             pool: pool.clone(),
             chunk_bytes: self.run.plan.chunk_bytes,
             least_released,
@@ -266,7 +266,7 @@ impl DistributionSort<'_> {
             .clamp(2, plan.buckets.max(2));
         let reloader = Reloader {
             // Records that were read are written again: they must not take space twice.
-            spilled: self.reader(&memory.chunks, &run.dials.readers, 0),
+            spilled: self.reader(&memory.chunks, plan.depth, 0),
             runs: Arc::new(partition.runs),
             size: partition.spilled,
             buckets,
@@ -328,8 +328,6 @@ impl DistributionSort<'_> {
             tokens,
             out: chains.collect(),
             ledger: ledger.clone(),
-            chunk_bytes: plan.chunk_bytes,
-            tuner: self.run.tuner.clone(),
         };
         pipeline.stage(
             node,
@@ -345,21 +343,20 @@ impl DistributionSort<'_> {
 
     /// Starts the spillers of each temporary directory, which write what `buffers` hand out.
     fn start_spillers(&self, pipeline: &mut Pipeline, buffers: &PartitionBuffers, memory: &Pools) {
-        let (node, dials) = (self.run.node, &self.run.dials);
-        let spillers = self.run.plan.spilling.map_or(0, |it| it.spillers);
+        let node = self.run.node;
+        let spilling = self.run.plan.spilling;
+        let (spillers, depth) = spilling.map_or((0, 0), |it| (it.spillers, it.depth));
         for chains in &buffers.out {
             let spiller = Spiller {
                 contents: self.run.job.contents.clone(),
                 chains: chains.clone(),
                 tokens: buffers.tokens.clone(),
                 spill: pipeline.owns(self.spill.clone()),
-                depth: dials.spillers.clone(),
+                depth,
                 pool: memory.chunks.clone(),
                 ledger: buffers.ledger.clone(),
             };
-            let stage = dials.stage(StageName::Spiller, spillers, 0);
-            let stage = stage.dial("depth", &dials.spillers);
-            pipeline.start(node, stage, sharing(spiller, spill));
+            pipeline.stage(node, StageName::Spiller, spillers, sharing(spiller, spill));
         }
     }
 

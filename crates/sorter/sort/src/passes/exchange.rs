@@ -149,8 +149,12 @@ impl Exchange {
             drops_repeats: false,
             owners: self.owners.clone(),
         };
-        let stage = run.dials.stage(StageName::NodeDistributor, workers, 0);
-        pipeline.start(node, stage, sharing(distributor, distribute));
+        pipeline.stage(
+            node,
+            StageName::NodeDistributor,
+            workers,
+            sharing(distributor, distribute),
+        );
         Outgoing {
             chunks: full,
             pool: sent,

@@ -32,7 +32,7 @@ mod slicing;
 use std::sync::Arc;
 
 use node::{Pool, Queue};
-use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
+use pipeline::{Failure, Pipeline, StageReport, sharing};
 
 use crate::files::input::Input;
 use crate::files::spill::Spill;
@@ -254,8 +254,8 @@ impl MergeSort<'_> {
         let reader = Reader {
             inputs: Arc::clone(&run.inputs),
             framing: run.plan.framing,
-            unit_bytes: Dial::fixed(merging.block_room),
-            depth: Dial::fixed(merging.read_ahead),
+            unit_bytes: (merging.block_room),
+            depth: merging.read_ahead,
             cursor: Cursor::in_order(node, &run.inputs),
             pool: memory.clone(),
             out: blocks.clone(),
@@ -339,7 +339,7 @@ impl MergeSort<'_> {
         let writer = Writer {
             output: Arc::clone(run.output()),
             pieces,
-            depth: Dial::fixed(plan.depth),
+            depth: plan.depth,
         };
         let writers = plan.writers;
         pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));

@@ -56,7 +56,6 @@ impl RunContext<'_> {
             sample: settled.sample,
             unevenness: settled.unevenness(),
             warnings: Vec::new(),
-            moves: self.tuner.moves(),
             ranks: Vec::new(),
             written: Vec::new(),
         }

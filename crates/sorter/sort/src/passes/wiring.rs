@@ -13,13 +13,12 @@ use std::sync::Arc;
 use units::amount;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
-use pipeline::{Failure, Pipeline, Tuner, sharing};
+use pipeline::{Failure, Pipeline, sharing};
 
 use crate::files::bad_rows::BadRows;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
-use crate::job::{Job, Tune};
-use crate::passes::dials::Dials;
+use crate::job::Job;
 use crate::passes::exchange::Exchange;
 use crate::plan::Plan;
 use crate::records::block::BLOCK_BYTES;
@@ -76,8 +75,6 @@ pub(crate) struct RunContext<'a> {
     /// The output; `None` for a run that writes none.
     pub output: Option<Arc<Output>>,
     pub tally: Tally,
-    pub dials: Dials,
-    pub tuner: Tuner,
     /// The exchange, if there are several ranks.
     pub exchange: Option<Exchange>,
     /// Where the first bucket is placed, if records are dropped.
@@ -95,20 +92,14 @@ impl<'a> RunContext<'a> {
         plan: Plan,
         inputs: Arc<Inputs>,
     ) -> RunContext<'a> {
-        let tuner = match job.tuning.tune {
-            Tune::Auto => Tuner::new(node.now()),
-            Tune::Off => Tuner::off(),
-        };
         RunContext {
             node,
             job,
-            dials: Dials::new(&plan, job.tuning.start),
             plan,
             why: None,
             inputs,
             output: None,
             tally: Tally::default(),
-            tuner,
             exchange: None,
             placed_before: PlacedBefore::default(),
             skipped: Skipped::default(),
@@ -133,7 +124,7 @@ impl<'a> RunContext<'a> {
     }
 
     pub(crate) fn pipeline(&self) -> Pipeline {
-        Pipeline::new(&self.job.control).tuned(&self.tuner)
+        Pipeline::new(&self.job.control)
     }
 
     /// The reason why records are spilled.
@@ -209,19 +200,17 @@ impl<'a> RunContext<'a> {
         self.start_distributors(pipeline, dividing)
     }
 
-    /// Number of readers, and of spare ones. A pipe has one, which reads a unit at a time.
-    fn readers(&self) -> (usize, usize) {
-        let seekable = self.inputs.is_seekable();
-        if seekable {
-            (self.plan.readers, self.plan.spare_readers)
+    /// Number of readers. A pipe has one, which reads a unit at a time.
+    fn readers(&self) -> usize {
+        if self.inputs.is_seekable() {
+            self.plan.readers
         } else {
-            (1, 0)
+            1
         }
     }
 
     pub(crate) fn blocks(&self, pipeline: &Pipeline) -> Queue<Block> {
-        let (readers, spare) = self.readers();
-        let queue = Queue::new(self.node, "blocks", self.plan.read_queue(), readers + spare);
+        let queue = Queue::new(self.node, "blocks", self.plan.read_queue(), self.readers());
         pipeline.owns(queue)
     }
 
@@ -232,12 +221,11 @@ impl<'a> RunContext<'a> {
         (blocks, sampler): (Queue<Block>, Option<PipeSampler>),
     ) {
         let (node, plan) = (self.node, &self.plan);
-        let (seekable, (readers, spare)) = (self.inputs.is_seekable(), self.readers());
         let reader = Reader {
             inputs: Arc::clone(&self.inputs),
             framing: plan.framing,
-            unit_bytes: self.dials.unit_bytes.clone(),
-            depth: self.dials.readers.clone(),
+            unit_bytes: plan.read_bytes,
+            depth: plan.depth,
             cursor: Cursor::by_device(node, &self.inputs),
             pool: memory.units.clone(),
             out: blocks,
@@ -247,14 +235,12 @@ impl<'a> RunContext<'a> {
             cut: None,
             from: None,
         };
-        let stage = self.dials.stage(StageName::Reader, readers, spare);
-        let stage = if seekable {
-            stage.dial("depth", &self.dials.readers)
-        } else {
-            stage
-        };
-        let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
-        pipeline.start(node, stage, sharing(reader, read));
+        pipeline.stage(
+            node,
+            StageName::Reader,
+            self.readers(),
+            sharing(reader, read),
+        );
     }
 
     /// Starts the distributors. Returns the chunks that they fill.
@@ -288,12 +274,12 @@ impl<'a> RunContext<'a> {
             drops_repeats: dividing.drops_repeats,
             owners: None,
         };
-        // The cost of beginning a block depends on how large readers make them.
-        let stage = self
-            .dials
-            .stage(StageName::Distributor, plan.distributors, 0);
-        let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
-        pipeline.start(node, stage, sharing(distributor, distribute));
+        pipeline.stage(
+            node,
+            StageName::Distributor,
+            plan.distributors,
+            sharing(distributor, distribute),
+        );
         full
     }
 
@@ -331,24 +317,16 @@ impl<'a> RunContext<'a> {
             }),
             tally: self.tally.clone(),
         };
-        let stage = self.dials.stage(StageName::Sorter, plan.sorters, 0);
-        pipeline.start(node, stage, sharing(sorter, sort));
+        pipeline.stage(node, StageName::Sorter, plan.sorters, sharing(sorter, sort));
         for pieces in pieces {
             let pieces = self.start_counter(pipeline, pieces)?;
-            let depth = self.dials.writers.clone();
-            let (writers, spare) = (plan.writers.div_ceil(count), plan.spare_writers / count);
-            let stage = self.dials.stage(StageName::Writer, writers, spare);
-            let stage = if self.output().is_sequential() {
-                stage
-            } else {
-                stage.dial("depth", &depth)
-            };
             let writer = Writer {
                 output: Arc::clone(self.output()),
                 pieces,
-                depth,
+                depth: plan.depth,
             };
-            pipeline.start(node, stage, sharing(writer, write));
+            let writers = plan.writers.div_ceil(count);
+            pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));
         }
         Ok(())
     }

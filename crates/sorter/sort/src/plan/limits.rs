@@ -8,8 +8,8 @@ pub(crate) struct Limits {
     pub held: usize,
     /// Chunks of one write at most.
     pub run: usize,
-    /// Chunks of a write that is not forced at least, to begin with.
-    pub least_run: usize,
+    /// Chunks of a write that is not forced at least: to begin with, and after all growth.
+    pub least_run: [usize; 2],
     /// Chunks of the pool: the chunks that stay must leave room to read any partition back.
     pub pool: usize,
     /// Chunks of a partition that can be sorted in memory. None of a larger one stay, since it will
@@ -24,7 +24,7 @@ impl Limits {
     const NOTHING_SPILLS: Limits = Limits {
         held: usize::MAX,
         run: usize::MAX,
-        least_run: usize::MAX,
+        least_run: [usize::MAX; 2],
         pool: usize::MAX,
         partition: usize::MAX,
         excess: 0,
@@ -51,11 +51,13 @@ impl Plan {
         let Some(spilling) = self.spilling else {
             return Limits::NOTHING_SPILLS;
         };
+        let least = spilling.least_write_bytes / self.chunk_bytes;
+        let most = if spilling.grows { spilling.run } else { least };
         let chunks = self.input_bytes.unwrap_or(0) / u64::from(spilling.chunk_room.max(1));
         Limits {
             held: spilling.held,
             run: spilling.run,
-            least_run: spilling.least_write_bytes / self.chunk_bytes,
+            least_run: [least, most],
             pool: self.chunks,
             partition: spilling.partition_chunks,
             excess: usize::try_from(chunks)

@@ -20,14 +20,10 @@ use std::ops::{Range, RangeInclusive};
 
 use codec::packer_memory;
 
-use crate::job::Start;
 use crate::plan::{LARGEST_OF_MEAN, MIB, Plan};
 use crate::records::block::{BLOCK_BYTES, Mark};
 use crate::records::contents::Workspace;
 use crate::records::lengths::USUAL_BYTES;
-
-/// The worst start reads in units of this size.
-pub(crate) const WORST_UNIT_BYTES: usize = 64 << 10;
 
 /// Small random reads in flight.
 pub(crate) const SAMPLES_IN_FLIGHT: usize = 8;
@@ -311,11 +307,7 @@ impl Plan {
             (Some(spilling), _) => u64::from(spilling.chunk_marks),
             (None, None) => self.framing.most_in(self.chunk_bytes as u64),
             (None, Some(input)) => {
-                let worst = match self.start {
-                    Start::Derived => 0,
-                    Start::Worst => input / WORST_UNIT_BYTES as u64 + 1,
-                };
-                let runs = self.units.max(worst) * self.buckets as u64 + chunks;
+                let runs = self.units * self.buckets as u64 + chunks;
                 return need(runs.min(self.framing.most_in(input)));
             }
         };

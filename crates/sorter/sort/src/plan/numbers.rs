@@ -3,7 +3,7 @@
 //! The planner chooses those that a [`Tuning`] leaves open. With all of them given it chooses nothing, so
 //! the numbers of a paper, or of another plan, drive the same stages.
 
-use crate::job::{Tune, Tuning};
+use crate::job::Tuning;
 use crate::plan::Plan;
 
 impl Plan {
@@ -17,7 +17,7 @@ impl Plan {
             node_distributors: Some(self.node_distributors),
             sent_bytes: self.sent_bytes,
             write_tokens: Some(spilling.tokens),
-            least_write_bytes: Some(spilling.least_write_bytes),
+            least_write_bytes: (!spilling.grows).then_some(spilling.least_write_bytes),
             most_write_bytes: Some(spilling.most_write_bytes),
             spillers: Some(spilling.spillers),
             sorters: Some(self.sorters),
@@ -29,8 +29,6 @@ impl Plan {
             chunk_bytes: Some(self.chunk_bytes),
             chunk_marks: Some(spilling.chunk_marks),
             chunks: Some(self.chunks),
-            start: self.start,
-            tune: Tune::Off,
             ..Tuning::default()
         })
     }

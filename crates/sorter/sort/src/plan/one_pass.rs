@@ -79,9 +79,7 @@ impl Plan {
     pub(super) fn one_pass(given: &Given) -> Option<(u32, Plan)> {
         let plan = if given.shape.bytes.is_some() {
             let plan = Plan::derive(given);
-            let with_spare = plan.with_spare(given);
-            let mut plans = [with_spare, plan].into_iter();
-            let plan = plans.find(|plan| plan.needed() <= given.memory_bytes);
+            let plan = Some(plan).filter(|plan| plan.needed() <= given.memory_bytes);
             plan.and_then(|plan| plan.with_more_chunks(given))
         } else {
             let is_fixed = given.tuning.buckets.is_some() || given.cores > 1;
@@ -139,9 +137,6 @@ impl Plan {
             sent_bytes: tuning.sent_bytes,
             sorters: tuning.sorters.unwrap_or(given.sorters().min(buckets)),
             writers,
-            spare_readers: 0,
-            spare_writers: 0,
-            start: tuning.start,
             depth: tuning.depth.unwrap_or(DEPTH),
             is_about: shape.is_about,
             packs: false,

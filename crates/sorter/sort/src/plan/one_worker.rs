@@ -61,13 +61,11 @@ impl Given<'_> {
 impl Plan {
     /// Whether each stage has one worker, with one request in flight.
     pub(super) fn has_one_worker(&self) -> bool {
-        let reading = self.readers + self.spare_readers;
-        let writing = self.writers + self.spare_writers;
         [
-            reading,
+            self.readers,
             self.distributors,
             self.sorters,
-            writing,
+            self.writers,
             self.depth,
         ] == [1; 5]
     }

@@ -81,6 +81,8 @@ pub struct Spilling {
     pub tokens: usize,
     /// Bytes of a chain at which it is written early, to begin with.
     pub least_write_bytes: usize,
+    /// Whether that size grows while disks wait: not if it is asked for.
+    pub grows: bool,
     /// Bytes of a write at most.
     pub most_write_bytes: usize,
     /// Where chunks of partitions lie.
@@ -158,6 +160,7 @@ impl Plan {
             depth,
             tokens: tuning.write_tokens.unwrap_or(spillers * (depth + 1)),
             least_write_bytes: tuning.least_write_bytes.unwrap_or(CHAIN_BYTES as usize),
+            grows: tuning.least_write_bytes.is_none(),
             most_write_bytes: tuning.most_write_bytes.unwrap_or(UNIT_BYTES as usize),
             layout: shape.spill_layout,
             area_bytes: tuning.area_bytes,

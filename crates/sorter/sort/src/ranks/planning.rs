@@ -260,7 +260,9 @@ impl Planning<'_> {
             let SortError::TooLittleMemory { needed, .. } = refused else {
                 return refused;
             };
-            with_memory(refused, Exchanging::with_rest(needed) - needed, limit)
+            let most = Exchanging::with_rest(needed) - needed;
+            let beside = known.map_or(most, |exchanging| most.min(exchanging.all_bytes()));
+            with_memory(refused, beside, limit)
         })
     }
 

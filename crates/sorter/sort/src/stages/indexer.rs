@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::{DiskTicket, File, Filled, Guarded, Node, Pool};
-use pipeline::{Dial, Failure, Step, Window, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::error::{SortError, no_memory};
 use crate::files::input::index::{Index, IndexBuilder, NoRecord};
@@ -206,7 +206,7 @@ impl Making<'_> {
     }
 
     async fn read(&mut self, worker: &Worker, pool: &Pool) -> Result<(), Failure> {
-        let mut reads = Window::new(&Dial::fixed(INDEXER_DEPTH));
+        let mut reads = Window::new(INDEXER_DEPTH);
         let mut next = self.at - self.at % BLOCK_BYTES;
         while next < self.end {
             let buffer = loop {

@@ -18,12 +18,11 @@
 //! With [`SpillLayout::Preallocated`](crate::SpillLayout) each partition has a *home*, the directory of its
 //! area. Partitions have theirs in turn, and a chain goes on only with a token of its home (TritonSort 4.5).
 
-use crate::names::StageName;
 use crate::plan::Limits;
 use std::ops::Range;
 
 use node::{Posted, Queue, Tokens, Work};
-use pipeline::{Failure, Move, Tuner, Worker};
+use pipeline::{Failure, Worker};
 
 use crate::files::spill::Slot;
 use crate::records::block::Chunk;
@@ -58,8 +57,6 @@ pub(crate) struct PartitionBuffers {
     /// By directory.
     pub out: Vec<Queue<Chain>>,
     pub ledger: Ledger,
-    pub chunk_bytes: usize,
-    pub tuner: Tuner,
 }
 
 /// Runs with one worker, which alone knows all chains.
@@ -76,7 +73,8 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
         1
     };
     let mut chains = Chains::new(splitters.buckets, homes.max(1));
-    let mut size = WriteSize::new(limits.least_run, limits.run);
+    let [least, most] = limits.least_run;
+    let mut size = WriteSize::new(least, most);
     while let Some(chunks) = worker.pop(&buffers.chunks).await? {
         worker.node.work(Work::Account {
             units: chunks.len() as u64,
@@ -87,7 +85,7 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
         }
         while chains.is_worth_writing(limits, size.least()) {
             let token = buffers.token(worker, &chains, size.least(), true).await?;
-            buffers.follow(worker, &mut size, token.is_some());
+            size.asked(token.is_some());
             let Some(token) = token else { break };
             buffers.spill_longest(worker, &mut chains, token).await?;
         }
@@ -122,29 +120,6 @@ impl PartitionBuffers {
             self.spill_longest(worker, chains, token).await?;
         }
         Ok(())
-    }
-
-    /// Adapts the least size of a write to how often a token was there at once.
-    fn follow(&self, worker: &Worker, size: &mut WriteSize, granted: bool) {
-        if !self.tuner.is_on() {
-            return;
-        }
-        let Some((before, why)) = size.asked(granted) else {
-            return;
-        };
-        let (from, to) = (before * self.chunk_bytes, size.least() * self.chunk_bytes);
-        let (stage, what) = (StageName::PartitionBuffers.name(), "least_write_bytes");
-        self.tuner.tell(
-            &worker.node,
-            Move {
-                seconds: 0.0,
-                stage,
-                what,
-                from,
-                to,
-                why,
-            },
-        );
     }
 
     /// A write token of any directory for which there is a chain of `least` chunks: one that is there

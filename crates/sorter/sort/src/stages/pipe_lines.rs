@@ -203,7 +203,7 @@ impl Stream<'_> {
     /// Reads a unit, or a part of the bytes that were read already. The end of the file comes with
     /// it if the second is true.
     async fn read_unit(&self, offset: u64, mut buffer: Buffer) -> Result<(Buffer, bool), Failure> {
-        let (node, unit) = (&self.worker.node, self.reader.unit());
+        let (node, unit) = (&self.worker.node, self.reader.unit_bytes);
         let read = (offset - self.skipped) as usize;
         if let Some(left) = self.front.as_ref().and_then(|front| front.get(read..))
             && !left.is_empty()

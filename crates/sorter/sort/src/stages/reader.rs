@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use node::{File, Pool, Posted, Queue};
-use pipeline::{Dial, Failure, Step, Window, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::input::{Files, Inputs, ends_whole};
 use crate::records::block::Block;
@@ -27,9 +27,9 @@ pub(crate) struct Reader {
     pub inputs: Arc<Inputs>,
     pub framing: Framing,
     /// Bytes of a unit; one of records of one length has at least one.
-    pub unit_bytes: Dial,
+    pub unit_bytes: usize,
     /// Requests in flight of each worker.
-    pub depth: Dial,
+    pub depth: usize,
     pub cursor: Cursor,
     pub pool: Pool,
     pub out: Queue<Block>,
@@ -79,34 +79,19 @@ impl Reader {
             None => Ok(()),
         }
     }
-
-    /// Bytes of the next unit, whole records. The dial's maximum is the plan's unit; smaller units
-    /// end with a disk block as well, where possible.
-    pub(super) fn unit(&self) -> usize {
-        let bytes = self.unit_bytes.get();
-        if bytes == self.unit_bytes.most() {
-            bytes
-        } else {
-            self.framing.unit(bytes as u64)
-        }
-    }
 }
 
 async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     let mut files = Files::new(&reader.inputs);
-    let mut reads = Window::new(&reader.depth);
+    let mut reads = Window::new(reader.depth);
     let most = reader.inputs.reads_of(worker);
     if most == 0 {
         return Ok(());
     }
     loop {
-        if !worker.is_called() {
-            while let Some(read) = reads.pop_oldest() {
-                hand_on(worker, reader, read).await?;
-            }
-            worker.called().await?;
-        }
-        let next = reader.cursor.next(worker, &reader.inputs, reader.unit());
+        let next = reader
+            .cursor
+            .next(worker, &reader.inputs, reader.unit_bytes);
         let Some(unit) = next.await else { break };
         while reads.len() >= most
             && let Some(read) = reads.pop_oldest()
@@ -191,7 +176,7 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
             };
             continue;
         }
-        for unit in input.units(number, position, reader.unit()) {
+        for unit in input.units(number, position, reader.unit_bytes) {
             let buffer = worker.take(&reader.pool).await?;
             let read = InFlight::submit(&worker.node, file.clone(), unit, buffer);
             let place = FilePlace {
@@ -222,7 +207,7 @@ async fn read_pipe(
 ) -> Result<u64, Failure> {
     let mut offset = 0;
     loop {
-        let unit = reader.unit();
+        let unit = reader.unit_bytes;
         let buffer = worker.take(&reader.pool).await?;
         let read = file.read(&worker.node, offset, unit, buffer);
         let (buffer, result) = read.wait(&worker.node).await;

@@ -73,7 +73,7 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
     let wanted = wanted.max(reloader.buckets * PLACES_PER_BUCKET).min(all);
     let each = records.div_ceil(wanted);
     let mut spread = Spread::new(reloader.sample_bytes);
-    let mut reads: Window<(ChainTicket, Sampled)> = Window::new(&reader.depth);
+    let mut reads: Window<(ChainTicket, Sampled)> = Window::new(reader.depth);
     let mut places = places(reloader, chunk, (wanted, all));
     loop {
         while !reads.is_full() {

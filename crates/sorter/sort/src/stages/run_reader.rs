@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use node::{Buffer, ChainTicket, Mutex, Node, Queue, Work};
-use pipeline::{Dial, Failure, Step, Window, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::records::block::Chunk;
 use crate::records::contents::{RecordsAt, Room, Sorted};
@@ -144,20 +144,16 @@ impl<'a> Reads<'a> {
     fn new(worker: &'a Worker, reader: &'a RunReader) -> Reads<'a> {
         let runs = reader.runs.take(worker);
         let inputs = reader.inputs.as_ref();
-        let depth = &reader.spilled.depth;
+        let depth = reader.spilled.depth;
         let most = inputs.map_or(usize::MAX, |shared| shared.inputs.reads_of(worker).max(1));
-        let depth = if most < usize::MAX {
-            Dial::fixed(depth.get().min(most))
-        } else {
-            depth.clone()
-        };
+        let depth = depth.min(most);
         Reads {
             worker,
             reader,
             cursors: vec![Cursor::default(); runs.len()],
             came: vec![Size::default(); runs.len()],
             inputs: inputs.map(|shared| InputReads::new(shared, &runs)),
-            window: Window::new(&depth),
+            window: Window::new(depth),
             runs,
         }
     }

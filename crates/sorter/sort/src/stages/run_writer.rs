@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use node::{Buffer, Pool, Work};
-use pipeline::{Dial, Failure, Step, Window, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::spill::{Slot, Spill};
 use crate::records::block::Chunk;
@@ -88,7 +88,7 @@ impl<'a> Chaining<'a> {
             worker,
             chains,
             open: Vec::new(),
-            writes: Window::new(&Dial::fixed(chains.depth)),
+            writes: Window::new(chains.depth),
             written: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use crate::plan::SAMPLES_IN_FLIGHT;
 use std::sync::Arc;
 
 use node::{Filled, Posted};
-use pipeline::{Dial, Failure, Window, Worker};
+use pipeline::{Failure, Window, Worker};
 
 use crate::files::input::{Files, Inputs};
 use crate::records::block::BLOCK_BYTES;
@@ -86,7 +86,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
         .buffers(&worker.node, depth, room, Filled::Often)
         .map_err(|cause| crate::error::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
-    let mut reads = Window::new(&Dial::fixed(depth));
+    let mut reads = Window::new(depth);
     let mut drawn = Drawn::none(framing);
     for number in inputs.parts_in_turn(samples) {
         let [from, to] = [number, number + 1].map(|part| portion(total, part, samples));

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use node::{Buffer, ChainTicket, Pool, Work};
-use pipeline::{Dial, Failure, Window, Worker};
+use pipeline::{Failure, Window, Worker};
 
 use crate::error::SortError;
 use crate::files::spill::{Extent, Spill};
@@ -23,7 +23,7 @@ pub(crate) struct SpillReader {
     pub contents: Arc<dyn Contents>,
     pub spill: Spill,
     /// Requests in flight of each worker.
-    pub depth: Dial,
+    pub depth: usize,
     /// Memory for chunks.
     pub pool: Pool,
     pub chunk_bytes: usize,
@@ -71,7 +71,7 @@ impl SpillReader {
         Runs {
             reader: self,
             wanted: wanted.peekable(),
-            reads: Window::new(&self.depth),
+            reads: Window::new(self.depth),
             gathered: Vec::new(),
             done: Vec::new(),
             done_bytes: 0,

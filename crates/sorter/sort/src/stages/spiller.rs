@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use node::{Pool, Queue, Tokens, Work};
-use pipeline::{Dial, Failure, Step, Window, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::spill::Spill;
 use crate::records::contents::Contents;
@@ -23,7 +23,7 @@ pub(crate) struct Spiller {
     pub tokens: Tokens,
     pub spill: Spill,
     /// Requests in flight of each worker.
-    pub depth: Dial,
+    pub depth: usize,
     /// Memory of written chunks goes back here.
     pub pool: Pool,
     pub ledger: Ledger,
@@ -35,7 +35,7 @@ struct Writing {
 }
 
 pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Failure> {
-    let mut writes = Window::new(&spiller.depth);
+    let mut writes = Window::new(spiller.depth);
     while let Some(step) = writes.pop(worker, &spiller.chains).await? {
         match step {
             Step::Begin(chain) => writes.push(begin(worker, spiller, chain).await?),

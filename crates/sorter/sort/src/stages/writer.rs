@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use node::{DiskTicket, Pool, Queue};
-use pipeline::{Dial, Failure, Step, Window, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::output::Output;
 use crate::records::block::Piece;
@@ -13,15 +13,15 @@ pub(crate) struct Writer {
     pub output: Arc<Output>,
     pub pieces: Queue<Piece>,
     /// Requests in flight of each worker.
-    pub depth: Dial,
+    pub depth: usize,
 }
 
 pub(crate) async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failure> {
     // Requests in flight may end in any order, which a pipe cannot take.
     let depth = if writer.output.is_sequential() {
-        &Dial::fixed(1)
+        1
     } else {
-        &writer.depth
+        writer.depth
     };
     let mut writes = Window::new(depth);
     while let Some(step) = writes.pop(worker, &writer.pieces).await? {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use node::{Buffer, Filled, Node, Pool, Queue};
-use pipeline::{Dial, Failure, Pipeline, sharing};
+use pipeline::{Failure, Pipeline, sharing};
 
 use crate::error::no_memory;
 use crate::files::input::Inputs;
@@ -57,8 +57,8 @@ impl BlockReaders {
             cursor: Cursor::in_order(node, &self.inputs),
             inputs: Arc::new(self.inputs),
             framing: self.framing,
-            unit_bytes: Dial::fixed(self.unit),
-            depth: Dial::fixed(DEPTH),
+            unit_bytes: (self.unit),
+            depth: DEPTH,
             pool: pool.clone(),
             out: blocks.clone(),
             most_lines: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernel::RecordCrc;
 use node::{Filled, Node, Pool, Queue};
-use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
+use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, Generator, RECORD_BYTES};
 
 use crate::error::SortError;
@@ -104,7 +104,7 @@ async fn make(
     let writer = Writer {
         output: Arc::new(output.clone()),
         pieces,
-        depth: Dial::fixed(DEPTH),
+        depth: DEPTH,
     };
     pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));
     pipeline.join(node).await?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::{Buffer, Compress, File, Filled, Node, Pool, Queue, Standard};
-use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
+use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 
 use crate::error::no_memory;
 use crate::files::output::Output;
@@ -74,7 +74,7 @@ async fn copy(node: &Node, input: File, output: &Output) -> Result<u64, Failure>
     let writer = Writer {
         output: Arc::new(output.clone()),
         pieces,
-        depth: Dial::fixed(DEPTH),
+        depth: DEPTH,
     };
     pipeline.stage(node, StageName::Writer, 1, sharing(writer, write));
     pipeline.join(node).await?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use node::Random;
 use record::Ties;
-use sort::{Choice, Report, Target, Tune};
+use sort::{Choice, Report, Target};
 
 use crate::common::lines::{Equal, LineSort, Shape, drawn_tuning, long_line, seeds, text_order};
 
@@ -71,7 +71,6 @@ fn pipe_of(lines: Vec<u8>, memory_bytes: u64) -> LineSort {
     let mut sort = LineSort::new(vec![lines], text_order(false, Ties::Record), b'\n');
     sort.pipes[0] = true;
     sort.job.resources.memory_bytes = memory_bytes;
-    sort.job.tuning.tune = Tune::Off;
     sort
 }
 

@@ -38,6 +38,6 @@ mod set_faults;
 mod steps;
 mod temporary_limit;
 mod threads;
-mod tuning;
 mod two_pass;
 mod unique_sets;
+mod write_sizes;

@@ -328,7 +328,7 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         Size::Nothing | Size::Few => &["-S8M", "-S16M", "-S64M"],
         Size::Long | Size::Bulk => &["-S6M", "-S8M", "-S16M", "-S64M", "-S100M", "-S500M", "-S1G"],
     };
-    let all: [(u8, &[&str]); 18] = [
+    let all: [(u8, &[&str]); 17] = [
         (if matches!(size, Size::Loads) { 1 } else { 2 }, memory),
         (3, &["--parallel=1", "--parallel=2", "--parallel=3"]),
         (6, &["--io=direct", "--io=buffered"]),
@@ -348,7 +348,6 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         (10, &["--max-line=64K", "--max-line=1M", "--max-line=5M"]),
         (6, &["--verify"]),
         (10, &["--batch-size=2", "--batch-size=3"]),
-        (10, &["--tune=off"]),
         (8, &["--resume"]),
         (4, &["-T tmp"]),
         (10, &["--tmp-limit=1G"]),

@@ -63,15 +63,11 @@ impl DistributionSort<'_> {
         };
         let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, loaders));
         let loader = Loader {
-            spilled: self.reader(&memory.chunks, &run.dials.loader, LEAST_RELEASED_BYTES),
+            spilled: self.reader(&memory.chunks, plan.loads(), LEAST_RELEASED_BYTES),
             partitions,
             out: buckets.clone(),
         };
-        let stage = run
-            .dials
-            .stage(StageName::Loader, loaders, 0)
-            .dial("depth", &run.dials.loader);
-        pipeline.start(node, stage, sharing(loader, load));
+        pipeline.stage(node, StageName::Loader, loaders, sharing(loader, load));
         let ready = Ready::new(buckets, layout);
         run.start_output(&mut pipeline, ready, memory, seams)?;
         pipeline.join(node).await

@@ -15,7 +15,6 @@ use pipeline::{Failure, StageReport};
 
 use super::{Formed, Memory, MergeSort};
 use crate::names::Phase;
-use crate::passes::dials::Dials;
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::RunContext;
 use crate::plan::READS_AHEAD;
@@ -42,7 +41,6 @@ impl MergeSort<'_> {
             self.spill.clone().packed(pack)
         };
         let run = RunContext {
-            dials: Dials::new(&plan, job.tuning.start),
             plan,
             ..self.run.clone()
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pipeline::{Dial, Pipeline, sharing};
+use pipeline::{Pipeline, sharing};
 
 use super::{Memory, MergeSort};
 use crate::names::StageName;
@@ -93,7 +93,7 @@ impl MergeSort<'_> {
             spilled: SpillReader {
                 contents: Arc::clone(&sources.contents),
                 spill: self.spill.clone(),
-                depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),
+                depth: MOST_IN_FLIGHT.div_ceil(readers),
                 pool,
                 chunk_bytes,
                 least_released: 0,

@@ -6,6 +6,10 @@ use crate::plan::Plan;
 use crate::plan::one_worker::UNITS_OF_ONE;
 use crate::records::block::BLOCK_BYTES;
 
+/// Bytes that a loader has in flight per directory, and the most requests for them.
+const LOADED_BYTES: usize = 32 << 20;
+const MOST_LOADS: usize = 16;
+
 impl Plan {
     /// How often the buffers of a pool of that size are filled. In a sort that memory holds, the
     /// chunks are filled once, and units a few times if the input is small.
@@ -47,8 +51,8 @@ impl Plan {
             return UNITS_OF_ONE;
         }
         let distributors = self.distributors.max(self.node_distributors);
-        let reading = (self.readers + self.spare_readers) * self.depth + 2 * distributors;
-        let writing = 2 * self.sorters + (self.writers + self.spare_writers) * self.depth;
+        let reading = self.readers * self.depth + 2 * distributors;
+        let writing = 2 * self.sorters + self.writers * self.depth;
         // More than the input has units would never be used; one more is enough for the output.
         let units = usize::try_from(self.units).unwrap_or(usize::MAX);
         let buffers = reading.max(writing).min(units.saturating_add(1));
@@ -69,7 +73,7 @@ impl Plan {
     /// return them.
     pub fn seam_buffers(&self) -> usize {
         let open = 2 * self.sorters + self.outputs + 1 + self.out_of_order();
-        let writing = (self.writers + self.spare_writers) * self.depth;
+        let writing = self.writers * self.depth;
         let buffers = open + self.sorters + self.write_queue() + writing;
         assert!(buffers > open, "a seam can always be begun");
         buffers
@@ -84,6 +88,18 @@ impl Plan {
     /// Blocks that wait for a distributor.
     pub fn read_queue(&self) -> usize {
         self.distributors
+    }
+
+    /// Requests in flight of a loader, which alone does what readers do, from every directory. With
+    /// little memory they are small, and more of them keep a disk busy.
+    pub(crate) fn loads(&self) -> usize {
+        let Some(spilling) = self.spilling else {
+            return self.readers * self.depth;
+        };
+        let request = (spilling.run * self.chunk_bytes).max(1);
+        let small = LOADED_BYTES / request;
+        let least = MOST_LOADS.min(self.readers * self.depth);
+        small.clamp(least, MOST_LOADS) * spilling.directories
     }
 
     /// Pieces that wait for a writer.

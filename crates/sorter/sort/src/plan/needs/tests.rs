@@ -26,12 +26,9 @@ const PLAN: Plan = Plan {
     sent_bytes: None,
     sorters: 4,
     writers: 2,
-    spare_readers: 1,
-    spare_writers: 2,
     depth: 3,
     is_about: false,
     packs: false,
-    start: Start::Derived,
     spilling: None,
     merging: None,
     longer: None,
@@ -48,6 +45,7 @@ const SPILLING: Spilling = Spilling {
     depth: 2,
     tokens: 3,
     least_write_bytes: 1 << 20,
+    grows: true,
     most_write_bytes: 4 << 20,
     layout: SpillLayout::Log,
     area_bytes: None,
@@ -207,30 +205,13 @@ fn positions_are_a_mark_for_each_run_but_never_more_than_one_a_record() {
         )
     };
     assert_eq!(positions(PLAN), (50 * 8 + 200) * 16);
-    assert_eq!(
-        positions(Plan {
-            start: Start::Worst,
-            ..PLAN
-        }),
-        (50 * 8 + 200) * 16
-    );
-    let few = Plan {
-        units: 3,
-        start: Start::Worst,
+    let few = Plan { units: 3, ..PLAN };
+    assert_eq!(positions(few), (3 * 8 + 200) * 16);
+    let many = Plan {
+        buckets: 1000,
         ..PLAN
     };
-    assert_eq!(
-        positions(few.clone()),
-        (16 * 8 + 200) * 16,
-        "units of 64 KiB"
-    );
-    assert_eq!(
-        positions(Plan {
-            buckets: 1000,
-            ..few
-        }),
-        10_000 * 16
-    );
+    assert_eq!(positions(many), 10_000 * 16);
     let pipe = Plan {
         input_bytes: None,
         ..PLAN

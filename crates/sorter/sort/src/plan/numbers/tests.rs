@@ -61,7 +61,6 @@ fn the_workers_of_another_plan_drive_the_same_stages() {
         chunk_bytes: Some(12_288),
         chunk_marks: Some(32),
         chunks: Some(200_000),
-        tune: Tune::Off,
         ..Tuning::default()
     };
     let shape = shape(Some(1_000_000_000), 100);

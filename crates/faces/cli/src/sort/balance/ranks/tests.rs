@@ -73,7 +73,6 @@ fn job(ranks: usize) -> (Report, Together) {
         checksum: 1,
         bottleneck: "writer",
         stages: Vec::new(),
-        moves: Vec::new(),
         sample: SampleCost::default(),
         unevenness: 1.27,
         warnings: Vec::new(),
