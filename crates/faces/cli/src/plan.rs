@@ -24,8 +24,7 @@ Examples:
   gristmill plan 100GB -S 8GiB --machine cloud-2026
   gristmill plan 1TB --machine tritonsort-2011 --nodes 4
   gristmill plan --machine now-1997 > my.toml     # a machine file, to be changed
-  gristmill plan 1TB --machine my.toml --json
-  gristmill plan 10GB --this                      # on this machine, which is measured first";
+  gristmill plan 1TB --machine my.toml --json";
 
 /// Predict a sort on a machine: passes, time, and what it waits for.
 ///

@@ -22,6 +22,7 @@ mod judge;
 mod mutant;
 mod prediction;
 mod program;
+mod relief;
 mod strike;
 pub mod world;
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::extension::extended;
 use crate::foreign_plan::ForeignPlan;
-use machine::{DiskGroup, DiskModel, Driver, FirstTouch, Holds, Server, StageCost, Usage};
+use machine::{DiskModel, Driver, FirstTouch, Holds, Server, StageCost, Usage};
 use node::{Costs, Node, Random, Time};
 use pipeline::Failure;
 use sort::{
@@ -170,48 +170,6 @@ impl Wish {
     /// Bytes of the memory of each node.
     pub fn memory_of_a_node(&self) -> u64 {
         self.memory_bytes.unwrap_or(self.server.memory_bytes())
-    }
-
-    /// This sort on machines with twice as much of something, by its name.
-    pub fn relieved(&self) -> Vec<(&'static str, Wish)> {
-        let of = |change: &dyn Fn(&mut Wish)| {
-            let mut wish = self.clone();
-            change(&mut wish);
-            wish
-        };
-        let holds = |holds: Holds| self.server.disks.iter().any(|disks| disks.holds == holds);
-        let twice_as_fast = |holds: Holds| {
-            of(&|wish| {
-                let disks = wish.server.disks.iter_mut();
-                disks
-                    .filter(|disks| disks.holds == holds)
-                    .for_each(DiskGroup::double);
-            })
-        };
-        let mut all = Vec::new();
-        for (name, kind) in [
-            ("rate of the disks", Holds::Both),
-            ("rate of the disks for files", Holds::Files),
-            ("rate of the disks for temporary files", Holds::Temporary),
-        ] {
-            if holds(kind) {
-                all.push((name, twice_as_fast(kind)));
-            }
-        }
-        all.push(("cores", of(&|wish| wish.server.node.cores *= 2)));
-        let memory = self.memory_of_a_node().saturating_mul(2);
-        all.push(("memory", of(&|wish| wish.memory_bytes = Some(memory))));
-        if self.server.nodes > 1 {
-            all.push((
-                "rate of the links",
-                of(&|wish| {
-                    if let Some(network) = &mut wish.server.network {
-                        network.link_mb_s *= 2.0;
-                    }
-                }),
-            ));
-        }
-        all
     }
 
     /// Whole records of a node, in bytes.

@@ -104,7 +104,7 @@ fn this_machine_is_measured_and_planned_for() {
             ran.code,
             ran.err.contains("cannot measure no-such-directory")
         ),
-        (1, true),
+        (2, true),
         "{}",
         ran.err
     );

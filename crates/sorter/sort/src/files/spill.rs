@@ -35,7 +35,6 @@ use crate::files::temporary::Temporary;
 use crate::files::text_file::PRIVATE;
 use crate::job::{IoChoice, Pack};
 use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
-pub(crate) use areas::Areas;
 pub(crate) use kept::{is_kind, kept_paths};
 use log::Logs;
 use packing::{ChunkPacking, Form};

@@ -2,8 +2,10 @@
 
 use super::Plan;
 use super::spilling::{CRUMB_BYTES, MOST_TIMES, Spilling, UNEVEN_PERCENT};
-use crate::files::spill::Areas;
 use crate::job::SpillLayout;
+
+/// The area of a partition is this part larger than the mean: samples do not divide evenly.
+const MORE: u64 = 8;
 
 impl Plan {
     /// How often a record is written before its partition fits in memory, of an input of `bytes`; 0 if
@@ -77,7 +79,8 @@ impl Plan {
     /// Bytes of the area of each partition, if they have areas.
     pub(crate) fn area_bytes(&self) -> Option<u64> {
         let spilling = self.spilling?;
-        let derived = Areas::bytes(self.input_bytes.unwrap_or(0), self.buckets);
+        let mean = self.input_bytes.unwrap_or(0) / self.buckets as u64;
+        let derived = mean + mean / MORE;
         let is_preallocated = spilling.layout == SpillLayout::Preallocated;
         is_preallocated.then(|| spilling.area_bytes.unwrap_or(derived))
     }

@@ -17,9 +17,8 @@ use crate::plan::one_pass::{samples, wanted_buckets};
 use crate::plan::sealed::MARKS_SHARE;
 use crate::plan::search::Given;
 use crate::plan::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, UNIT_BYTES};
-use crate::records::block::{BLOCK_BYTES, ChunkShape};
+use crate::records::block::{BLOCK_BYTES, ChunkShape, MOST_CHUNKS_OF_RUN};
 use crate::records::contents::Workspace;
-use crate::runs::partition::SpilledRun;
 
 /// A chain of this size when memory is full makes writes that reach the disk's rate.
 pub(super) const CHAIN_BYTES: u64 = MIB;
@@ -317,7 +316,7 @@ impl Plan {
         }
         let under_way = self.spills_under_way();
         let longest = self.spilling?.most_write_bytes / self.chunk_bytes;
-        let longest = longest.min(SpilledRun::MOST_CHUNKS);
+        let longest = longest.min(MOST_CHUNKS_OF_RUN);
         let run = longest.min(left / 4 / under_way).max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;
         let partition = (chunks / self.partitions_at_once()).min(self.largest_partition());

@@ -16,6 +16,9 @@ use node::{Buffer, Pool};
 use crate::records::framing::Framing;
 use crate::records::size::Size;
 
+/// The most chunks of a run on disk: it has a few megabytes, and a chunk at least a disk block.
+pub(crate) const MOST_CHUNKS_OF_RUN: usize = 2047;
+
 /// The block of direct I/O: a page, which fits every device's block.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use node::{Close, Closed, Guarded, Node};
 
 use crate::files::spill::{BLOCK_BITS, Extent, FILE_BITS, packed_unit};
-use crate::records::block::BLOCK_BYTES;
-use crate::records::block::Chunk;
+use crate::records::block::{BLOCK_BYTES, Chunk, MOST_CHUNKS_OF_RUN};
 use crate::records::size::Size;
 
 /// Chunks of one partition that lie behind each other in a spill file: the file, the first disk
@@ -16,9 +15,8 @@ use crate::records::size::Size;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpilledRun(u64);
 
-/// Bits of the number of chunks, less than 2,048: a run has a few megabytes, and a chunk at least a
-/// disk block.
-const CHUNKS_BITS: u32 = 11;
+/// Bits of the number of chunks.
+const CHUNKS_BITS: u32 = MOST_CHUNKS_OF_RUN.ilog2() + 1;
 
 /// Bits of the length of a packed chunk, in units; 0 for chunks as they are.
 const PACKED_BITS: u32 = 8;
@@ -26,15 +24,9 @@ const PACKED_BITS: u32 = 8;
 const _: () = assert!(FILE_BITS + BLOCK_BITS + PACKED_BITS + CHUNKS_BITS == 64);
 
 impl SpilledRun {
-    /// The most chunks of a run.
-    pub(crate) const MOST_CHUNKS: usize = (1 << CHUNKS_BITS) - 1;
-
     /// A run of `chunks` chunks, each packed in `packed` units, or of chunks as they are.
     pub(crate) fn new(extent: Extent, chunks: usize, packed: u8) -> SpilledRun {
-        assert!(
-            chunks <= SpilledRun::MOST_CHUNKS,
-            "a run has a few megabytes"
-        );
+        assert!(chunks <= MOST_CHUNKS_OF_RUN, "a run has a few megabytes");
         let block = extent.offset / BLOCK_BYTES;
         assert!(block < 1 << BLOCK_BITS, "a spill file has 64 TiB at most");
         assert!(extent.file < 1 << FILE_BITS, "there are few spill files");

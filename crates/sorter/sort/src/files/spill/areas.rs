@@ -14,9 +14,6 @@ use std::ops::Range;
 use crate::files::spill::Extent;
 use crate::records::block::BLOCK_BYTES;
 
-/// The first area of a partition is this part larger than the mean: samples do not divide evenly.
-const MORE: u64 = 8;
-
 /// Later areas are this part of the first.
 const LATER: u64 = 16;
 
@@ -43,12 +40,6 @@ impl Areas {
             first: first.next_multiple_of(BLOCK_BYTES),
             open: BTreeMap::new(),
         }
-    }
-
-    /// Bytes of the first area of a partition, if `expected` bytes come to so many.
-    pub(crate) fn bytes(expected: u64, partitions: usize) -> u64 {
-        let mean = expected / partitions.max(1) as u64;
-        mean + mean / MORE
     }
 
     /// Room in the area of a partition, if that has some.
