@@ -22,7 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   gristmill doctor
   gristmill doctor /tmp .     # free space and direct I/O of these directories
-  gristmill doctor --measure --seconds 0.2    # a machine file, for gristmill plan --machine
+  gristmill doctor --measure --seconds 0.2 > my.toml  # for gristmill plan
   gristmill doctor --json";
 
 /// Show what this machine offers a sort.

@@ -106,7 +106,7 @@ impl Planned {
         }
         if let Some(step) = wish.step() {
             let text = format!(
-                "sorts of {} and {} of a node; where partitions are longer than a unit, phase two takes longer",
+                "sorts of {} and {} of a node; where partitions are much longer than a unit, phase two takes longer",
                 amount(step),
                 amount(2 * step)
             );

@@ -297,7 +297,8 @@ impl<'a> RunContext<'a> {
             ready.files.to_vec()
         };
         let count = directories.iter().max().map_or(1, |last| last + 1);
-        let room = plan.write_queue().div_ceil(count);
+        // A sorter goes on to the next directory while two pieces wait for the disk of one.
+        let room = plan.write_queue().div_ceil(count).max(2);
         let queue = |_| pipeline.owns(Queue::new(node, "pieces", room, plan.sorters));
         let pieces: Vec<Queue<Piece>> = (0..count).map(queue).collect();
         let sorter = Sorter {
