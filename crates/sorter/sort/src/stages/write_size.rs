@@ -30,7 +30,8 @@ pub(crate) struct WriteSize {
 impl WriteSize {
     /// Begins with `first` chunks and grows up to `most`.
     pub(crate) fn new(first: usize, most: usize) -> WriteSize {
-        let first = first.clamp(1, most.max(1));
+        let most = most.max(1);
+        let first = first.clamp(1, most);
         WriteSize {
             least: first,
             first,
@@ -104,7 +105,9 @@ mod tests {
 
     #[test]
     fn a_write_has_at_least_one_chunk() {
-        assert_eq!(WriteSize::new(0, 0).least(), 1);
+        let mut size = WriteSize::new(0, 0);
+        (0..ASKED).for_each(|_| size.asked(true));
+        assert_eq!(size.least(), 1);
         assert_eq!(WriteSize::new(9, 3).least(), 3);
     }
 }
