@@ -117,8 +117,8 @@ fn an_output_set_is_divided_by_the_measured_rates() {
 #[test]
 fn inputs_on_several_disks_are_read_at_the_same_time() {
     // Enough for the sample and the last unit to count little.
-    let records = draw(Pattern::Uniform, 9, 4 * RECORDS, 100);
-    let (quarter, rest) = records.split_at(RECORDS * 100);
+    let records = draw(Pattern::Uniform, 9, 8 * RECORDS, 100);
+    let (quarter, rest) = records.split_at(2 * RECORDS * 100);
     let read_alone = rest.len() as f64 / 1024.0 * 13_333.0 / 1e9;
     for inputs in [["/slow/in", "/fast/in"], ["/fast/in", "/slow/in"]] {
         for readers in [1, 2, 5] {

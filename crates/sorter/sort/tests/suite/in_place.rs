@@ -55,7 +55,7 @@ fn survives(case: &Case, driver: &Driver) -> Result<Option<Output>, String> {
 /// A node dies after each event of a sort, and writes that were not synced are lost or torn.
 #[test]
 fn every_death_leaves_all_records() {
-    for (way, seed) in WAYS.into_iter().zip(0..) {
+    for (way, seed) in WAYS.into_iter().zip(4..) {
         let output = ["/in", "/out"][seed as usize % 2];
         let case = Case::to(output, way, way.records, Ties::Record);
         let (mut died, mut torn, mut nth) = (0, 0, 0);

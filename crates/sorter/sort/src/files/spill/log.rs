@@ -324,7 +324,8 @@ impl Logs {
     /// Releases an extent. Returns whether its whole file must be emptied now.
     pub(super) fn release(&mut self, extent: Extent) -> bool {
         let log = &mut self.logs[extent.file];
-        log.live -= extent.bytes;
+        // Saved progress that somebody changed may name an extent twice.
+        log.live = log.live.saturating_sub(extent.bytes);
         log.emptying = log.live == 0 && !log.holes;
         // Space came back, so another try is worthwhile.
         log.full = false;

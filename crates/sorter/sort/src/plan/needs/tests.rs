@@ -72,10 +72,10 @@ fn buffers_are_of_reading_or_of_writing() {
         .buffer_bytes(),
         102_400 + 3 * 4096
     );
-    assert_eq!(PLAN.buffers(), 2 * 4 + (2 + 2) * 3, "writing needs more");
+    assert_eq!(PLAN.buffers(), 2 * 4 + 2 * 3, "writing needs more");
     assert_eq!(
         Plan { readers: 5, ..PLAN }.buffers(),
-        (5 + 1) * 3 + 2 * 3,
+        5 * 3 + 2 * 3,
         "reading does"
     );
     assert_eq!(
@@ -84,7 +84,7 @@ fn buffers_are_of_reading_or_of_writing() {
         "the input has so few"
     );
     assert_eq!((PLAN.read_queue(), PLAN.write_queue()), (3, 8));
-    assert_eq!(PLAN.seam_buffers(), (2 * 4 + 1 + 1) + 4 + 8 + (2 + 2) * 3);
+    assert_eq!(PLAN.seam_buffers(), (2 * 4 + 1 + 1) + 4 + 8 + 2 * 3);
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn needs_are_sums_of_what_the_plan_has() {
     let sorter = |records| Workspace::bytes(records) + KERNEL_BYTES + 3 * 100;
     for (name, bytes) in [
         ("records", 200 * 8192),
-        ("units", 20 * 110_592),
-        ("seams", 34 * 4096),
+        ("units", 14 * 110_592),
+        ("seams", 28 * 4096),
         ("sorting", 4 * sorter(LARGEST_OF_MEAN * 1250)),
         ("distributing", 3 * (1024 * 12 + 24 * 8)),
         ("edges of buckets", 2 * 8 * 100),
