@@ -62,7 +62,7 @@ impl From<DiskModel> for Device {
     }
 }
 
-/// What passes a bus or controller that several devices share, or a single request of a device.
+/// The rates of a bus or controller that several devices share, or of a single request of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Time per KiB read.

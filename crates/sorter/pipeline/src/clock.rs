@@ -5,7 +5,7 @@ use node::{Mutex, Time};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// Not begun, parked or ended.
+    /// Not begun, or ended.
     #[default]
     Away,
     /// At work, or waiting for its disk.

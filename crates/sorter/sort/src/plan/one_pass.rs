@@ -204,10 +204,12 @@ impl Given<'_> {
     /// Workers that sort: one for each core, and where that is tried one for each file that is written at
     /// once, since a sorter holds its bucket until the disk of its file has taken it.
     pub(super) fn sorters(&self) -> usize {
+        if !self.is_for_files {
+            return self.cores;
+        }
         let fit = self.memory_bytes / DEVICES_SHARE / (2 * UNIT_BYTES);
-        let for_files = (self.shape.outputs as u64).min(fit) as usize;
-        let is_tried = self.is_for_files;
-        self.cores.max(if is_tried { for_files } else { 1 })
+        self.cores
+            .max((self.shape.outputs as u64).min(fit) as usize)
     }
 
     /// Workers at one end: as many as the cores and the devices keep busy, and as memory has units for.

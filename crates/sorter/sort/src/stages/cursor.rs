@@ -6,9 +6,8 @@
 //!                   reader 1, 3, ..   | input 2 |                  on device B
 //! ```
 //!
-//! Units divided among readers in advance would wait for readers that are parked. Handing them out
-//! one by one also lets the dial change their size while the input is read. Several devices are read at the
-//! same time, each at its own rate: a reader takes from its own one until that is read, then from the one
+//! Units divided among readers in advance would wait for the slowest of them. Several
+//! devices are read at the same time, each at its own rate: a reader takes from its own one until that is read, then from the one
 //! with the most bytes left (TritonSort 3.2, NOW-Sort 6.2); fewer readers than devices take turns.
 
 use std::collections::VecDeque;

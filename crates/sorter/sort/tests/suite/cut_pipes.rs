@@ -66,7 +66,7 @@ fn longer_lines_anywhere_give_the_same_bytes() {
     assert!(spilled > 50, "{spilled} spilled");
 }
 
-/// A pipe that is sorted with that memory, and tuned by nothing.
+/// A pipe that is sorted with that memory.
 fn pipe_of(lines: Vec<u8>, memory_bytes: u64) -> LineSort {
     let mut sort = LineSort::new(vec![lines], text_order(false, Ties::Record), b'\n');
     sort.pipes[0] = true;

@@ -40,7 +40,7 @@ const STAGES: [StageName; 3] = [
     StageName::Sorter,
 ];
 
-/// What each stage takes for a record, and for a byte, in nanoseconds.
+/// The time of each stage by record and by byte, in nanoseconds.
 pub(super) struct Costs(Vec<(&'static str, f64, f64)>);
 
 impl fmt::Display for Costs {
