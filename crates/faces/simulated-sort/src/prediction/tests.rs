@@ -1,0 +1,163 @@
+use super::*;
+
+const GB: u64 = 1_000_000_000;
+
+/// Disks of 100 MB/s without latency, for files and for temporary files.
+fn machine(nodes: u32, files: usize, temporary: usize, memory_gb: f64) -> Server {
+    let group = |count: usize, holds: &str| {
+        format!(
+            "[[disks]]\ncount = {count}\nholds = \"{holds}\"\ngb = 100\nread_mb_s = 100\nwrite_mb_s = 100\n\
+             latency_us = 0\n"
+        )
+    };
+    let text = format!(
+        "format = 1\nname = \"test\"\ndescription = \"of tests\"\nnodes = {nodes}\n[node]\ncores = 4\n\
+         memory_gb = {memory_gb}\n{}{}[network]\nlink_mb_s = 1000\n",
+        group(files, "files"),
+        group(temporary, "temporary"),
+    );
+    Server::parse(&text).unwrap()
+}
+
+fn wish(server: Server, bytes: u64) -> Wish {
+    Wish {
+        server,
+        bytes,
+        record_bytes: 100,
+        is_of_lines: false,
+        memory_bytes: None,
+        plan: None,
+        asked_layout: None,
+        step_bytes: None,
+        tuning: Tuning::default(),
+        seed: 1,
+    }
+}
+
+fn is_near(seconds: f64, expected: f64) {
+    let part = seconds / expected;
+    assert!(
+        (0.97..1.1).contains(&part),
+        "{seconds} s, {expected} expected"
+    );
+}
+
+/// Each disk is read and written at its rate, however many there are.
+#[test]
+fn disks_work_at_the_same_time() {
+    for disks in [1, 2, 5, 8] {
+        let rate = 0.1 * disks as f64;
+        let one = wish(machine(1, disks, 1, 16.0), 4 * GB).predict().unwrap();
+        assert_eq!(
+            (one.reports[0].passes, one.reports[0].records),
+            (1, 40_000_000)
+        );
+        is_near(one.seconds, 2.0 * 4.0 / rate);
+    }
+    // Input and temporary files lie on different disks, as do these and the output.
+    for disks in [1, 2, 5, 8] {
+        // Of more disks than cores each has a share of the sorters.
+        let most = if disks > 4 { 1.4 } else { 1.1 };
+        let both = wish(machine(1, disks, disks, 0.5), 4 * GB)
+            .predict()
+            .unwrap();
+        assert_eq!(both.reports[0].passes, 2);
+        let part = both.seconds / (2.0 * 4.0 / (0.1 * disks as f64));
+        assert!((0.97..most).contains(&part), "{disks} disks: {part}");
+        for usage in &both.disks[0] {
+            let share = usage.read_bytes as f64 * disks as f64 / 4e9;
+            assert!((0.8..1.1).contains(&share), "{usage:?}");
+        }
+    }
+}
+
+/// All of a sort, and its extension from an eighth and a quarter of it.
+#[test]
+fn a_long_sort_lies_on_the_line_of_two_short_ones() {
+    let text = "format = 1\nname = \"small\"\ndescription = \"of tests\"\n[plan]\nsort = \"two-pass\"\n\
+                spill_layout = \"preallocated\"\nreaders = 8\nsorters = 8\nwriters = 8\nspillers = 1\n\
+                depth = 2\nspiller_depth = 1\nunit_mb = 32\npartitions = 1024\npool_mb = 800\n\
+                chunk_kb = 65.536\nleast_write_mb = 1\nmost_write_mb = 4\nspills_all = true\n";
+    let server = Server::load("tritonsort-2011").unwrap();
+    let whole = Wish {
+        plan: Some(ForeignPlan::parse(text).unwrap()),
+        ..wish(Server { nodes: 2, ..server }, 32 * GB)
+    };
+    let extended = Wish {
+        step_bytes: Some(2 * GB),
+        ..whole.clone()
+    };
+    assert_eq!((whole.step(), extended.step()), (None, Some(2 * GB)));
+    let [whole, extended] = [whole, extended].map(|wish| wish.predict().unwrap());
+    assert!(extended.events < whole.events / 2);
+    let off = extended.seconds / whole.seconds - 1.0;
+    assert!(
+        off.abs() < 0.02,
+        "{} for {}",
+        extended.seconds,
+        whole.seconds
+    );
+    let records = |prediction: &Prediction| prediction.reports[0].records as f64;
+    assert!((records(&extended) / records(&whole) - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn nodes_exchange_over_their_links() {
+    let mut server = machine(4, 2, 2, 0.2);
+    let disks = wish(server.clone(), 8 * GB).predict().unwrap();
+    let read: u64 = disks.reports.iter().map(|report| report.records).sum();
+    assert_eq!(read, 80_000_000);
+    is_near(disks.seconds, 2.0 * 10.0);
+    // Three quarters of 2 GB leave each node, at a tenth of the rate of its disks.
+    server.network.as_mut().unwrap().link_mb_s = 20.0;
+    let links = wish(server, 8 * GB).predict().unwrap();
+    // Credits, and chunks that wait behind those of another node, leave links idle for a quarter.
+    let least = 1.5 / 0.02 + 10.0;
+    let seconds = links.seconds;
+    assert!(
+        (least..1.4 * least).contains(&seconds),
+        "{seconds} s, at least {least}"
+    );
+}
+
+#[test]
+fn a_seed_decides_all() {
+    let server = Server::load("tritonsort-2011").unwrap();
+    let server = Server { nodes: 2, ..server };
+    let wish = wish(server, 4 * GB);
+    let [first, again] = [(); 2].map(|()| wish.predict().unwrap());
+    assert_eq!(
+        (&first.reports, first.events),
+        (&again.reports, again.events)
+    );
+    assert_eq!(first.disks, again.disks);
+}
+
+#[test]
+fn what_no_machine_can_do_is_refused() {
+    let refused = |wish: &Wish| wish.predict().unwrap_err().to_string();
+    let large = wish(machine(1, 1, 1, 1.0), 60 * GB);
+    let said = refused(&large);
+    assert!(
+        said.contains("hold 100.0 GB") && said.contains("have 120.0 GB"),
+        "{said}"
+    );
+    let little = Wish {
+        memory_bytes: Some(100_000),
+        ..wish(machine(1, 1, 1, 1.0), GB)
+    };
+    let said = refused(&little);
+    assert!(said.contains("memory"), "{said}");
+    let mut server = machine(1, 1, 1, 1.0);
+    server
+        .stages
+        .insert("sortr".to_owned(), StageCost::default());
+    let said = refused(&wish(server, GB));
+    assert!(
+        said.contains("no stage \"sortr\"") && said.contains("sorter"),
+        "{said}"
+    );
+    let full = wish(machine(1, 2, 1, 0.5), 100 * GB - GB);
+    let said = refused(&full);
+    assert!(said.contains("space") || said.contains("hold"), "{said}");
+}
