@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use machine::Server;
-use simulated_sort::{ForeignPlan, Prediction, Wish};
+use simulated_sort::{Changes, ForeignPlan, Prediction, Wish};
 use sort::Tuning;
 
 use crate::doctor::measure::{self, Measured};
@@ -61,6 +61,9 @@ pub(crate) struct Arguments {
     /// Nodes; by default those of the machine
     #[arg(long, value_name = "N", value_parser = positive)]
     nodes: Option<u64>,
+    /// Another number of the machine, or of the plan, as `disks.read_mb_s=250` or `plan.depth=1`
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Decides the sizes of partitions, and the order of events at the same time
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -131,13 +134,17 @@ fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
         let why = "there is nothing to plan: give a SIZE above 0";
         return Err(refused(why.to_owned()));
     }
+    let changes = Changes::of(&arguments.set);
+    if let Some(change) = changes.of_plan.first().filter(|_| arguments.plan.is_none()) {
+        return Err(refused(format!("--set {change}: name a plan with --as")));
+    }
     let server = match &arguments.this {
         Some(place) => {
             say::err("measuring this machine takes some twenty seconds");
             let measured = Measured::new(std::slice::from_ref(place), &[], measure::SECONDS)?;
-            Server::parse(&measured.text())
+            Server::parse_changed(&measured.text(), &changes.of_server)
         }
-        None => Server::load(&arguments.machine),
+        None => Server::load_changed(&arguments.machine, &changes.of_server),
     };
     let mut server = server.map_err(|error| refused(error.to_string()))?;
     if let Some(nodes) = arguments.nodes {
@@ -150,7 +157,8 @@ fn plan(arguments: &Arguments, bytes: u64) -> Result<Planned, CliFailure> {
             .checked()
             .map_err(|error| refused(error.to_string()))?;
     }
-    let plan = arguments.plan.as_deref().map(ForeignPlan::load);
+    let plan = arguments.plan.as_deref();
+    let plan = plan.map(|name| ForeignPlan::load_changed(name, &changes.of_plan));
     let plan = plan
         .transpose()
         .map_err(|error| refused(error.to_string()))?;

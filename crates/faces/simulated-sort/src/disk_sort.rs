@@ -8,7 +8,7 @@ use serde::Serialize;
 use sort::Tuning;
 use units::amount;
 
-use crate::foreign_plan::ForeignPlan;
+use crate::foreign_plan::{Changes, ForeignPlan};
 use crate::prediction::{Prediction, Unpredicted, Wish};
 
 macro_rules! experiments {
@@ -18,7 +18,7 @@ macro_rules! experiments {
 }
 
 /// The experiments of this program: their names, and the texts of their files.
-pub const EXPERIMENTS: [(&str, &str); 8] = experiments![
+pub const EXPERIMENTS: [(&str, &str); 9] = experiments![
     "tritonsort/table-2",
     "tritonsort/table-3",
     "tritonsort/figure-8",
@@ -27,6 +27,7 @@ pub const EXPERIMENTS: [(&str, &str); 8] = experiments![
     "now/table-2",
     "now/figure-10",
     "psort/datamation",
+    "psort/ablations",
 ];
 
 /// Bytes of memory that a node takes, about.
@@ -80,6 +81,9 @@ struct DiskSort {
     /// The group of the machine's disks that is there alone, from 1; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     disk_group: u32,
+    /// Other numbers of the machine, and of the plan, as `network.link_mb_s=118;plan.depth=1`
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ';')]
+    set: Vec<String>,
     /// Standard deviation of the rates of drives, over their mean
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     spread: f64,
@@ -94,7 +98,9 @@ described! { DiskSort is "disk-sort" on 1 cores;
 
 impl DiskSort {
     fn wish(&self, nodes: u32) -> Result<Wish, String> {
-        let mut server = Server::load(&self.server).map_err(|error| error.to_string())?;
+        let changes = Changes::of(&self.set);
+        let server = Server::load_changed(&self.server, &changes.of_server);
+        let mut server = server.map_err(|error| error.to_string())?;
         server.nodes = nodes;
         if let Some(group) = self.disk_group.checked_sub(1) {
             let all = server.disks.len();
@@ -113,7 +119,8 @@ impl DiskSort {
             }
         }
         server.checked().map_err(|error| error.to_string())?;
-        let plan = (self.plan != OWN).then(|| ForeignPlan::load(&self.plan));
+        let plan =
+            (self.plan != OWN).then(|| ForeignPlan::load_changed(&self.plan, &changes.of_plan));
         let plan = plan.transpose().map_err(|error| error.to_string())?;
         let mb = |mb: f64| (mb * 1e6) as u64;
         Ok(Wish {

@@ -11,7 +11,7 @@ use node::{Costs, Random};
 use record::Order;
 use sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source,
-    SpillLayout, Target,
+    SpillLayout, SplitterChoice, Target,
 };
 
 use crate::Trial;
@@ -175,6 +175,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
     let cores = 1 + random.below(3);
     let tuning = drawn_tuning(12, random);
     let spill_layout = [SpillLayout::Log, SpillLayout::Preallocated][random.below(2)];
+    let splitters = [SplitterChoice::Sampled, SplitterChoice::Even][random.below(2)];
     let resources = Resources {
         cores,
         memory_bytes: MEMORY_BYTES,
@@ -188,6 +189,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         plan: Choice::TwoPass,
         pack: [Pack::Never, Pack::In(Packing::Lz4), Pack::In(Packing::Zstd)][cores - 1],
         spill_layout,
+        splitters,
         tuning,
         may_begin_again: false,
         ..Job::of_contents(sources, contents, target, resources)

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use sort::{Choice, ExchangeKind, Job, SpillLayout, Tuning};
+use sort::{Choice, ExchangeKind, Job, SpillLayout, SplitterChoice, Tuning};
 
 use crate::prediction::Unpredicted;
 
@@ -27,9 +27,11 @@ pub struct ForeignPlan {
 struct Numbers {
     sort: Passes,
     #[serde(default)]
-    spill_layout: Layout,
+    spill_layout: SpillLayout,
     #[serde(default)]
-    exchange: Exchange,
+    exchange: ExchangeKind,
+    #[serde(default)]
+    splitters: SplitterChoice,
     readers: Option<usize>,
     node_distributors: Option<usize>,
     distributors: Option<usize>,
@@ -63,20 +65,22 @@ enum Passes {
     Merge,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Layout {
-    #[default]
-    Log,
-    Preallocated,
+/// Numbers that are to be others than in the files: those of the plan begin with `plan.`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Of the machine.
+    pub of_server: Vec<String>,
+    /// Of the plan.
+    pub of_plan: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Exchange {
-    #[default]
-    Streams,
-    Rounds,
+impl Changes {
+    /// Each is `KEY=VALUE`.
+    pub fn of(all: &[String]) -> Changes {
+        let changes = all.iter().filter(|change| !change.is_empty()).cloned();
+        let (of_plan, of_server) = changes.partition(|change| change.starts_with("plan."));
+        Changes { of_server, of_plan }
+    }
 }
 
 const KB: f64 = 1e3;
@@ -108,6 +112,17 @@ impl ForeignPlan {
     /// # Errors
     /// If there is neither, or a mistake in the file.
     pub fn load(name_or_path: &str) -> Result<ForeignPlan, Unpredicted> {
+        ForeignPlan::load_changed(name_or_path, &[])
+    }
+
+    /// As [`ForeignPlan::load`], with changes as for a machine.
+    ///
+    /// # Errors
+    /// As [`ForeignPlan::load`], and a mistake in a change.
+    pub fn load_changed(
+        name_or_path: &str,
+        changes: &[String],
+    ) -> Result<ForeignPlan, Unpredicted> {
         let mut built_in = ForeignPlan::BUILT_IN.into_iter();
         let known = built_in.find(|(name, _)| *name == name_or_path);
         let text = match known {
@@ -120,12 +135,17 @@ impl ForeignPlan {
                     ))
                 })?,
         };
-        ForeignPlan::parse(&text)
+        ForeignPlan::changed(&text, changes)
             .map_err(|why| Unpredicted::because(format!("{name_or_path}: {why}")))
     }
 
+    #[cfg(test)]
     pub(crate) fn parse(text: &str) -> Result<ForeignPlan, String> {
-        let plan: ForeignPlan = machine::text::parse(text)?;
+        ForeignPlan::changed(text, &[])
+    }
+
+    fn changed(text: &str, changes: &[String]) -> Result<ForeignPlan, String> {
+        let plan: ForeignPlan = machine::text::parse_changed(text, changes)?;
         plan.check()?;
         Ok(plan)
     }
@@ -210,10 +230,7 @@ impl ForeignPlan {
 
     /// Where chunks of partitions lie.
     pub fn spill_layout(&self) -> SpillLayout {
-        match self.plan.spill_layout {
-            Layout::Log => SpillLayout::Log,
-            Layout::Preallocated => SpillLayout::Preallocated,
-        }
+        self.plan.spill_layout
     }
 
     /// Whether the output lies where the inputs did.
@@ -229,10 +246,8 @@ impl ForeignPlan {
                 Passes::TwoPass => Choice::TwoPass,
                 Passes::Merge => Choice::Merge,
             },
-            exchange: match self.plan.exchange {
-                Exchange::Streams => ExchangeKind::Streams,
-                Exchange::Rounds => ExchangeKind::Rounds,
-            },
+            exchange: self.plan.exchange,
+            splitters: self.plan.splitters,
             tuning: self.tuning(job.tuning),
             ..job
         }

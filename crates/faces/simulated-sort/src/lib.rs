@@ -40,7 +40,7 @@ use strike::{Course, Strikes};
 
 pub use disk_sort::EXPERIMENTS;
 pub use draw::bytes;
-pub use foreign_plan::ForeignPlan;
+pub use foreign_plan::{Changes, ForeignPlan};
 pub use mutant::Mutant;
 pub use prediction::{Prediction, Unpredicted, Wish};
 pub use strike::Faults;

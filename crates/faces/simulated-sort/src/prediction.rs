@@ -91,9 +91,19 @@ const LONGEST_BEYOND_S: f64 = 10_000.0;
 const DRIVES: u64 = u64::MAX;
 
 /// The directories of a node.
+#[derive(Default)]
 struct Places {
     files: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
+    inputs: Vec<InputPlace>,
+}
+
+/// The input of a disk for files.
+struct InputPlace {
+    /// Over that of other disks.
+    share: f64,
+    /// Bytes of the disk outside of it.
+    outside: u64,
 }
 
 impl Wish {
@@ -143,8 +153,9 @@ impl Wish {
         driver.end_by(self.longest(each));
         for rank in 0..self.server.nodes {
             let disks = driver.disks(rank);
-            for (path, bytes) in inputs(&places, each, self.record_bytes as u64) {
-                disks.put_counted(&path, bytes);
+            let inputs = inputs(&places, each, self.record_bytes as u64);
+            for ((path, bytes), place) in inputs.into_iter().zip(&places.inputs) {
+                disks.put_counted_behind(place.outside, &path, bytes);
                 if gives_way {
                     disks.give_way(&path);
                 }
@@ -243,14 +254,10 @@ impl Wish {
             driver.limit_links(network.ps_per_kib());
         }
         let mut drives = Random::stream(self.seed, DRIVES);
-        let mut places = Places {
-            files: Vec::new(),
-            temporary: Vec::new(),
-        };
+        let mut places = Places::default();
         for rank in 0..server.nodes {
             let disks = driver.disks(rank);
-            places.files.clear();
-            places.temporary.clear();
+            places = Places::default();
             let buses: Vec<usize> = server
                 .buses
                 .iter()
@@ -274,6 +281,14 @@ impl Wish {
                     list.push(path.clone());
                     if group.holds == Holds::Both {
                         places.temporary.push(path);
+                    }
+                    if group.holds != Holds::Temporary {
+                        let outside = group.inputs_at.unwrap_or(0.0) * group.bytes() as f64;
+                        let share = group.input_share.unwrap_or(1.0);
+                        places.inputs.push(InputPlace {
+                            share,
+                            outside: outside as u64,
+                        });
                     }
                 }
             }
@@ -359,10 +374,15 @@ fn slower(model: DiskModel, times: f64) -> DiskModel {
 
 /// The bytes of a node's input, as a file on each of its disks for files.
 fn inputs(places: &Places, bytes: u64, record: u64) -> Vec<(PathBuf, u64)> {
-    let disks = places.files.len() as u64;
-    let records = bytes / record;
-    let upto = |disk: u64| (records / disks * disk + (records % disks).min(disk)) * record;
-    let each = (0..disks).map(|disk| upto(disk + 1) - upto(disk));
+    let all: f64 = places.inputs.iter().map(|place| place.share).sum();
+    let (records, mut share, mut before) = (bytes / record, 0.0, 0);
+    let each = places.inputs.iter().map(|place| {
+        share += place.share;
+        let upto = ((records as f64 * share / all).round() as u64).min(records);
+        let own = upto - before;
+        before = upto;
+        own * record
+    });
     let paths = places.files.iter().map(|disk| disk.join("in"));
     paths.zip(each).collect()
 }

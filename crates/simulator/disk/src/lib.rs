@@ -212,6 +212,18 @@ impl MemoryDisks {
         state.disks[state.disk_of(under)].usage().written_bytes
     }
 
+    /// Creates a regular file of `length` counted bytes whose place lies inside of that many bytes from the
+    /// outermost track, if these are free.
+    pub fn put_counted_behind(&self, outside: u64, path: &Path, length: u64) {
+        let before = path.with_extension("before");
+        self.put_counted(&before, outside);
+        self.put_counted(path, length);
+        let mut state = self.shared.lock();
+        if let Some(inode) = state.files.remove(&before) {
+            state.disks[inode.disk()].release(inode.number, 0..u64::MAX);
+        }
+    }
+
     /// The bytes of a file, if it exists and has bytes.
     pub fn get(&self, path: &Path) -> Option<Vec<u8>> {
         let inode = self.shared.lock().files.get(path).cloned()?;

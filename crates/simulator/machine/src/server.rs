@@ -116,6 +116,10 @@ pub struct DiskGroup {
     pub write_seek_ms: Option<[f64; 3]>,
     /// The bus of each.
     pub bus: Option<String>,
+    /// The part of the input on each, over that on other disks; 1 if it is missing.
+    pub input_share: Option<f64>,
+    /// The part of each disk that lies outside of its input: 0, the outermost track, if it is missing.
+    pub inputs_at: Option<f64>,
 }
 
 /// A bus that disks of a node share.
@@ -201,8 +205,16 @@ impl Server {
     /// # Errors
     /// If there is neither, or a mistake in the file.
     pub fn load(name_or_path: &str) -> Result<Server, ServerError> {
+        Server::load_changed(name_or_path, &[])
+    }
+
+    /// As [`Server::load`], with changes as [`text::parse_changed`] takes them.
+    ///
+    /// # Errors
+    /// As [`Server::load`], and a mistake in a change.
+    pub fn load_changed(name_or_path: &str, changes: &[String]) -> Result<Server, ServerError> {
         if let Some(text) = Server::text_of(name_or_path) {
-            return Server::parse(text);
+            return Server::parse_changed(text, changes);
         }
         let text = text::read(Path::new(name_or_path), text::MOST_BYTES).map_err(|error| {
             let names = Server::BUILT_IN.map(|(name, _)| name).join(", ");
@@ -210,7 +222,8 @@ impl Server {
                 "{name_or_path}: {error}; give a file, or a built-in machine: {names}"
             ))
         })?;
-        Server::parse(&text).map_err(|error| ServerError(format!("{name_or_path}: {error}")))
+        Server::parse_changed(&text, changes)
+            .map_err(|error| ServerError(format!("{name_or_path}: {error}")))
     }
 
     /// The text of the file of a built-in machine, with its comments.
@@ -226,7 +239,15 @@ impl Server {
     /// # Errors
     /// The first mistake, with its line or key, and what is expected.
     pub fn parse(text: &str) -> Result<Server, ServerError> {
-        let server: Server = text::parse(text).map_err(ServerError)?;
+        Server::parse_changed(text, &[])
+    }
+
+    /// As [`Server::parse`], with changes as [`text::parse_changed`] takes them.
+    ///
+    /// # Errors
+    /// As [`Server::parse`], and a mistake in a change.
+    pub fn parse_changed(text: &str, changes: &[String]) -> Result<Server, ServerError> {
+        let server: Server = text::parse_changed(text, changes).map_err(ServerError)?;
         server.checked()?;
         Ok(server)
     }

@@ -9,6 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
+use toml::Value;
 
 /// Bytes of the longest machine or experiment file. The built-in ones have some kilobytes, so a
 /// larger file was named by mistake.
@@ -35,6 +36,76 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         let line = line.map_or(String::new(), |line| format!("line {line}: "));
         format!("{line}{}", error.message().trim().replace('\n', " "))
     })
+}
+
+/// Parses TOML with other values: each change is `KEY=VALUE`, and the parts of a key stand between dots. In a
+/// list of tables all of them are changed; without a value, the key is left out. The key `PLACE.KEY` of a list
+/// changes the table of that place alone, from 1.
+///
+/// # Errors
+/// The first mistake, with the change or the line.
+pub fn parse_changed<T: DeserializeOwned>(text: &str, changes: &[String]) -> Result<T, String> {
+    if changes.is_empty() {
+        return parse(text);
+    }
+    let mut all = Value::Table(parse(text)?);
+    for change in changes {
+        apply(&mut all, change).map_err(|why| format!("{change}: {why}"))?;
+    }
+    all.try_into().map_err(|error: toml::de::Error| {
+        format!("with {}: {}", changes.join(", "), error.message())
+    })
+}
+
+fn apply(all: &mut Value, change: &str) -> Result<(), String> {
+    let (key, value) = change.split_once('=').ok_or("write KEY=VALUE")?;
+    let value = match value.trim() {
+        "" => None,
+        value => Some(parsed(value)),
+    };
+    let parts: Vec<&str> = key.split('.').map(str::trim).collect();
+    put(all, &parts, value.as_ref())
+}
+
+/// A number or another value of TOML; anything else is text.
+fn parsed(value: &str) -> Value {
+    let line: Result<toml::Table, _> = toml::from_str(&format!("value = {value}"));
+    let known = line.ok().and_then(|mut line| line.remove("value"));
+    known.unwrap_or_else(|| Value::String(value.to_owned()))
+}
+
+fn put(place: &mut Value, parts: &[&str], value: Option<&Value>) -> Result<(), String> {
+    let (part, rest) = parts.split_first().ok_or("the key is missing")?;
+    match place {
+        Value::Array(tables) => match part.parse::<usize>() {
+            Ok(number) => {
+                let known = tables.len();
+                let table = number
+                    .checked_sub(1)
+                    .and_then(|number| tables.get_mut(number));
+                put(
+                    table.ok_or(format!("there are {known}, not {number}"))?,
+                    rest,
+                    value,
+                )
+            }
+            Err(_) => tables
+                .iter_mut()
+                .try_for_each(|table| put(table, parts, value)),
+        },
+        Value::Table(table) if rest.is_empty() => {
+            match value {
+                Some(value) => table.insert((*part).to_owned(), value.clone()),
+                None => table.remove(*part),
+            };
+            Ok(())
+        }
+        Value::Table(table) => {
+            let inner = table.get_mut(*part).ok_or(format!("there is no {part}"))?;
+            put(inner, rest, value)
+        }
+        _ => Err(format!("{part}: it has no keys")),
+    }
 }
 
 /// Reads a regular file of at most `most_bytes` bytes.
@@ -84,6 +155,26 @@ fn refused(why: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_are_made_by_key() {
+        let text = "a = 1\n[t]\nb = 2.5\n[[l]]\nc = 3\nd = 4\n[[l]]\nc = 5\n";
+        let changed = |changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+            parse_changed::<toml::Table>(text, &changes).map(|table| table.to_string())
+        };
+        let all = changed(&["a=7", "t.b=[1, 2]", "l.c=word", "l.1.d="]).unwrap();
+        let expected = "a = 7\n\n[t]\nb = [1, 2]\n\n[[l]]\nc = \"word\"\n\n[[l]]\nc = \"word\"\n";
+        assert_eq!(all, expected);
+        for (change, told) in [
+            ("a", "a: write KEY=VALUE"),
+            ("x.y=1", "x.y=1: there is no x"),
+            ("a.y=1", "a.y=1: y: it has no keys"),
+            ("l.3.c=1", "l.3.c=1: there are 2, not 3"),
+        ] {
+            assert_eq!(changed(&[change]).unwrap_err(), told);
+        }
+    }
 
     #[test]
     fn a_text_of_the_most_bytes_is_read() {

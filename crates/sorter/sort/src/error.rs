@@ -312,6 +312,22 @@ pub enum SortError {
         /// Why not, and what to do.
         why: &'static str,
     },
+    /// Splitters that are even cannot divide these records.
+    #[error(
+        "splitters are even only between records of one length, such as --format gensort; leave out \
+         --splitters even"
+    )]
+    NotEven,
+    /// A list of shares does not fit the ranks.
+    #[error(
+        "--shares has {given} numbers, and the job {ranks} ranks; give one number for each rank, above 0"
+    )]
+    Shares {
+        /// Numbers that were given.
+        given: usize,
+        /// Ranks of the job.
+        ranks: u32,
+    },
     /// A compressed file was to be divided.
     #[error(
         "{file} is compressed, so that it can be read only from its begin; decompress it into a file, \

@@ -163,8 +163,10 @@ pub enum Choice {
 pub enum ExchangeKind {
     /// All pairs at once, each limited to its fair share (TritonSort 4.1).
     #[default]
+    #[serde(alias = "streams")]
     Streams,
     /// In rounds; in each, a rank sends to one rank and receives from one (psort).
+    #[serde(alias = "rounds")]
     Rounds,
 }
 
@@ -192,13 +194,38 @@ pub enum Pack {
 }
 
 /// Where the chunks of partitions lie in spill files (TritonSort 4.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SpillLayout {
     /// Behind each other as they are written, on any disk that is idle: writes do not seek.
     #[default]
     Log,
     /// Each partition in a stretch of one disk, which is reserved: reads do not seek.
     Preallocated,
+}
+
+/// How splitters are chosen, which divide the keys among ranks and partitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitterChoice {
+    /// From a sample of the input.
+    #[default]
+    Sampled,
+    /// As if the bytes of keys were random, without a look at the input (NOW-Sort 6.1, psort); of
+    /// records of one length alone. Other keys are sorted, too, in unlike partitions.
+    Even,
+}
+
+/// How much of the output each rank sorts and writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shares {
+    /// As much as the others.
+    #[default]
+    Even,
+    /// In proportion to the rates at which its disks write, which are measured when the sort begins.
+    Measured,
+    /// In proportion to these numbers, one for each rank.
+    Given(Vec<u32>),
 }
 
 /// Resources that a run may use.
@@ -252,8 +279,12 @@ pub struct Job {
     pub compress: Option<Compression>,
     /// How ranks exchange records, if there are several.
     pub exchange: ExchangeKind,
+    /// How much of the output each of them writes.
+    pub shares: Shares,
     /// The records' format and order.
     pub contents: Arc<dyn Contents>,
+    /// How splitters are chosen.
+    pub splitters: SplitterChoice,
     /// Only so many of the sorted records are kept, the first ones.
     pub top: Option<u64>,
     /// Rows whose order is known when their header is read; it then replaces `contents`.
@@ -299,6 +330,16 @@ impl Job {
     /// Whether the sort neither exchanges records with other ranks nor saves its progress.
     pub(crate) fn is_alone(&self, node: &Node) -> bool {
         node.nodes() == 1 && self.resume.is_none()
+    }
+
+    /// # Errors
+    /// When splitters are to be even, and records are not of one length.
+    pub(crate) fn check_splitters(&self) -> Result<(), SortError> {
+        let is_even = self.splitters == SplitterChoice::Even;
+        if is_even && !self.contents.framing().is_fixed() {
+            return Err(SortError::NotEven);
+        }
+        Ok(())
     }
 
     /// How the output is compressed.

@@ -50,7 +50,7 @@ pub use files::sweep::sweep;
 pub use files::text_file::{LONGEST_TEXT, spelled};
 pub use job::{
     Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, ReadOptions, Resources, Resume,
-    Source, SpillLayout, Target, Tuning, contents_of,
+    Shares, Source, SpillLayout, SplitterChoice, Target, Tuning, contents_of,
 };
 pub use names::{Phase, StageName};
 pub use passes::survey::longest_of_pipe;

@@ -9,3 +9,4 @@ pub(crate) mod listing;
 pub(crate) mod planning;
 pub(crate) mod progress;
 pub(crate) mod sampling;
+pub(crate) mod shares;

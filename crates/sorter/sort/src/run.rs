@@ -231,7 +231,9 @@ async fn recover(
     job: &Job,
     agreement: &mut Agreement,
 ) -> Result<(Recovery, Option<Fingerprint>), Failure> {
-    let checked = job.check_compression(node);
+    let checked = job
+        .check_compression(node)
+        .and_then(|()| job.check_splitters());
     if job.is_alone(node) {
         checked?;
         return Ok((Recovery::none(1, Vec::new()), None));

@@ -50,7 +50,7 @@ mod writer;
 pub(crate) use account::{Settled, Tally, all_there, unevenness};
 pub(crate) use bucket_places::{Place, PlacedBefore, Placing};
 pub(crate) use counter::{Counter, count};
-pub(crate) use cursor::Cursor;
+pub(crate) use cursor::{Cursor, ReadRates};
 pub(crate) use distributor::{Distributor, distribute};
 pub(crate) use indexer::{Found, INDEXER_DEPTH, INDEXER_UNIT_BYTES, Indexer, index};
 pub(crate) use input_run::{SortedInputs, unit_beside};

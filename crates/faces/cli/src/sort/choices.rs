@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, SpillLayout};
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Packing, Shares, SpillLayout, SplitterChoice};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use node::{Compression, Decompress};
 
@@ -46,6 +46,40 @@ pub const LAYOUTS: Words<SpillLayout> = &[
         SpillLayout::Preallocated,
     ),
 ];
+
+pub const SPLITTERS: Words<SplitterChoice> = &[
+    (
+        "sampled",
+        "From a sample of the input",
+        SplitterChoice::Sampled,
+    ),
+    (
+        "even",
+        "As if keys were random bytes, without a sample; for records of one length",
+        SplitterChoice::Even,
+    ),
+];
+
+/// Reads how much each rank sorts.
+///
+/// # Errors
+/// If it is no word and no list of numbers above 0.
+pub fn shares(word: &str) -> Result<Shares, String> {
+    match word {
+        "even" => Ok(Shares::Even),
+        "auto" => Ok(Shares::Measured),
+        list => {
+            let numbers = list
+                .split(',')
+                .map(|number| number.trim().parse::<u32>().ok());
+            let numbers: Option<Vec<u32>> = numbers.collect();
+            let given = numbers.filter(|numbers| numbers.iter().all(|&number| number > 0));
+            given.map(Shares::Given).ok_or_else(|| {
+                "give even, auto, or a whole number above 0 for each rank, as 3,1,1".to_owned()
+            })
+        }
+    }
+}
 
 pub const EXCHANGES: Words<ExchangeKind> = &[
     (

@@ -4,11 +4,13 @@ mod order;
 
 use std::path::{Path, PathBuf};
 
-use ::sort::{Choice, ExchangeKind, IoChoice, Pack, SpillLayout};
+use ::sort::{Choice, ExchangeKind, IoChoice, Pack, Shares, SpillLayout, SplitterChoice};
 use clap::{ArgAction, Args, Command, FromArgMatches};
 use node::Decompress;
 
-use super::choices::{CheckName, EXCHANGES, FORMATS, IO, LAYOUTS, PACKS, PLANS, one_of};
+use super::choices::{
+    CheckName, EXCHANGES, FORMATS, IO, LAYOUTS, PACKS, PLANS, SPLITTERS, one_of, shares,
+};
 use super::memory::{Asked, asked};
 use terminal::progress::{self, Mode};
 use units::{size, threads};
@@ -201,6 +203,9 @@ pub(crate) struct Arguments {
     /// How ranks exchange records
     #[arg(long, value_parser = one_of(EXCHANGES), default_value = "streams", help_heading = "Cluster")]
     pub(super) exchange: ExchangeKind,
+    /// How much of the output each rank sorts: even, auto (as fast as its disks write), or a list as 3,1,1
+    #[arg(long, value_name = "even|auto|LIST", value_parser = shares, default_value = "even", help_heading = "Cluster")]
+    pub(super) shares: Shares,
 
     /// Longest line that buffers have room for [default: what the input and the memory suggest]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Expert")]
@@ -214,6 +219,9 @@ pub(crate) struct Arguments {
     /// Where the chunks of a sort in two passes lie in temporary files
     #[arg(long, value_parser = one_of(LAYOUTS), default_value = "log", help_heading = "Expert")]
     pub(super) spill_layout: SpillLayout,
+    /// How the keys are divided among ranks and partitions
+    #[arg(long, value_parser = one_of(SPLITTERS), default_value = "sampled", help_heading = "Expert")]
+    pub(super) splitters: SplitterChoice,
 
     /// Print help
     #[arg(long, action = ArgAction::HelpLong, help_heading = "Help")]

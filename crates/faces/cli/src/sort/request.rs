@@ -253,9 +253,11 @@ fn job(arguments: &Arguments, spec: &RecordSpec, target: Target) -> Result<Job, 
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
         spill_layout: arguments.spill_layout,
+        splitters: arguments.splitters,
         pack: pack.unwrap_or(Pack::Auto),
         plan: arguments.plan,
         exchange: arguments.exchange,
+        shares: arguments.shares.clone(),
         tuning: Tuning {
             fan_in: arguments.batch_size,
             ..Tuning::default()

@@ -28,7 +28,8 @@
 //!   does              units that a run does: ours is `does` by its time in microseconds
 //!   against           compares the point with that of another series at the same value, or with
 //!                     another value of its own series
-//!   as                "ratio" (default): the first by the second; "fewer": 1 less that
+//!   as                "ratio" (default): the first by the second; "fewer": 1 less that; "difference":
+//!                     the first less the second, in the unit of the line
 //! ```
 //!
 //! Without `does` a time is in the unit of the line, which is ns, us, ms or s. "18 % fewer" is
@@ -88,6 +89,7 @@ enum Compared {
     #[default]
     Ratio,
     Fewer,
+    Difference,
 }
 
 impl ClaimTable {
@@ -194,17 +196,23 @@ impl ClaimTable {
         }
     }
 
-    /// Our figure, from two values.
-    pub(super) fn compare(&self, first: f64, second: f64) -> f64 {
-        match self.compared.unwrap_or_default() {
+    /// Our figure, from two values read from runs.
+    pub(super) fn compare(
+        &self,
+        measure: Measure,
+        [first, second]: [f64; 2],
+    ) -> Result<f64, String> {
+        Ok(match self.compared.unwrap_or_default() {
             Compared::Ratio => first / second,
             Compared::Fewer => 1.0 - first / second,
-        }
+            Compared::Difference => (first - second) * self.factor(measure)?,
+        })
     }
 
     /// Units of the line per unit of the measure.
     fn factor(&self, measure: Measure) -> Result<f64, String> {
-        if self.does.is_some() || self.against.is_some() || !measure.is_time() {
+        let is_ratio = self.against.is_some() && self.compared != Some(Compared::Difference);
+        if self.does.is_some() || is_ratio || !measure.is_time() {
             return Ok(1.0);
         }
         match self.unit.as_deref().unwrap_or_default() {

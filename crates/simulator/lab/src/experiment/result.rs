@@ -332,7 +332,9 @@ impl Ran<'_> {
         match source {
             Source::Constant(rate) => Ok(rate),
             Source::One(read) => line.figure(read.quantity.measure, value(read)?),
-            Source::Two([one, two]) => Ok(line.compare(value(one)?, value(two)?)),
+            Source::Two([one, two]) => {
+                line.compare(one.quantity.measure, [value(one)?, value(two)?])
+            }
             Source::Curve(number) => {
                 let points = series[number].points.iter();
                 let points: Vec<_> = points.map(|point| (point.x, point.y.mean)).collect();

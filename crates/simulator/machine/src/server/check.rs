@@ -130,6 +130,12 @@ impl Server {
         if let Some(spread) = disks.spread {
             inside("spread", spread, SPREADS)?;
         }
+        if let Some(share) = disks.input_share {
+            above_0("input_share", share)?;
+        }
+        if let Some(at) = disks.inputs_at {
+            inside("inputs_at", at, 0.0..1.0)?;
+        }
         if let Some(depth) = disks.depth {
             whole("depth", depth, 1 << 16)?;
         }

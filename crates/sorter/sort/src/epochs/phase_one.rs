@@ -34,6 +34,7 @@ use crate::plan::Exchanging;
 use crate::plan::Plan;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
+use crate::ranks::shares::weight;
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::Partition;
@@ -84,11 +85,16 @@ impl<'a> RankSort<'a> {
             conflicts::check_distinct(node, agreement, &[&output]).await?;
         }
         let (exchanging, places) = self.exchanging(agreement, round).await?;
-        let drawn = self.draw(places).await.map(|drawn| {
-            let sampled = drawn.sample.bytes() as u64;
-            (drawn, sampled)
-        });
-        let (Drawn { sample, cost }, sampled) = agreement.agree_and_tell(node, drawn).await?;
+        let drawn = self.draw(places).await;
+        let told = match drawn {
+            Ok(drawn) => self.weight(round).await.map(|weight| {
+                let sampled = drawn.sample.bytes() as u64;
+                (drawn, (sampled, weight))
+            }),
+            Err(failure) => Err(failure),
+        };
+        let (Drawn { sample, cost }, told) = agreement.agree_and_tell(node, told).await?;
+        let (sampled, weights): (Vec<u64>, Vec<u64>) = told.into_iter().unzip();
         self.sample = cost;
         let known = match &self.common.ranges {
             Some(bytes) => Some(self.parse_sample(bytes)?),
@@ -97,6 +103,7 @@ impl<'a> RankSort<'a> {
         let among = Among {
             contents: &*job.contents,
             owners: round.owners.clone(),
+            weights,
             known,
         };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
@@ -116,6 +123,17 @@ impl<'a> RankSort<'a> {
         self.run_epochs(agreement, round, exchange, &mut range)
             .await?;
         Ok(range)
+    }
+
+    /// The weight of this rank's range among all.
+    async fn weight(&self, round: &Round) -> Result<u64, Failure> {
+        let output = self.unfinished.output.as_ref();
+        let mut directories = output.map_or_else(Vec::new, Output::directories);
+        directories.extend(self.places(self.node.rank().0));
+        directories.sort();
+        directories.dedup();
+        let even = self.parts.total() / round.owners.len().max(1) as u64;
+        weight(self.node, self.job, (&directories, even)).await
     }
 
     /// Agrees that all ranks have begun, and that their outputs are different files. If not,

@@ -35,6 +35,8 @@ impl SortError {
             SortError::Different { .. } => "different",
             SortError::NotDivisible { .. } | SortError::Compressed { .. } => "not_divisible",
             SortError::NotCompressed { .. } => "not_compressed",
+            SortError::NotEven => "not_even",
+            SortError::Shares { .. } => "shares",
         }
     }
 

@@ -23,7 +23,7 @@ mod units;
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{CodingMemory, File, FileKind, Metadata, Node};
+use node::{CodingMemory, File, FileKind, Metadata, Node, all};
 use pipeline::Failure;
 
 use crate::error::SortError;
@@ -35,12 +35,15 @@ pub(crate) use facts::Stamp;
 pub(crate) use files::Files;
 use index::Index;
 use listed::Listed;
-use opening::{Opened, is_unchanged, open, replaced, set_of};
+use opening::{Found, Opened, is_unchanged, look, open, replaced};
 pub(crate) use units::ReadUnit;
 
 /// Inputs that stay open while they are not read, if the process may have so many. The others are opened
 /// again for each use, so that any number of inputs needs few descriptors.
 const KEPT_OPEN: usize = 8;
+
+/// Inputs that are opened at the same time, if the process may have so many files.
+const LOOKS: usize = 8;
 
 /// One input of a sort, checked when it was opened.
 #[derive(Clone, Debug)]
@@ -107,30 +110,28 @@ impl Inputs {
         inputs.reading = reading;
         inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
-        for source in sources {
-            let Some((directory, manifest)) = set_of(node, source).await? else {
-                let opened = open(node, source, reading).await?;
-                let is_open = opened.ends_open(framing);
-                inputs.add(source, opened, is_open)?;
-                listed = None;
-                continue;
-            };
-            let checksum = manifest.checked_sum(directory)?;
-            if let Some(Listed {
-                checksum: all,
-                manifest: first,
-            }) = &mut listed
-            {
-                *all = all.merge(checksum);
-                if first.as_os_str().is_empty() {
-                    *first = directory.join(Manifest::NAME);
+        for some in sources.chunks(inputs.looks(node)) {
+            let found = all(some.iter().map(|source| look(node, source, reading))).await;
+            for (source, found) in some.iter().zip(found) {
+                match found? {
+                    Found::File(opened) => {
+                        inputs.add(source, opened)?;
+                        listed = None;
+                    }
+                    Found::Set(directory, manifest) => {
+                        let list = Listed {
+                            checksum: manifest.checked_sum(directory)?,
+                            manifest: directory.join(Manifest::NAME),
+                        };
+                        listed = listed.map(|all| all.and(list));
+                        let behind = match source {
+                            Source::Behind(behind) => (behind.bytes, &behind.seen[..]),
+                            _ => (0, &[][..]),
+                        };
+                        inputs.add_set(node, (directory, &manifest), behind).await?;
+                    }
                 }
             }
-            let behind = match source {
-                Source::Behind(behind) => (behind.bytes, &behind.seen[..]),
-                _ => (0, &[][..]),
-            };
-            inputs.add_set(node, (directory, &manifest), behind).await?;
         }
         inputs.listed = listed.filter(|_| !sources.is_empty());
         inputs.at_once = spare(node);
@@ -146,10 +147,8 @@ impl Inputs {
         (header_bytes, seen): (u64, &[Metadata]),
     ) -> Result<(), Failure> {
         let (framing, reading) = (self.framing, self.reading);
-        let refused = |what| SortError::Manifest {
-            file: directory.join(Manifest::NAME),
-            what,
-        };
+        let file = directory.join(Manifest::NAME);
+        let refused = |what| SortError::Manifest { file, what };
         if manifest.order(directory)?.framing() != framing.records() {
             let listed = &manifest.format;
             let what = format!("lists records of format {listed}; check --format");
@@ -160,29 +159,38 @@ impl Inputs {
             return Err(refused(what.to_owned()).into());
         }
         let paths = manifest.paths(directory).into_iter();
-        for (number, (path, listed)) in paths.zip(&manifest.files).enumerate() {
+        let files = paths.zip(&manifest.files).enumerate();
+        let sources = files.map(|(number, (path, listed))| {
             let source = Source::Behind(Box::new(Behind {
                 source: Source::Listed(path),
                 bytes: header_bytes,
                 begun: None,
                 seen: seen.get(number).copied().into_iter().collect(),
             }));
-            let opened = open(node, &source, reading).await?;
-            let name = opened.file.path().display().to_string();
-            let is_open = opened.ends_open(framing);
-            self.add(&source, opened, is_open)?;
-            let bytes = self.files.last().map_or(0, |input| input.bytes);
-            let found = framing.size_of(bytes).records;
-            // Lines are counted when they are read.
-            if framing.is_fixed() && found != listed.records {
-                let what = format!(
-                    "lists {} records in {name}, which has {found}",
-                    listed.records
-                );
-                return Err(refused(what).into());
+            (source, listed.records)
+        });
+        let sources: Vec<(Source, u64)> = sources.collect();
+        for some in sources.chunks(self.looks(node)) {
+            let opened = all(some.iter().map(|(source, _)| open(node, source, reading))).await;
+            for ((source, records), opened) in some.iter().zip(opened) {
+                let opened = opened?;
+                let name = opened.file.path().display().to_string();
+                self.add(source, opened)?;
+                let bytes = self.files.last().map_or(0, |input| input.bytes);
+                let found = framing.size_of(bytes).records;
+                // Lines are counted when they are read.
+                if framing.is_fixed() && found != *records {
+                    let what = format!("lists {records} records in {name}, which has {found}");
+                    return Err(refused(what).into());
+                }
             }
         }
         Ok(())
+    }
+
+    /// Files that are opened at the same time: each is looked at, which waits for its disk.
+    fn looks(&self, node: &Node) -> usize {
+        LOOKS.min(spare(node) / 4).max(1)
     }
 
     pub(crate) fn none(framing: Framing) -> Inputs {
@@ -199,7 +207,8 @@ impl Inputs {
         }
     }
 
-    fn add(&mut self, source: &Source, opened: Opened, is_open: bool) -> Result<(), SortError> {
+    fn add(&mut self, source: &Source, opened: Opened) -> Result<(), SortError> {
+        let is_open = opened.ends_open(self.framing);
         let Opened { file, is_pipe, .. } = opened;
         let seen = file.metadata();
         let is_streamed = self.framing.is_chained() && !self.reading.in_parts;

@@ -7,7 +7,8 @@ use pipeline::Control;
 use record::{Comparison, LineKeys, RecordSpec};
 
 use super::{
-    Choice, ExchangeKind, Job, LongestLine, Pack, Resources, Source, SpillLayout, Target, Tuning,
+    Choice, ExchangeKind, Job, LongestLine, Pack, Resources, Shares, Source, SpillLayout,
+    SplitterChoice, Target, Tuning,
 };
 use crate::records::contents::{Bytes, Contents, Lines};
 
@@ -47,7 +48,9 @@ impl Job {
             target,
             compress: None,
             exchange: ExchangeKind::default(),
+            shares: Shares::default(),
             contents,
+            splitters: SplitterChoice::default(),
             top: None,
             rows: None,
             bad_rows: None,

@@ -367,7 +367,11 @@ impl DistributionSort<'_> {
             let all: Size = sizes.iter().sum();
             run.output().reserve(node, all.bytes).await?;
         }
-        let (header, rates) = (run.job.contents.header().len() as u64, self.spill.rates());
+        let header = run.job.contents.header().len() as u64;
+        let mut rates = self.spill.rates();
+        if rates.iter().all(|(_, bytes)| *bytes == 0) {
+            rates = run.read_rates.measured();
+        }
         let layout = run.output().lay_out(node, (sizes, header), &rates).await?;
         let drops = run.job.contents.is_unique();
         Ok(if drops { layout.in_key_order() } else { layout })

@@ -25,9 +25,9 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Counter, Cursor, Distributor, Outlet, Outs, PipeSampler, PlacedBefore, Places, Placing, Reader,
-    Ready, Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count, distribute, read,
-    sample, sort, write,
+    Counter, Cursor, Distributor, Outlet, Outs, PipeSampler, PlacedBefore, Places, Placing,
+    ReadRates, Reader, Ready, Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count,
+    distribute, read, sample, sort, write,
 };
 
 #[derive(Clone)]
@@ -75,6 +75,8 @@ pub(crate) struct RunContext<'a> {
     /// The output; `None` for a run that writes none.
     pub output: Option<Arc<Output>>,
     pub tally: Tally,
+    /// The rates of the inputs' devices, once they are read.
+    pub read_rates: ReadRates,
     /// The exchange, if there are several ranks.
     pub exchange: Option<Exchange>,
     /// Where the first bucket is placed, if records are dropped.
@@ -100,6 +102,7 @@ impl<'a> RunContext<'a> {
             inputs,
             output: None,
             tally: Tally::default(),
+            read_rates: ReadRates::default(),
             exchange: None,
             placed_before: PlacedBefore::default(),
             skipped: Skipped::default(),
@@ -172,6 +175,7 @@ impl<'a> RunContext<'a> {
                 inputs: Arc::clone(&self.inputs),
                 contents: Arc::clone(contents),
                 count: plan.samples,
+                splitters: self.job.splitters,
             };
             let sampler = Sampler {
                 places,
@@ -226,7 +230,7 @@ impl<'a> RunContext<'a> {
             framing: plan.framing,
             unit_bytes: plan.read_bytes,
             depth: plan.depth,
-            cursor: Cursor::by_device(node, &self.inputs),
+            cursor: Cursor::by_device(node, &self.inputs, &self.read_rates),
             pool: memory.units.clone(),
             out: blocks,
             most_lines: None,

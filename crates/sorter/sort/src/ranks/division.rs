@@ -12,6 +12,7 @@ use pipeline::Failure;
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
+use crate::ranks::shares::{STEPS, weighted};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
 use crate::records::framing::Framing;
@@ -27,6 +28,8 @@ pub(crate) struct Among<'a> {
     pub contents: &'a dyn Contents,
     /// By range: its owner, if it has one in this round.
     pub owners: Vec<Option<u32>>,
+    /// By range: its part of the records, in any unit.
+    pub weights: Vec<u64>,
     /// The splitters of the ranges, if they were chosen before.
     pub known: Option<Sample>,
 }
@@ -50,7 +53,11 @@ impl Among<'_> {
                 .filter_map(|part| Sample::from_bytes(part, framing));
             let mut whole = Sample::default();
             thinned.for_each(|part| whole.add(&part));
-            contents.splitters(&whole, ranges).elements().to_bytes()
+            if self.weights.iter().all(|&weight| weight == self.weights[0]) {
+                return contents.splitters(&whole, ranges).elements().to_bytes();
+            }
+            let steps = contents.splitters(&whole, STEPS * ranges);
+            weighted(steps.elements(), &self.weights).to_bytes()
         };
         let chosen = agreement.decide(node, thin, choose).await?;
         let chosen = Sample::from_bytes(&chosen, framing).ok_or(SortError::Garbled { rank: 0 })?;

@@ -40,6 +40,7 @@ pub(crate) async fn draw(
         inputs,
         contents,
         count,
+        splitters: job.splitters,
     };
     let mut pipeline = Pipeline::new(&job.control);
     let drawn = pipeline.owns(Posted::new(node, "sample"));

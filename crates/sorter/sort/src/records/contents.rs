@@ -176,6 +176,15 @@ pub trait Contents: Send + Sync + 'static {
         block.parts(self.framing())
     }
 
+    /// Records whose keys lie at these places among all keys, in 2^64ths, if the bytes of keys are random.
+    ///
+    /// # Panics
+    /// If records are not of one length ([`SortError::NotEven`] is told before).
+    fn records_at(&self, places: &mut dyn Iterator<Item = u64>) -> Sample {
+        let _ = places;
+        unreachable!("records are of one length")
+    }
+
     /// At most `buckets - 1` splitters that divide the sampled records evenly.
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters;
 

@@ -8,13 +8,15 @@
 //!
 //! Units divided among readers in advance would wait for the slowest of them. Several
 //! devices are read at the same time, each at its own rate: a reader takes from its own one until that is read, then from the one
-//! with the most bytes left (TritonSort 3.2, NOW-Sort 6.2); fewer readers than devices take turns.
+//! with the most bytes left (TritonSort 3.2, NOW-Sort 6.2); fewer readers than devices take turns. The bytes of
+//! each device at the moment when the first is read are in proportion to their rates.
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{Guarded, Node};
+use node::{Guarded, Mutex, Node};
 use pipeline::Worker;
 
 use crate::files::input::{Inputs, ReadUnit};
@@ -24,19 +26,40 @@ struct Lane {
     /// By position.
     ranges: VecDeque<Range<u64>>,
     bytes: u64,
+    begin: u64,
+    all_bytes: u64,
 }
 
 /// Bytes of the input that are not handed out; clones share them.
 #[derive(Clone)]
 pub(crate) struct Cursor {
     shared: Arc<Guarded<Lanes>>,
+    rates: ReadRates,
 }
 
 struct Lanes {
     lanes: Vec<Lane>,
     /// Times that a unit was asked for.
     asked: usize,
+    /// Whether readers have taken turns, which says nothing of the rates of devices.
+    took_turns: bool,
 }
+
+/// Bytes that were read of several devices in the same time, each with a file there; clones share them. There
+/// are none if that is not known: caches have rates of their own, and readers that take turns have one.
+#[derive(Clone, Default)]
+pub(crate) struct ReadRates {
+    measured: Arc<Mutex<Vec<(PathBuf, u64)>>>,
+}
+
+impl ReadRates {
+    pub(crate) fn measured(&self) -> Vec<(PathBuf, u64)> {
+        self.measured.lock().clone()
+    }
+}
+
+/// Fewer units of a device say little of its rate.
+const UNITS_OF_A_RATE: u64 = 8;
 
 impl Cursor {
     /// Hands out units in input order.
@@ -45,22 +68,32 @@ impl Cursor {
         Cursor::of(node, vec![VecDeque::from([all])])
     }
 
-    /// Hands out units of all devices of the inputs at the same time.
-    pub(crate) fn by_device(node: &Node, inputs: &Inputs) -> Cursor {
-        Cursor::of(node, inputs.by_device())
+    /// Hands out units of all devices of the inputs at the same time, and notes their rates.
+    pub(crate) fn by_device(node: &Node, inputs: &Inputs, rates: &ReadRates) -> Cursor {
+        Cursor {
+            rates: rates.clone(),
+            ..Cursor::of(node, inputs.by_device())
+        }
     }
 
     fn of(node: &Node, lanes: Vec<VecDeque<Range<u64>>>) -> Cursor {
-        let lane = |ranges: VecDeque<Range<u64>>| Lane {
-            bytes: ranges.iter().map(|range| range.end - range.start).sum(),
-            ranges,
+        let lane = |ranges: VecDeque<Range<u64>>| {
+            let bytes = ranges.iter().map(|range| range.end - range.start).sum();
+            Lane {
+                begin: ranges.front().map_or(0, |range| range.start),
+                all_bytes: bytes,
+                bytes,
+                ranges,
+            }
         };
         let lanes = Lanes {
             lanes: lanes.into_iter().map(lane).collect(),
             asked: 0,
+            took_turns: false,
         };
         Cursor {
             shared: Arc::new(Guarded::new(node, "the next unit", lanes)),
+            rates: ReadRates::default(),
         }
     }
 
@@ -80,9 +113,24 @@ impl Cursor {
             if range.is_empty() {
                 lane.ranges.pop_front();
             }
+            if lane.bytes == 0 && inputs.is_direct() {
+                self.note_rates(lanes, (inputs, bytes as u64));
+            }
             Some(unit)
         };
         self.shared.change(&worker.node, step).await
+    }
+
+    /// Notes how much was handed out of each device, when the first of several is read.
+    fn note_rates(&self, lanes: &Lanes, (inputs, unit_bytes): (&Inputs, u64)) {
+        let handed = |lane: &Lane| lane.all_bytes - lane.bytes;
+        let is_enough = |lane: &Lane| handed(lane) >= UNITS_OF_A_RATE * unit_bytes;
+        let mut known = self.rates.measured.lock();
+        let is_first = known.is_empty() && lanes.lanes.len() > 1;
+        if is_first && !lanes.took_turns && lanes.lanes.iter().all(is_enough) {
+            let read = |lane: &Lane| Some((inputs.path_at(lane.begin)?.to_owned(), handed(lane)));
+            *known = lanes.lanes.iter().filter_map(read).collect();
+        }
     }
 }
 
@@ -91,6 +139,7 @@ impl Lanes {
         let (lanes, readers) = (self.lanes.len(), worker.siblings());
         // Fewer readers than devices take turns at them.
         let home = if readers < lanes {
+            self.took_turns = true;
             self.asked
         } else {
             worker.index

@@ -2,7 +2,8 @@
 //!
 //! The sample is stratified: one disk block at a random place in each of equal parts of the input.
 //! On random input every record of a block counts; on sorted input the parts divide evenly. The
-//! sampler runs beside the readers; the distributors of their first blocks wait for it.
+//! sampler runs beside the readers; the distributors of their first blocks wait for it. If keys are
+//! taken for uniform, nothing is read, as in NOW-Sort and psort ([`SplitterChoice::Even`]).
 
 use crate::plan::SAMPLES_IN_FLIGHT;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use node::{Filled, Posted};
 use pipeline::{Failure, Window, Worker};
 
 use crate::files::input::{Files, Inputs};
+use crate::job::SplitterChoice;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
 use crate::records::framing::Framing;
@@ -27,6 +29,7 @@ pub(crate) struct Places {
     pub contents: Arc<dyn Contents>,
     /// Disk blocks to read.
     pub count: usize,
+    pub splitters: SplitterChoice,
 }
 
 #[derive(Clone)]
@@ -77,6 +80,9 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let total = inputs.bytes.unwrap_or(0);
     let each = framing.sampled_place();
     let samples = (places.count as u64).min(framing.most_in(total));
+    if places.splitters == SplitterChoice::Even {
+        return Ok(even(worker, places, samples * framing.most_in(each)));
+    }
     // A stretch of records may begin anywhere in a disk block, and lines are looked at ahead.
     let room = (each.next_multiple_of(BLOCK_BYTES) + 3 * BLOCK_BYTES) as usize;
     let most = inputs.reads_of(worker).clamp(1, SAMPLES_IN_FLIGHT);
@@ -107,6 +113,19 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
         take(worker, places, oldest, &mut drawn).await?;
     }
     Ok(drawn)
+}
+
+/// The sample of a rank if keys were random: as many of them, evenly spaced, between those of other ranks.
+fn even(worker: &Worker, places: &Places, records: u64) -> Drawn {
+    let node = &worker.node;
+    let (rank, ranks) = (u64::from(node.rank().0), u64::from(node.nodes()));
+    let all = records * ranks;
+    let mut keys =
+        (0..records).map(|number| portion(u64::MAX, 2 * (number * ranks + rank) + 1, 2 * all));
+    Drawn {
+        sample: places.contents.records_at(&mut keys),
+        cost: SampleCost::default(),
+    }
 }
 
 /// Adds the records of a read to the sample, and returns its buffer.

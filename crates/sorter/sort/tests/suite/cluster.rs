@@ -1,17 +1,17 @@
 //! Sorts over several nodes, under schedules of the deterministic driver: the outputs of all ranks,
 //! one behind the other, are the sorted records of all inputs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::common::cluster::{KINDS, cut, outputs, put, run};
 use crate::common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
 use kernel::patterns::{Pattern, draw};
-use node::{Random, Time};
+use node::{Costs, Random, Time};
 use pipeline::Control;
 use record::{Order, Ties};
-use rehearsal::Driver;
 use rehearsal::Fault;
-use sort::{Choice, ExchangeKind, Job, Target};
+use rehearsal::{DiskModel, Driver};
+use sort::{Choice, ExchangeKind, Job, Report, Shares, Target};
 
 #[test]
 fn three_hundred_schedules_give_the_same_records() {
@@ -26,6 +26,11 @@ fn three_hundred_schedules_give_the_same_records() {
         job.tuning = drawn_tuning(&mut random);
         job.shared = random.below(3) == 0;
         job.exchange = KINDS[random.below(2)];
+        job.shares = match random.below(3) {
+            0 => Shares::Even,
+            1 => Shares::Measured,
+            _ => Shares::Given((0..ranks).map(|_| 1 + random.below(5) as u32).collect()),
+        };
         let parts = if job.shared {
             vec![records.clone(); ranks as usize]
         } else {
@@ -58,6 +63,57 @@ fn three_hundred_schedules_give_the_same_records() {
     assert!(rounds > 100, "only {rounds} of them went in rounds");
     assert!(spilled > 40, "only {spilled} of them spilled");
     assert!(shared > 40, "only {shared} of them had one input for all");
+}
+
+/// Two ranks, of which one has disks of three times the rate: with measured shares both end together, and with
+/// given ones each has its part.
+#[test]
+fn ranks_have_shares_in_proportion_to_their_disks() {
+    let order = Order::gensort(Ties::Record);
+    let records = draw(Pattern::Uniform, 7, 200_000, 100);
+    let half = records.len() / 2;
+    let run_with = |shares: Shares| {
+        let disk = |ns_per_kib: u64| DiskModel {
+            latency_ns: 2000,
+            read_ns_per_kib: 100,
+            write_ns_per_kib: ns_per_kib,
+        };
+        let driver = Driver::with(6, 2, Costs::default(), disk(100));
+        for (rank, ns_per_kib) in [(0, 30_000), (1, 10_000)] {
+            driver
+                .disks(rank)
+                .mount(Path::new("/disk"), disk(ns_per_kib));
+        }
+        put(&driver, 0, &records[..half]);
+        put(&driver, 1, &records[half..]);
+        let mut job = job(&["/in"], "/disk/out", &order);
+        job.shares = shares;
+        let reports: Vec<Report> = run(&driver, &job).into_iter().map(Result::unwrap).collect();
+        let out = |rank| driver.disks(rank).get(Path::new("/disk/out")).unwrap();
+        assert!([out(0), out(1)].concat() == sorted(&records, &order));
+        let busy = |report: &Report| report.stage("writer").unwrap().busy_s;
+        (
+            busy(&reports[1]) / busy(&reports[0]),
+            out(1).len() as f64 / out(0).len() as f64,
+        )
+    };
+    let (times, shares) = run_with(Shares::Measured);
+    assert!((0.9..1.1).contains(&times), "{times}");
+    assert!((2.7..3.3).contains(&shares), "{shares}");
+    let (times, _) = run_with(Shares::Even);
+    assert!(times < 0.4, "{times}");
+    let (_, shares) = run_with(Shares::Given(vec![2, 1]));
+    assert!((0.45..0.55).contains(&shares), "{shares}");
+    let driver = Driver::new(1, 2);
+    put(&driver, 0, &records[..100]);
+    put(&driver, 1, &[]);
+    let mut job = job(&["/in"], "/out", &order);
+    job.shares = Shares::Given(vec![1, 2, 3]);
+    let failure = run(&driver, &job).swap_remove(0).unwrap_err().to_string();
+    assert!(
+        failure.contains("--shares has 3 numbers, and the job 2 ranks"),
+        "{failure}"
+    );
 }
 
 /// No rank gets much more than the mean, whatever the input.

@@ -134,6 +134,14 @@ impl Job {
         let has_bad = (taste.format.has_header() || taste.format == texts::Format::Json)
             && !is_check
             && draw.u8(0..5) == 0;
+        if matches!(
+            taste.format,
+            texts::Format::Fixed { .. } | texts::Format::Gensort
+        ) && draw.bool()
+        {
+            job.options
+                .push(vec!["--splitters".to_owned(), "even".to_owned()]);
+        }
         if has_bad {
             job.options
                 .push(vec!["--bad-records".to_owned(), "bad".to_owned()]);

@@ -16,6 +16,19 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
+    /// The account of these, and then of others.
+    pub(super) fn and(self, others: Listed) -> Listed {
+        let is_first = self.manifest.as_os_str().is_empty();
+        Listed {
+            checksum: self.checksum.merge(others.checksum),
+            manifest: if is_first {
+                others.manifest
+            } else {
+                self.manifest
+            },
+        }
+    }
+
     /// # Errors
     /// When the records that were read are not those listed.
     pub(crate) fn check(&self, read: Checksum) -> Result<(), SortError> {

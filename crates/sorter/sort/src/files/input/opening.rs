@@ -14,6 +14,24 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
 /// The manifest and the directory of a source that is a set of files.
+/// A source that was looked at.
+pub(super) enum Found<'a> {
+    File(Opened),
+    /// A directory with a manifest.
+    Set(&'a Path, Manifest),
+}
+
+pub(super) async fn look<'a>(
+    node: &Node,
+    source: &'a Source,
+    reading: ReadOptions,
+) -> Result<Found<'a>, Failure> {
+    Ok(match set_of(node, source).await? {
+        Some((directory, manifest)) => Found::Set(directory, manifest),
+        None => Found::File(open(node, source, reading).await?),
+    })
+}
+
 pub(super) async fn set_of<'a>(
     node: &Node,
     source: &'a Source,

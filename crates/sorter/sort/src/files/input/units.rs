@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::path::Path;
 
 use crate::files::input::{Input, Inputs};
 use crate::records::size::portion;
@@ -108,6 +109,11 @@ impl Inputs {
             }
             None => self.framing.whole(position),
         }
+    }
+
+    /// The file that has the byte at `position`; `None` for standard input.
+    pub(crate) fn path_at(&self, position: u64) -> Option<&Path> {
+        self.files[self.number_at(position)].source.path()
     }
 
     fn number_at(&self, position: u64) -> usize {

@@ -4,7 +4,7 @@ use std::io;
 
 use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
 
-use record::{Comparison, Order, Ties};
+use record::{Comparison, Endian, Key, Kind, Order, Ties};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, Ranges};
@@ -55,6 +55,17 @@ impl Bytes {
     }
 }
 
+/// The places of a key's bytes in the record, the most significant first.
+fn significance(key: &Key) -> Vec<usize> {
+    let places = key.offset..key.offset + key.bytes;
+    match key.kind {
+        Kind::Unsigned(Endian::Little)
+        | Kind::Signed(Endian::Little)
+        | Kind::Float(Endian::Little) => places.rev().collect(),
+        _ => places.collect(),
+    }
+}
+
 impl Contents for Bytes {
     fn framing(&self) -> Framing {
         Framing::fixed(self.record_bytes())
@@ -75,6 +86,18 @@ impl Contents for Bytes {
         for at in (0..count).map(|number| number * all / count * bytes) {
             sample.push(&records[at..][..bytes], block.first + at as u64);
         }
+    }
+
+    fn records_at(&self, places: &mut dyn Iterator<Item = u64>) -> Sample {
+        let digits: Vec<usize> = self.order.keys().iter().flat_map(significance).collect();
+        let (mut sample, mut record) = (Sample::default(), vec![0; self.record_bytes()]);
+        for place in places {
+            for (&at, digit) in digits.iter().zip(place.to_be_bytes()) {
+                record[at] = digit;
+            }
+            sample.push(&record, place);
+        }
+        sample
     }
 
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {

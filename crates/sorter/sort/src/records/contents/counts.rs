@@ -74,6 +74,12 @@ impl Contents for Counts {
         (block.first..block.first + count).for_each(|position| sample.push(&record, position));
     }
 
+    fn records_at(&self, places: &mut dyn Iterator<Item = u64>) -> Sample {
+        let (mut sample, record) = (Sample::default(), vec![0; self.framing.longest()]);
+        places.for_each(|place| sample.push(&record, place));
+        sample
+    }
+
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
         let buckets = buckets.min(sample.len() + 1);
         // Ranks tell each other how many there are.

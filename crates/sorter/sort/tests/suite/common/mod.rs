@@ -18,7 +18,8 @@ use record::Order;
 use rehearsal::Driver;
 use simulated_sort::world::{self, FormatWords};
 use sort::{
-    Bytes, Choice, IoChoice, Job, Pack, Report, Resources, Source, SpillLayout, Target, Tuning,
+    Bytes, Choice, IoChoice, Job, Pack, Report, Resources, Source, SpillLayout, SplitterChoice,
+    Target, Tuning,
 };
 
 pub use simulated_sort::world::{by_position, distinct, least_chunks, sorted};
@@ -59,6 +60,7 @@ pub fn spilling_job(
     }
     job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
     job.spill_layout = drawn_layout(random);
+    job.splitters = [SplitterChoice::Sampled, SplitterChoice::Even][random.below(2)];
     let least = least_chunks(&job, order, records);
     job.tuning.chunks = Some(least + random.below(20));
     job
