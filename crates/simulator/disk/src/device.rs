@@ -8,6 +8,7 @@
 //! both       | read | read |                                     reads and writes each at their rate,
 //!            | write    | write |                                and together at one for both
 //! single     | one ........... |                                   one request alone passes slower than many
+//! limits     |                                                     beside all of these (limit)
 //! ```
 
 use std::collections::VecDeque;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use node::Time;
 use node::backend::{Request, chain_capacity};
 
+use super::limit::{Limit, Shares};
 use super::placement::{Placement, Stretch};
 use super::platter::{Head, Platter, Transfer};
 
@@ -47,6 +49,10 @@ pub struct Device {
     pub both_ns_per_kib: Option<u64>,
     /// The rates of one request, if only several at once reach those of the model.
     pub single: Option<Rates>,
+    /// The limit on KiB.
+    pub byte_limit: Limit,
+    /// The limit on requests.
+    pub request_limit: Limit,
     /// The platters, if there are any.
     pub platter: Option<Platter>,
     /// The number of the bus that it shares with others.
@@ -165,6 +171,8 @@ pub(super) struct Disk {
     /// The ends of the last requests in order, as many as are served at a time.
     ends: VecDeque<Time>,
     lanes: Lanes,
+    /// Of KiB, and of requests.
+    shares: [Shares; 2],
     /// Places of files on its platters.
     placed: Option<(Placement, Head)>,
     usage: Usage,
@@ -178,6 +186,7 @@ impl Disk {
             device,
             ends: VecDeque::new(),
             lanes: Lanes::default(),
+            shares: [device.byte_limit, device.request_limit].map(Shares::new),
             placed: device.platter.map(placed),
             usage: Usage {
                 under: under.to_owned(),
@@ -210,6 +219,7 @@ impl Disk {
     pub(super) fn fail(&mut self) {
         self.ends.clear();
         self.lanes = Lanes::default();
+        self.shares = [self.device.byte_limit, self.device.request_limit].map(Shares::new);
     }
 
     pub(super) fn place(&mut self, file: u64, range: Range<u64>) {
@@ -277,6 +287,9 @@ impl Disk {
         }
         if let Some(single) = self.device.single {
             end = end.max(reached.after(at(single.of(transfer))));
+        }
+        for (shares, count) in self.shares.iter_mut().zip([bytes.div_ceil(KIB), 1]) {
+            end = end.max(shares.pass(count, transfer, now, ticks));
         }
         let place = self.ends.partition_point(|earlier| *earlier <= end);
         self.ends.insert(place, end);

@@ -12,6 +12,7 @@ mod fault;
 mod handle;
 mod holes;
 mod journal;
+mod limit;
 mod paths;
 mod placement;
 mod platter;
@@ -34,6 +35,7 @@ use fault::FaultPlan;
 use handle::Handle;
 pub use journal::Durability;
 use journal::{Entry, Journal};
+pub use limit::Limit;
 pub use platter::{Platter, Seek};
 pub use timeline::{Call, Timeline};
 

@@ -50,7 +50,7 @@ pub mod text;
 mod tiny;
 
 pub use cluster::{Cluster, Outcome};
-pub use disk::{Device, DiskModel, Durability, Fault, MemoryDisks, Rates, Usage};
+pub use disk::{Device, DiskModel, Durability, Fault, Limit, MemoryDisks, Rates, Usage};
 pub use driver::{Back, Cut, Driver, FirstTouch, Passage, Strike};
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
@@ -60,6 +60,6 @@ pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch
 pub use report::{CriticalPath, PathKind, Segment};
 pub use schedule::Ticks;
 pub use server::{
-    DiskGroup, Holds, Server, ServerError, ServerNetwork, ServerNode, SharedBus, StageCost,
+    DiskGroup, Holds, Most, Server, ServerError, ServerNetwork, ServerNode, SharedBus, StageCost,
 };
 pub use setting::{Multicast, Queues, Sample, Setting, SetupError, Transport, parts};

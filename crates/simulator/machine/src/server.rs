@@ -3,7 +3,7 @@
 //! ```text
 //!   format, name, description, nodes
 //!   [node]       cores, memory_gb, price_usd, watts
-//!   [[disks]]    some alike: count, holds, rates, latency; rpm, inner and seeks if they turn; a bus
+//!   [[disks]]    some alike: count, holds, rates, latency, limits; rpm, inner and seeks if they turn; a bus
 //!   [[buses]]    what the disks of a bus share
 //!   [network]    the link of a node
 //!   [stages]     what a stage takes on a core, by record and by byte
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use disk::{Device, DiskModel, Platter, Rates, Seek};
+use disk::{Device, DiskModel, Limit, Platter, Rates, Seek};
 use serde::Deserialize;
 
 use crate::text;
@@ -81,6 +81,16 @@ pub enum Holds {
     Both,
 }
 
+/// The most that a limit lets pass in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "expected a number, or two: [read, written]")]
+pub enum Most {
+    /// Reads and writes together, as volumes of clouds have it.
+    Together(f64),
+    /// Reads, and writes, as control groups have it.
+    Apart([f64; 2]),
+}
+
 /// Disks that are alike.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +110,10 @@ pub struct DiskGroup {
     pub both_mb_s: Option<f64>,
     /// Millions of bytes read, and written, a second by one request alone, of a disk that needs several at once.
     pub single_mb_s: Option<[f64; 2]>,
+    /// Millions of bytes that a provider or a control group lets pass a second, beside the disk's own rates.
+    pub limit_mb_s: Option<Most>,
+    /// Requests that it lets pass a second.
+    pub limit_requests_per_s: Option<Most>,
     /// Microseconds before the first byte of a request.
     pub latency_us: f64,
     /// Requests whose latencies overlap; 1 if it is missing.
@@ -273,18 +287,48 @@ fn ns_per_kib(mb_s: f64) -> u64 {
     (1024.0 * 1000.0 / mb_s).round() as u64
 }
 
+impl Most {
+    fn map(self, change: impl Fn(f64) -> f64) -> Most {
+        match self {
+            Most::Together(most) => Most::Together(change(most)),
+            Most::Apart(most) => Most::Apart(most.map(change)),
+        }
+    }
+
+    /// What passes of reads alone, and of writes alone.
+    fn rates(self) -> [f64; 2] {
+        match self {
+            Most::Together(most) => [most, most],
+            Most::Apart(most) => most,
+        }
+    }
+
+    /// The limit, by the time that a unit takes at a rate.
+    fn limit(self, ns: fn(f64) -> u64) -> Limit {
+        let [read_ns, write_ns] = self.rates().map(ns);
+        Limit {
+            read_ns,
+            write_ns,
+            is_apart: matches!(self, Most::Apart(_)),
+        }
+    }
+}
+
 impl DiskGroup {
     /// Bytes of each disk.
     pub fn bytes(&self) -> u64 {
         (self.gb * GB) as u64
     }
 
-    /// Makes them twice as fast: rates, latency, turns and seeks.
+    /// Makes them twice as fast: rates, limits, latency, turns and seeks.
     pub fn double(&mut self) {
         self.read_mb_s *= 2.0;
         self.write_mb_s *= 2.0;
         self.both_mb_s = self.both_mb_s.map(|both| both * 2.0);
         self.single_mb_s = self.single_mb_s.map(|rates| rates.map(|rate| rate * 2.0));
+        for limit in [&mut self.limit_mb_s, &mut self.limit_requests_per_s] {
+            *limit = limit.map(|most| most.map(|rate| rate * 2.0));
+        }
         self.latency_us /= 2.0;
         self.rpm = self.rpm.map(|rpm| rpm * 2.0);
         for seek in [&mut self.read_seek_ms, &mut self.write_seek_ms] {
@@ -300,6 +344,7 @@ impl DiskGroup {
             mean_ns: ns(mean),
             most_ns: ns(most),
         };
+        let limit = |most: Option<Most>, ns| most.map(|most| most.limit(ns)).unwrap_or_default();
         let platter = self.rpm.map(|rpm| Platter {
             bytes: self.bytes(),
             inner: self.inner.unwrap_or(1.0),
@@ -318,6 +363,10 @@ impl DiskGroup {
             single: self.single_mb_s.map(|[read, write]| Rates {
                 read_ns_per_kib: ns_per_kib(read),
                 write_ns_per_kib: ns_per_kib(write),
+            }),
+            byte_limit: limit(self.limit_mb_s, ns_per_kib),
+            request_limit: limit(self.limit_requests_per_s, |rate| {
+                (1e9 / rate).round() as u64
             }),
             platter,
             bus,

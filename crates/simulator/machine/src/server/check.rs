@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use super::{DiskGroup, Holds, Server};
+use super::{DiskGroup, Holds, Most, Server};
 
 /// Machines beyond these are mistakes of a unit.
 const MOST: f64 = 1e9;
 /// Times are whole nanoseconds per KiB, which is exact to a hundredth up to this rate.
 const RATES_MB_S: Range<f64> = 0.001..20_000.0;
 const LINKS_MB_S: Range<f64> = 0.001..1e6;
+/// A request takes whole nanoseconds of its limit.
+const REQUESTS_PER_S: Range<f64> = 0.1..1e7;
 const TURNS_PER_MINUTE: Range<f64> = 1.0..1e6;
 const MOST_SEEK_MS: f64 = 1e5;
 const GB: Range<f64> = 0.001..1e9;
@@ -127,6 +129,12 @@ impl Server {
                 );
             }
         }
+        for rate in disks.limit_mb_s.into_iter().flat_map(Most::rates) {
+            inside("limit_mb_s", rate, RATES_MB_S)?;
+        }
+        for rate in disks.limit_requests_per_s.into_iter().flat_map(Most::rates) {
+            inside("limit_requests_per_s", rate, REQUESTS_PER_S)?;
+        }
         if let Some(spread) = disks.spread {
             inside("spread", spread, SPREADS)?;
         }
@@ -236,6 +244,21 @@ mod tests {
                 "read_mb_s = 5.5",
                 "read_mb_s = -3",
                 "disks, group 1: read_mb_s is -3: must be 0.001 to 20000",
+            ),
+            (
+                "read_mb_s = 5.5",
+                "limit_requests_per_s = [100, 0]\nread_mb_s = 5.5",
+                "disks, group 1: limit_requests_per_s is 0: must be 0.1 to 10000000",
+            ),
+            (
+                "read_mb_s = 5.5",
+                "limit_mb_s = [1, -1]\nread_mb_s = 5.5",
+                "limit_mb_s is -1: must be 0.001 to 20000",
+            ),
+            (
+                "read_mb_s = 5.5",
+                "limit_mb_s = [1, 2, 3]\nread_mb_s = 5.5",
+                "expected a number, or two: [read, written]",
             ),
             (
                 "bus = \"narrow\"",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use disk::{Device, DiskModel, Fault, Rates};
-use machine::{Cluster, Driver, Setting};
+use machine::{Cluster, Driver, Limit, Setting};
 use node::{Buffer, Costs, DiskError, File, Node, Open, Work};
 
 use crate::common::nanopu;
@@ -127,6 +127,93 @@ fn one_request_alone_is_slower_than_many() {
     assert_eq!(alone.unwrap(), [400]);
     let end = time_of_both(device);
     assert!(end <= 2030, "{end}");
+}
+
+/// The time of 3000 reads of 1 KiB, or of writes after every second one, by so many tasks.
+fn time_of_reads(device: Device, depth: u64, has_writes: bool) -> u64 {
+    let driver = Driver::with(1, 1, Costs::default(), DiskModel::default());
+    driver.disks(0).mount(Path::new("/disk"), device);
+    let ends = driver.run(move |node| async move {
+        let tasks: Vec<_> = (0..depth)
+            .map(|task| {
+                node.spawn("task", move |node| async move {
+                    let file = create(&node, &format!("disk/{task}")).await;
+                    write(&node, &file, 0, KIB).await.unwrap();
+                    for number in 1..3000 / depth {
+                        let buffer = Buffer::counted(KIB);
+                        file.read(&node, 0, KIB, buffer)
+                            .wait(&node)
+                            .await
+                            .1
+                            .unwrap();
+                        if has_writes && number % 2 == 0 {
+                            write(&node, &file, 0, KIB).await.unwrap();
+                        }
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.wait(&node).await.unwrap();
+        }
+        node.now().0
+    });
+    ends.unwrap()[0]
+}
+
+#[test]
+fn a_limit_on_requests_runs_beside_the_time_of_the_disk() {
+    let limit = |ms: u64| Limit {
+        read_ns: ms * 1_000_000,
+        write_ns: ms * 1_000_000,
+        is_apart: true,
+    };
+    let device = Device {
+        depth: 64,
+        request_limit: limit(1),
+        ..Device::from(DiskModel {
+            latency_ns: 800_000,
+            read_ns_per_kib: 100_000,
+            write_ns_per_kib: 100_000,
+        })
+    };
+    // 0.9 ms of the disk and 1 ms of the limit are not 1.9 ms, alone or not.
+    for depth in [1, 4, 30] {
+        let ms = time_of_reads(device, depth, false) / 1_000_000;
+        assert!((2950..=3000).contains(&ms), "{ms}");
+    }
+    // The longer of both limits, and the disk where that is slower.
+    let longer = Device {
+        byte_limit: limit(2),
+        ..device
+    };
+    let ms = time_of_reads(longer, 4, false) / 1_000_000;
+    assert!((5900..=6000).contains(&ms), "{ms}");
+    let slower = Device {
+        request_limit: Limit::default(),
+        ..device
+    };
+    assert_eq!(time_of_reads(slower, 1, false), 3000 * 900_000);
+}
+
+#[test]
+fn a_limit_is_of_each_way_or_of_both() {
+    let device = |is_apart| Device {
+        depth: 64,
+        request_limit: Limit {
+            read_ns: 1_000_000,
+            write_ns: 1_000_000,
+            is_apart,
+        },
+        ..Device::default()
+    };
+    for depth in [1, 4] {
+        // One request at a time as well: a share that a write left is there for the next one.
+        let ms = |is_apart| time_of_reads(device(is_apart), depth, true) / 1_000_000;
+        let (apart, together) = (ms(true), ms(false));
+        assert!((2900..=3000).contains(&apart), "{apart}");
+        assert!((4400..=4500).contains(&together), "{together}");
+    }
 }
 
 /// A rank's clock may run ahead of its machine's: the disk works from the rank's time on.
