@@ -9,7 +9,7 @@ DEBUG_BINARY = $(TARGET)/debug/gristmill
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
-	instructions pages site trials hosts hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
+	fio instructions pages site trials hosts hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
 	distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
@@ -169,6 +169,10 @@ sanitizer:
 
 miri:
 	sh tests/miri.sh
+
+# The model of a disk beside fio, on a loop device with limits. By hand, since it times requests for five minutes.
+fio:
+	sh tests/fio.sh
 
 # The libraries of others: their licenses and sources.
 deny:
