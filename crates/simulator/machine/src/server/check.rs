@@ -221,6 +221,25 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_of_both_ways_or_of_each_and_relief_doubles_them() {
+        let text = Server::text_of("cloud-2026").unwrap();
+        let limited = "limit_mb_s = 125\nlimit_requests_per_s = [4000, 2000]\nread_mb_s";
+        let mut server = Server::parse(&text.replacen("read_mb_s", limited, 1)).unwrap();
+        let device = server.disks[0].device(None);
+        let limit = |read_ns, write_ns, is_apart| disk::Limit {
+            read_ns,
+            write_ns,
+            is_apart,
+        };
+        assert_eq!(device.byte_limit, limit(8192, 8192, false));
+        assert_eq!(device.request_limit, limit(250_000, 500_000, true));
+        server.disks[0].double();
+        let device = server.disks[0].device(None);
+        assert_eq!(device.byte_limit, limit(4096, 4096, false));
+        assert_eq!(device.request_limit, limit(125_000, 250_000, true));
+    }
+
+    #[test]
     fn mistakes_name_their_key_and_a_remedy() {
         let text = Server::text_of("now-1997").unwrap();
         let cases = [
