@@ -26,10 +26,11 @@ Examples:
   gristmill plan --machine now-1997 > my.toml     # a machine file, to be changed
   gristmill plan 1TB --machine my.toml --json";
 
-/// Predict a sort on a machine: passes, time, and what it waits for.
+/// Predict a sort on a machine: passes, time by phase, what it waits for.
 ///
 /// The sort itself runs, on simulated disks, cores and links, over records that are only counted. Rates of
-/// disks and stages come from the machine file. Only the machine differs from a real sort.
+/// disks and stages come from the machine file. Only the machine differs from a real sort. The last lines
+/// judge the machine by rules of balance: Amdahl's, Case's, and the five-minute rule.
 #[derive(Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -9,6 +9,7 @@ use sort::Tuning;
 use units::amount;
 
 use crate::foreign_plan::{Changes, ForeignPlan};
+use crate::phases::PhaseTime;
 use crate::prediction::{Prediction, Unpredicted, Wish};
 
 macro_rules! experiments {
@@ -226,14 +227,11 @@ fn stages(prediction: &Prediction) -> Vec<StageReport> {
             of_a_worker(idle),
         ));
     }
-    for (phase, last) in [("phase one", "partition buffers"), ("phase two", "writer")] {
-        let slowest = prediction.reports.iter().filter_map(|report| {
-            let stage = report.stage(last)?;
-            let all = stage.busy_s + stage.starved_s + stage.blocked_s;
-            Some(all / stage.workers.max(1) as f64)
-        });
-        let seconds = slowest.fold(0.0, f64::max);
-        all.push(StageReport::of_means(phase, 1, 1e6 * seconds, 0.0));
+    for phase in prediction.phases() {
+        if [PhaseTime::ONE, PhaseTime::TWO].contains(&phase.name) {
+            let us = 1e6 * phase.seconds;
+            all.push(StageReport::of_means(phase.name, 1, us, 0.0));
+        }
     }
     all
 }

@@ -14,12 +14,14 @@
 //!
 //! Trials must also be able to fail: a [`Mutant`] breaks the machine, and trials must notice.
 
+mod balance;
 mod disk_sort;
 mod draw;
 mod extension;
 mod foreign_plan;
 mod judge;
 mod mutant;
+mod phases;
 mod prediction;
 mod program;
 mod relief;
@@ -38,10 +40,12 @@ use draw::Case;
 use judge::Judge;
 use strike::{Course, Strikes};
 
+pub use balance::Rule;
 pub use disk_sort::EXPERIMENTS;
 pub use draw::bytes;
 pub use foreign_plan::{Changes, ForeignPlan};
 pub use mutant::Mutant;
+pub use phases::PhaseTime;
 pub use prediction::{Prediction, Unpredicted, Wish};
 pub use strike::Faults;
 

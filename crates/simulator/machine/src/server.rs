@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   format, name, description, nodes
-//!   [node]       cores, memory_gb, price_usd, watts
-//!   [[disks]]    some alike: count, holds, rates, latency, limits; rpm, inner and seeks if they turn; a bus
+//!   [node]       cores, memory_gb; mips, prices, watts
+//!   [[disks]]    some alike: count, holds, rates, latency, limits; rpm, inner and seeks if they turn; a bus, a price
 //!   [[buses]]    what the disks of a bus share
 //!   [network]    the link of a node
 //!   [stages]     what a stage takes on a core, by record and by byte
@@ -60,8 +60,12 @@ pub struct ServerNode {
     pub cores: usize,
     /// Memory of the sort, in billions of bytes.
     pub memory_gb: f64,
+    /// Millions of instructions a second of each core.
+    pub mips: Option<f64>,
     /// Price of a node in US dollars, with its disks and its port.
     pub price_usd: Option<f64>,
+    /// Price of a billion bytes of memory in US dollars.
+    pub memory_price_usd_per_gb: Option<f64>,
     /// Nanoseconds of a byte of memory that is written for the first time, where that takes long: a virtual
     /// machine may get its memory when it needs it.
     pub first_touch_ns_per_byte: Option<f64>,
@@ -134,6 +138,8 @@ pub struct DiskGroup {
     pub input_share: Option<f64>,
     /// The part of each disk that lies outside of its input: 0, the outermost track, if it is missing.
     pub inputs_at: Option<f64>,
+    /// Price of each in US dollars.
+    pub price_usd: Option<f64>,
 }
 
 /// A bus that disks of a node share.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sort::Report;
 
 use super::Planned;
-use simulated_sort::Prediction;
+use simulated_sort::{Prediction, Rule};
 use terminal::text::{figure, table};
 use units::{amount, counted, grouped};
 
@@ -42,6 +42,24 @@ impl Planned {
                 "bottleneck": prediction.reports[0].bottleneck,
             })
         });
+        let phases = prediction.phases().into_iter().map(|phase| {
+            json!({
+                "name": phase.name,
+                "seconds": phase.seconds,
+                "bottleneck": phase.bottleneck,
+            })
+        });
+        let balance = wish.balance(prediction).map(|rule| {
+            json!({
+                "rule": rule.name,
+                "by": rule.source,
+                "unit": rule.unit,
+                "kept_by": rule.value.is_ok().then(|| [*rule.kept_by.start(), *rule.kept_by.end()]),
+                "value": rule.value.ok(),
+                "broken": rule.broken(),
+                "missing": rule.value.err(),
+            })
+        });
         json!({
             "machine": wish.server.name,
             "nodes": wish.server.nodes,
@@ -57,9 +75,11 @@ impl Planned {
             "partitions": report.partitions,
             "temp_peak_bytes": report.temp_peak_bytes,
             "bottleneck": report.bottleneck,
+            "phases": phases.collect::<Vec<_>>(),
             "stages": stages.collect::<Vec<_>>(),
             "disks": disks.collect::<Vec<_>>(),
             "twice": relieved.collect::<Vec<_>>(),
+            "balance": balance,
             "dollars_per_tb": self.dollars_of_a_tb(),
             "joules_per_tb": self.joules_of_a_tb(),
             "extended_from_bytes": wish.step(),
@@ -133,6 +153,8 @@ impl Planned {
         }));
         lines.extend(rows);
         lines.push(String::new());
+        lines.extend(table(&self.phase_rows()));
+        lines.push(String::new());
         lines.extend(table(&self.stage_rows()));
         lines.push(String::new());
         lines.extend(table(&self.disk_rows()));
@@ -140,11 +162,30 @@ impl Planned {
             lines.push(String::new());
             lines.extend(table(&self.relief_rows()));
         }
+        lines.extend([
+            String::new(),
+            row("balance", "by rules of thumb".to_owned()),
+        ]);
+        let rules = wish.balance(prediction);
+        lines.extend(rules.iter().map(|rule| row(rule.name, judged(rule))));
         lines
     }
 
     fn report(&self) -> &Report {
         &self.prediction.reports[0]
+    }
+
+    /// The phases, each on the node that is slowest in it.
+    fn phase_rows(&self) -> Vec<Vec<String>> {
+        let head = ["phase", "time", "of all", "waits for"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for phase in self.prediction.phases() {
+            let part = percent(phase.seconds / self.prediction.seconds);
+            let mut cells = vec![phase.name.to_owned(), duration(phase.seconds), part];
+            cells.extend(phase.bottleneck.map(str::to_owned));
+            rows.push(cells);
+        }
+        rows
     }
 
     /// The stages of the first node, and how much of their time they were busy.
@@ -234,6 +275,31 @@ fn with_reason(report: &Report) -> String {
         "" => report.plan.to_owned(),
         reason => format!("{}: {reason}", report.plan),
     }
+}
+
+/// Whether a rule of balance is kept, by which value.
+fn judged(rule: &Rule) -> String {
+    let value = match rule.value {
+        Ok(value) => value,
+        Err(missing) => return format!("not judged: the machine has no {missing}"),
+    };
+    let number = |value: f64| match value {
+        0.0..1000.0 if value.fract() > 0.0 => figure(value, 1),
+        _ => grouped(value as u64),
+    };
+    let kept_by = match (*rule.kept_by.start(), *rule.kept_by.end()) {
+        (least, f64::INFINITY) => format!("at least {}", number(least)),
+        (0.0, most) => format!("at most {}", number(most)),
+        (least, most) => format!("{} to {}", number(least), number(most)),
+    };
+    let verdict = rule.broken().map(|why| format!("broken, {why}"));
+    format!(
+        "{}: {} {}, {kept_by} by {}",
+        verdict.as_deref().unwrap_or("kept"),
+        number(value),
+        rule.unit,
+        rule.source
+    )
 }
 
 fn held(group: &DiskGroup) -> &'static str {

@@ -35,6 +35,13 @@ fn a_plan_tells_passes_time_and_bottleneck() {
     let little = planned(&place, "10GB -S 1GiB");
     assert_eq!(little["passes"], 2);
     assert!(little["seconds"].as_f64().unwrap() > seconds);
+    let phases = plan["phases"].as_array().unwrap();
+    let times = phases
+        .iter()
+        .map(|phase| phase["seconds"].as_f64().unwrap());
+    assert!((times.sum::<f64>() - seconds).abs() < 1e-6, "{plan:#}");
+    let two = phases.iter().find(|phase| phase["name"] == "phase two");
+    assert_eq!(two.unwrap()["bottleneck"], "writer", "{plan:#}");
     let people = answer(&place, "10GB -S 1GiB --relief");
     for part in [
         "10.0 GB of records of 100 bytes on server-2026: 32 cores, 4 disks, 1.1 GB of memory",
@@ -42,8 +49,55 @@ fn a_plan_tells_passes_time_and_bottleneck() {
         "twice the",
         "rate of the disks",
         "records a joule",
+        "phase one",
+        "kept: 4.3 MIPS a MB/s of disks, 4 to 16 by Amdahl",
     ] {
         assert!(people.contains(part), "{part}: {people}");
+    }
+    let widest = people.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{people}");
+}
+
+#[test]
+fn rules_of_balance_are_judged_or_name_the_missing_key() {
+    let place = Place::new();
+    let rules = |arguments: &str| -> Vec<(String, Value)> {
+        let plan = planned(&place, arguments);
+        let rules = plan["balance"].as_array().unwrap().iter();
+        let found = rules.map(|rule| (rule["rule"].as_str().unwrap().to_owned(), rule.clone()));
+        found.collect()
+    };
+    let broken = |arguments: &str| -> Vec<String> {
+        let broken = rules(arguments).into_iter();
+        let broken = broken.filter(|(_, rule)| !rule["broken"].is_null());
+        broken.map(|(name, _)| name).collect()
+    };
+    // With the memory that it had, and with a tenth of it.
+    let sort = "20GB --machine tritonsort-2011 --nodes 1";
+    assert_eq!(broken(sort), ["accesses"]);
+    let little = format!("{sort} -S 2GB");
+    assert_eq!(broken(&little), ["memory", "accesses", "five minutes"]);
+    let text = answer(&place, "--machine tritonsort-2011");
+    for (key, rule, missing) in [
+        ("mips", "I/O", "mips in [node]"),
+        ("price_usd = 200", "five minutes", "price_usd in [[disks]]"),
+        (
+            "memory_price_usd_per_gb",
+            "five minutes",
+            "memory_price_usd_per_gb in [node]",
+        ),
+    ] {
+        let kept = text.lines().filter(|line| !line.starts_with(key));
+        let kept: Vec<&str> = kept.collect();
+        fs::write(place.path("less.toml"), kept.join("\n")).unwrap();
+        let less = "1GB --machine less.toml --nodes 1";
+        let all = rules(less);
+        let (_, found) = all.iter().find(|(name, _)| name == rule).unwrap();
+        assert_eq!(found["missing"], missing, "{found:#}");
+        assert!(found["value"].is_null() && found["broken"].is_null());
+        let people = answer(&place, less);
+        let said = format!("not judged: the machine has no {missing}");
+        assert!(people.contains(&said), "{people}");
     }
 }
 

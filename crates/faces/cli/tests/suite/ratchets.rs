@@ -27,8 +27,8 @@ const LINES: [(&str, usize); 25] = [
     ("sort", 32_730),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 2_275),
-    ("machine", 13_235),
+    ("disk", 2_330),
+    ("machine", 13_270),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7_610),
@@ -37,13 +37,13 @@ const LINES: [(&str, usize); 25] = [
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1_160),
-    ("simulated-sort", 2_290),
-    ("cli", 6_860),
+    ("simulated-sort", 2_570),
+    ("cli", 6_920),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 127_210;
+const ALL_LINES: usize = 127_420;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::phases::PhaseTime;
 
 const GB: u64 = 1_000_000_000;
 
@@ -69,6 +70,50 @@ fn disks_work_at_the_same_time() {
             assert!((0.8..1.1).contains(&share), "{usage:?}");
         }
     }
+}
+
+/// Input and output lie on disks of 200 MB/s together, as do temporary files; sorters have four cores.
+#[test]
+fn phases_have_times_and_bottlenecks_of_their_own() {
+    let phases_of = |wish: &Wish| {
+        let sort = wish.predict().unwrap();
+        let phases = sort.phases();
+        let sum: f64 = phases.iter().map(|phase| phase.seconds).sum();
+        assert!((sum - sort.seconds).abs() < 1e-6, "{sum}: {phases:?}");
+        let names: Vec<_> = phases.iter().map(|phase| phase.name).collect();
+        assert!(names.ends_with(&[PhaseTime::ONE, PhaseTime::TWO, "the rest"]));
+        let rest = phases.last().unwrap();
+        assert!(rest.seconds < 0.05 * sort.seconds, "{phases:?}");
+        phases
+    };
+    let alone = wish(machine(1, 2, 2, 0.5), 4 * GB);
+    let disks = phases_of(&alone);
+    is_near(disks[0].seconds, 20.0);
+    is_near(disks[1].seconds, 20.0);
+    let two = disks[1].bottleneck.unwrap();
+    assert!(["loader", "writer"].contains(&two), "{disks:?}");
+    let cost = StageCost {
+        ns_per_byte: 40.0,
+        ..StageCost::default()
+    };
+    for (stage, slow) in [("distributor", 0), ("sorter", 1)] {
+        let mut wish = alone.clone();
+        wish.server.stages.insert(stage.to_owned(), cost);
+        let phases = phases_of(&wish);
+        // 40 ns for each of 4 GB, on four cores.
+        is_near(phases[slow].seconds, 40.0);
+        is_near(phases[1 - slow].seconds, 20.0);
+        assert_eq!(phases[slow].bottleneck, Some(stage));
+    }
+    let text =
+        "format = 1\nname = \"runs\"\ndescription = \"of tests\"\n[plan]\nsort = \"merge\"\n";
+    let mut merge = alone.clone();
+    merge.plan = Some(ForeignPlan::parse(text).unwrap());
+    merge.server.stages.insert("sorter".to_owned(), cost);
+    let phases = phases_of(&merge);
+    assert_eq!(phases[0].bottleneck, Some("sorter"), "{phases:?}");
+    let several = phases_of(&wish(machine(4, 2, 2, 0.2), 8 * GB));
+    assert_eq!((several.len(), several[0].name), (4, "sample"));
 }
 
 /// All of a sort, and its extension from an eighth and a quarter of it.

@@ -30,7 +30,12 @@ impl Server {
         whole("node.cores", self.node.cores, MOST_CORES)?;
         above_0("node.memory_gb", self.node.memory_gb)?;
         for (key, value) in [
+            ("node.mips", self.node.mips),
             ("node.price_usd", self.node.price_usd),
+            (
+                "node.memory_price_usd_per_gb",
+                self.node.memory_price_usd_per_gb,
+            ),
             ("node.watts", self.node.watts),
             (
                 "node.first_touch_ns_per_byte",
@@ -146,6 +151,9 @@ impl Server {
         }
         if let Some(depth) = disks.depth {
             whole("depth", depth, 1 << 16)?;
+        }
+        if let Some(price) = disks.price_usd {
+            above_0("price_usd", price)?;
         }
         if let Some(name) = &disks.bus
             && !self.buses.iter().any(|bus| bus.name == *name)
@@ -300,6 +308,21 @@ mod tests {
                 "unknown field `link_mbs`, expected `link_mb_s`",
             ),
             ("count = 2 ", "", "missing field `count`"),
+            (
+                "mips = 167 ",
+                "mips = 0 ",
+                "node.mips is 0: must be above 0",
+            ),
+            (
+                "memory_price_usd_per_gb = 15000",
+                "memory_price_usd_per_gb = 1e12",
+                "node.memory_price_usd_per_gb is 1000000000000: must be above 0 and below 1e9",
+            ),
+            (
+                "price_usd = 2000 ",
+                "price_usd = -2000 ",
+                "disks, group 1: price_usd is -2000: must be above 0",
+            ),
             (
                 "holds = \"both\"",
                 "holds = \"temporary\"",
