@@ -12,7 +12,7 @@
 //! last one that of Gray and Graefe (The Five-Minute Rule Ten Years Later, SIGMOD Record 1997): a sort
 //! that spills writes its records and reads them, which takes two accesses.
 //!
-//! These are rules for orders of magnitude, so twice or half a number keeps it. They know nothing of the
+//! These are rules for orders of magnitude, so half or twice a single number keeps it. They know nothing of the
 //! sort's stages; where they and the prediction differ, the prediction is right.
 
 use std::ops::RangeInclusive;

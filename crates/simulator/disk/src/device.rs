@@ -108,22 +108,60 @@ pub(super) struct Clock {
     pub(super) tick_fs: u64,
 }
 
+/// A bus passes the transfers of its devices in any order: one that begins early takes the time that others,
+/// which were asked for before and begin later, leave.
+///
+/// ```text
+/// disk A    |=== 1 ===|=== 2 ===|        two requests in flight, each at the rate of the disk
+/// bus       |A1|      |A2|               the bus is faster
+/// disk B       |B1 |..                   asked for last, and not behind A2
+/// ```
 pub(super) struct Bus {
     model: Rates,
-    free: Time,
+    /// When it passes something, in order, without those that have ended.
+    busy: VecDeque<Range<Time>>,
 }
 
 impl Bus {
     pub(super) fn new(model: Rates) -> Bus {
         Bus {
             model,
-            free: Time(0),
+            busy: VecDeque::new(),
         }
     }
 
     /// Forgets the requests on their way.
     pub(super) fn fail(&mut self) {
-        self.free = Time(0);
+        self.busy.clear();
+    }
+
+    /// The end of a transfer that takes the bus for so many ticks from `begin` on.
+    fn pass(&mut self, begin: Time, ticks: u64, now: Time) -> Time {
+        while self.busy.front().is_some_and(|passed| passed.end <= now) {
+            self.busy.pop_front();
+        }
+        let first = self.busy.partition_point(|passed| passed.end < begin);
+        let (mut end, mut left, mut last) = (begin, ticks, first);
+        while let Some(passed) = self.busy.get(last) {
+            if passed.start > end {
+                let gap = passed.start.since(end);
+                if gap >= left {
+                    break;
+                }
+                left -= gap;
+            }
+            end = end.max(passed.end);
+            last += 1;
+        }
+        let end = end.after(left);
+        // It has filled all gaps from its begin to its end.
+        let start = self
+            .busy
+            .get(first)
+            .map_or(begin, |passed| passed.start.min(begin));
+        self.busy.drain(first..last);
+        self.busy.insert(first, start..end);
+        end
     }
 }
 
@@ -278,8 +316,7 @@ impl Disk {
         let passing = ticks(reached_ns.saturating_add(transfer_ns));
         let mut end = reached.max(*lane).after(passing);
         if let Some(bus) = self.device.bus.and_then(|bus| buses.get_mut(bus)) {
-            bus.free = bus.free.max(begin).after(at(bus.model.of(transfer)));
-            end = end.max(bus.free);
+            end = end.max(bus.pass(begin, at(bus.model.of(transfer)), now));
         }
         *lane = end;
         if let Some(ns) = both_ns {
