@@ -106,6 +106,9 @@ impl Line {
     fn prediction(self, first: &Prediction, mut second: Prediction) -> Prediction {
         second.seconds = self.figure(first.seconds, second.seconds);
         second.events += first.events;
+        let losses = &mut second.losses;
+        losses.windows = self.count(first.losses.windows, losses.windows);
+        losses.bytes = self.count(first.losses.bytes, losses.bytes);
         for (first, second) in first.reports.iter().zip(&mut second.reports) {
             self.report(first, second);
         }

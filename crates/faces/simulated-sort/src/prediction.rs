@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::extension::extended;
 use crate::foreign_plan::ForeignPlan;
-use machine::{DiskModel, Driver, FirstTouch, Holds, Server, StageCost, Usage};
+use machine::{DiskModel, Driver, FirstTouch, Holds, Losses, Server, StageCost, Usage};
 use node::{Costs, Node, Random, Time};
 use pipeline::Failure;
 use sort::{
@@ -61,6 +61,8 @@ pub struct Prediction {
     pub disks: Vec<Vec<Usage>>,
     /// Seconds from the first request to the durable output on the last node.
     pub seconds: f64,
+    /// Windows that the network lost.
+    pub losses: Losses,
     /// Events that were simulated.
     pub events: u64,
 }
@@ -174,6 +176,7 @@ impl Wish {
                 .map(|report| report.seconds)
                 .fold(0.0, f64::max),
             reports,
+            losses: driver.losses(),
             events: driver.events(),
         })
     }
@@ -251,7 +254,7 @@ impl Wish {
         );
         driver.limit_cores(server.node.cores);
         if let Some(network) = server.network {
-            driver.limit_links(network.ps_per_kib());
+            driver.limit_links(network.model());
         }
         let mut drives = Random::stream(self.seed, DRIVES);
         let mut places = Places::default();

@@ -1,8 +1,10 @@
 //! The deterministic driver: an event loop that resumes one task at a time, in an order that the
 //! seed decides.
 
+mod letters;
 mod links;
 mod processors;
+mod shares;
 mod strike;
 mod task;
 mod wires;
@@ -26,6 +28,7 @@ use disk::{DiskModel, MemoryDisks};
 pub use crate::driver::links::{Back, Cut, Passage};
 pub use crate::driver::processors::FirstTouch;
 pub use crate::driver::strike::Strike;
+pub use crate::driver::wires::{FlowWindow, Losses, NodeLink, SwitchPort};
 
 /// Simulated nodes that run programs in virtual time.
 pub struct Driver {
@@ -118,10 +121,15 @@ impl Driver {
         self.world.processors.limit(cores);
     }
 
-    /// Lets each node send, and receive, a KiB in so many picoseconds, from now on: the bytes of one message
-    /// after those of another, in the order in which they were sent.
-    pub fn limit_links(&self, ps_per_kib: u64) {
-        self.world.links.limit(ps_per_kib);
+    /// Lets the bytes of messages take time on the links of their nodes, from now on. The messages from a node to
+    /// another are a flow while some are under way; flows share the links max-min fairly.
+    pub fn limit_links(&self, model: NodeLink) {
+        self.world.links.limit(model);
+    }
+
+    /// The windows that were lost in the last run.
+    pub fn losses(&self) -> Losses {
+        self.world.links.losses()
     }
 
     /// Charges stages for the bytes of their units from now on: thousandths of a nanosecond per byte, by the
@@ -184,6 +192,7 @@ impl Driver {
         Task: Future<Output = T> + 'static,
     {
         self.world.begin();
+        self.world.links.begin();
         let answers = Arc::new(Mutex::new(BTreeMap::new()));
         for rank in 0..self.disks.len() as u32 {
             let (program, answers) = (program.clone(), Arc::clone(&answers));
@@ -236,6 +245,7 @@ impl Driver {
             }
             Step::Act(Action::Wake(wake)) => self.world.wake(wake),
             Step::Act(Action::Call(call)) => call(),
+            Step::Act(Action::Alarm) => links::pass(&self.world),
             Step::Nothing if running.is_empty() => return Ok(false),
             Step::Nothing => return Err(self.stuck()),
         }

@@ -51,7 +51,9 @@ mod tiny;
 
 pub use cluster::{Cluster, Outcome};
 pub use disk::{Device, DiskModel, Durability, Fault, Limit, MemoryDisks, Rates, Usage};
-pub use driver::{Back, Cut, Driver, FirstTouch, Passage, Strike};
+pub use driver::{
+    Back, Cut, Driver, FirstTouch, FlowWindow, Losses, NodeLink, Passage, Strike, SwitchPort,
+};
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
     ProfileError, SwitchModel, Ways,

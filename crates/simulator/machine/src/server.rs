@@ -5,7 +5,7 @@
 //!   [node]       cores, memory_gb; mips, prices, watts
 //!   [[disks]]    some alike: count, holds, rates, latency, limits; rpm, inner and seeks if they turn; a bus, a price
 //!   [[buses]]    what the disks of a bus share
-//!   [network]    the link of a node
+//!   [network]    the link of a node; a round trip, the window of a flow, and the ports of the switch
 //!   [stages]     what a stage takes on a core, by record and by byte
 //! ```
 //!
@@ -21,6 +21,7 @@ use std::path::Path;
 use disk::{Device, DiskModel, Limit, Platter, Rates, Seek};
 use serde::Deserialize;
 
+use crate::driver::{FlowWindow, NodeLink, SwitchPort};
 use crate::text;
 
 /// A machine of one or several nodes with disks.
@@ -160,6 +161,14 @@ pub struct SharedBus {
 pub struct ServerNetwork {
     /// Millions of bytes a second that a node sends, and that it receives.
     pub link_mb_s: f64,
+    /// Microseconds of a round trip between nodes; half of it, each message is late. None if it is missing.
+    pub round_trip_us: Option<f64>,
+    /// Thousands of bytes that a node sends to another without word of them; without it there is no limit.
+    pub window_kb: Option<f64>,
+    /// Thousands of bytes of windows that wait at an output port of the switch; without it nothing is lost.
+    pub port_kb: Option<f64>,
+    /// Milliseconds after which lost bytes are sent again.
+    pub timeout_ms: Option<f64>,
 }
 
 /// The time of a stage on a core.
@@ -391,8 +400,20 @@ impl SharedBus {
 }
 
 impl ServerNetwork {
-    /// Picoseconds per KiB at the link of a node.
-    pub fn ps_per_kib(&self) -> u64 {
-        (1024.0 * 1e6 / self.link_mb_s).round() as u64
+    /// The link of a simulated node.
+    pub fn model(&self) -> NodeLink {
+        let port = |kb: f64| SwitchPort {
+            bytes: kb * 1e3,
+            timeout_ns: (self.timeout_ms.unwrap_or(0.0) * 1e6) as u64,
+        };
+        let window = |kb: f64| FlowWindow {
+            bytes: kb * 1e3,
+            port: self.port_kb.map(port),
+        };
+        NodeLink {
+            bytes_per_ns: self.link_mb_s / 1e3,
+            round_trip_ns: (self.round_trip_us.unwrap_or(0.0) * 1e3) as u64,
+            window: self.window_kb.map(window),
+        }
     }
 }

@@ -2,13 +2,11 @@
 //!
 //! ```text
 //! a > b    | parcel | parcel | parcel | > inbox     each at a random time, but in their order
-//!
-//! bulk     a: announcement > b       b lends a buffer > a       the bytes > b    (as over MPI)
-//!                                         a has its buffer back when the bytes leave
 //! ```
 //!
 //! Letters from one node to another keep their order, as [`node::backend::Network`] promises; those
-//! of different nodes may overtake each other. A cut link delivers nothing in either direction. If
+//! of different nodes may overtake each other, and letters the bytes of bulk. Bytes pass the links of
+//! both nodes first, if these have a rate; delays and cuts apply to the arrival. A cut link delivers nothing in either direction. If
 //! it is repaired, parcels on their way arrive then, as with TCP; otherwise they are lost. No node
 //! is told about a cut. Letters of a node that has died still arrive.
 //!
@@ -19,10 +17,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, MutexGuard};
 
-use node::backend::{Completion, Contents, Letter};
-use node::{Address, Buffer, Message, Mutex, Port, Random, Rank, Time};
+use node::{Address, Message, Mutex, Port, Random, Time};
 
-use crate::driver::wires::Wires;
+use crate::driver::wires::{Losses, NodeLink, Stream, Wires};
 use crate::driver::world::{Action, World};
 use disk::Call;
 
@@ -74,9 +71,6 @@ pub enum Back {
 
 type Rule = Box<dyn FnMut(Address, &Message) -> Passage + Send>;
 
-/// The sending and the receiving rank.
-type Route = (u32, u32);
-
 pub(crate) struct Links {
     state: Mutex<State>,
 }
@@ -88,7 +82,7 @@ struct State {
     random: Random,
     most_delay: u64,
     wires: Wires,
-    routes: BTreeMap<Route, Queued>,
+    streams: BTreeMap<Stream, Queued>,
     cuts: Vec<(Cut, Option<Time>)>,
     dead: BTreeSet<u32>,
     rule: Option<Rule>,
@@ -99,11 +93,28 @@ struct State {
     most_waiting: BTreeMap<Port, usize>,
 }
 
-/// The letters on a route.
+/// A letter as the links see it.
+pub(super) struct Parcel {
+    pub bytes: usize,
+    /// Called when its bytes have left the sender.
+    pub leave: Option<Call>,
+    pub arrive: Call,
+}
+
+/// The letters on a stream.
 #[derive(Default)]
 struct Queued {
+    /// Those whose bytes have not passed the links.
+    leaving: VecDeque<Parcel>,
     parcels: VecDeque<Call>,
     last: Time,
+}
+
+/// A letter whose bytes have passed the links, and its arrival time without cuts.
+struct Passed {
+    stream: Stream,
+    leave: Option<Call>,
+    at: Time,
 }
 
 /// The outcome of a due arrival.
@@ -113,6 +124,23 @@ enum Arrival {
     Never,
 }
 
+impl State {
+    /// Lets the next letter of a stream, whose bytes have passed, go on.
+    fn passed(&mut self, stream: Stream, now: Time) -> Option<Passed> {
+        let most = match self.random.below(SLOW) {
+            0 => self.most_delay,
+            _ => self.most_delay / QUICK,
+        };
+        let delay = self.random.below(most as usize + 1) as u64 + self.wires.latency_ns();
+        let queued = self.streams.get_mut(&stream)?;
+        let Parcel { leave, arrive, .. } = queued.leaving.pop_front()?;
+        queued.parcels.push_back(arrive);
+        queued.last = queued.last.max(now.after(delay));
+        let at = queued.last;
+        Some(Passed { stream, leave, at })
+    }
+}
+
 impl Links {
     pub(crate) fn new(seed: u64) -> Links {
         let state = State {
@@ -120,7 +148,7 @@ impl Links {
             random: Random::stream(seed, u64::MAX),
             most_delay: 0,
             wires: Wires::default(),
-            routes: BTreeMap::new(),
+            streams: BTreeMap::new(),
             cuts: Vec::new(),
             dead: BTreeSet::new(),
             rule: None,
@@ -147,11 +175,20 @@ impl Links {
         (state.used, state.most_delay) = (true, most);
     }
 
-    /// Lets the bytes of letters pass the links of both nodes, one letter after the other at each.
-    pub(crate) fn limit(&self, ps_per_kib: u64) {
+    /// Lets the bytes of letters pass the links of both nodes.
+    pub(crate) fn limit(&self, model: NodeLink) {
         let mut state = self.lock();
         state.used = true;
-        state.wires.limit(ps_per_kib);
+        state.wires.limit(model);
+    }
+
+    /// Counts losses anew, for another run.
+    pub(crate) fn begin(&self) {
+        self.lock().wires.begin();
+    }
+
+    pub(crate) fn losses(&self) -> Losses {
+        self.lock().wires.losses()
     }
 
     pub(crate) fn set_rule(&self, rule: Rule) {
@@ -179,8 +216,8 @@ impl Links {
         state.cuts.clear();
         state.dead.clear();
         state.waiting.clear();
-        state.wires.begin();
-        let left = std::mem::take(&mut state.routes);
+        state.wires.forget();
+        let left = std::mem::take(&mut state.streams);
         drop(state);
         drop(left);
     }
@@ -193,45 +230,51 @@ impl Links {
         self.state.lock()
     }
 
-    /// Queues a parcel of some bytes; returns its arrival time without cuts.
-    fn queue(&self, route: Route, now: Time, (bytes, parcel): (usize, Call)) -> Time {
+    /// Queues a parcel; returns it if its bytes pass at once.
+    fn queue(&self, stream: Stream, now: Time, parcel: Parcel) -> Option<Passed> {
         let mut state = self.lock();
-        let now = state.wires.transfer(route, now, bytes as u64);
-        let most = match state.random.below(SLOW) {
-            0 => state.most_delay,
-            _ => state.most_delay / QUICK,
-        };
-        let delay = state.random.below(most as usize + 1) as u64;
-        let queued = state.routes.entry(route).or_default();
-        queued.parcels.push_back(parcel);
-        queued.last = queued.last.max(now.after(delay));
-        queued.last
+        let passes = state.wires.hand(stream, now, parcel.bytes as u64);
+        let queued = state.streams.entry(stream).or_default();
+        queued.leaving.push_back(parcel);
+        passes.then(|| state.passed(stream, now)).flatten()
     }
 
-    fn arrival(&self, route: Route, now: Time) -> Arrival {
+    fn pass(&self, now: Time) -> Vec<Passed> {
+        let mut state = self.lock();
+        let streams = state.wires.pass(now).into_iter();
+        let passed = streams.filter_map(|stream| state.passed(stream, now));
+        passed.collect()
+    }
+
+    fn next(&self, now: Time) -> Option<Time> {
+        self.lock().wires.next(now)
+    }
+
+    fn arrival(&self, stream: Stream, now: Time) -> Arrival {
         let mut state = self.lock();
         let cuts = state
             .cuts
             .iter()
-            .filter(|(cut, _)| cut.affects(route.0, route.1));
+            .filter(|(cut, _)| cut.affects(stream.from, stream.to));
         let ends = cuts.map(|(_, until)| until.unwrap_or(Time(u64::MAX)));
         match ends.max().filter(|&end| end > now) {
             Some(Time(u64::MAX)) => {
-                let lost = state.routes.remove(&route);
+                let queued = state.streams.get_mut(&stream);
+                let lost = queued.map(|queued| std::mem::take(&mut queued.parcels));
                 drop(state);
                 drop(lost);
                 Arrival::Never
             }
             Some(end) => Arrival::At(end),
             None => {
-                let queued = state.routes.get_mut(&route);
+                let queued = state.streams.get_mut(&stream);
                 let next = queued.and_then(|queued| queued.parcels.pop_front());
                 next.map_or(Arrival::Never, Arrival::Parcel)
             }
         }
     }
 
-    fn passage(&self, to: Address, message: &Message) -> Passage {
+    pub(super) fn passage(&self, to: Address, message: &Message) -> Passage {
         let mut state = self.lock();
         state
             .rule
@@ -241,7 +284,7 @@ impl Links {
 
     /// Counts a shipment that waits for its receiver; returns when its buffer comes back, `None`
     /// for never.
-    fn announce(&self, from: u32, to: Address) -> Option<Back> {
+    pub(super) fn announce(&self, from: u32, to: Address) -> Option<Back> {
         let mut state = self.lock();
         state.shipped += 1;
         let waiting = state.waiting.entry((from, to)).or_default();
@@ -256,140 +299,48 @@ impl Links {
     }
 
     /// Counts a shipment that its receiver has taken.
-    fn taken(&self, from: u32, to: Address) {
+    pub(super) fn taken(&self, from: u32, to: Address) {
         if let Some(waiting) = self.lock().waiting.get_mut(&(from, to)) {
             *waiting -= 1;
         }
     }
 
-    fn is_dead(&self, rank: u32) -> bool {
+    pub(super) fn is_dead(&self, rank: u32) -> bool {
         self.lock().dead.contains(&rank)
     }
 }
 
-/// Sends a letter from a node to another.
-pub(crate) fn send_letter(world: &Arc<World>, from: Rank, to: Address, letter: Letter) {
-    let inbox = world.inbox(to);
-    match letter {
-        Letter::Message(message) => {
-            let passage = world.links.passage(to, &message);
-            let bytes = 8 * message.words.len();
-            let deliver: Call = Box::new(move || inbox.deliver(Letter::Message(message)));
-            match passage {
-                Passage::Usual => send(world, (from.0, to.rank.0), (bytes, deliver)),
-                Passage::Through => world.schedule(world.now(), Action::Call(deliver)),
-                Passage::Lost => {}
-            }
-        }
-        Letter::Shipment {
-            contents: Contents::Here { buffer, done },
-            ..
-        } => {
-            let shipment = Shipment::announce(world, (from, to), buffer, done);
-            let bytes = shipment.buffer.len();
-            let fetch = Box::new(move |lent, filled| shipment.fetch(lent, filled));
-            let contents = Contents::Away { bytes, fetch };
-            let deliver = move || inbox.deliver(Letter::Shipment { from, contents });
-            send(world, (from.0, to.rank.0), (0, Box::new(deliver)));
-        }
-        Letter::Shipment { .. } => unreachable!("a task ships its own buffers"),
+/// Hands a parcel to the links.
+pub(super) fn send(world: &Arc<World>, stream: Stream, parcel: Parcel) {
+    let now = world.now();
+    match world.links.queue(stream, now, parcel) {
+        Some(passed) => go_on(world, passed),
+        None => world.set_alarm(world.links.next(now)),
     }
 }
 
-/// A shipment that waits for a buffer of its receiver.
-struct Shipment {
-    world: Arc<World>,
-    from: Rank,
-    to: Address,
-    buffer: Buffer,
-    done: Option<Completion<Buffer>>,
-}
-
-impl Shipment {
-    fn announce(
-        world: &Arc<World>,
-        (from, to): (Rank, Address),
-        buffer: Buffer,
-        done: Completion<Buffer>,
-    ) -> Shipment {
-        let (buffer, done) = match world.links.announce(from.0, to) {
-            Some(Back::AtOnce) => {
-                let copy = copy(&buffer);
-                done.complete(buffer);
-                (copy, None)
-            }
-            Some(_) => (buffer, Some(done)),
-            None => (buffer, None),
-        };
-        Shipment {
-            world: Arc::clone(world),
-            from,
-            to,
-            buffer,
-            done,
-        }
+/// Sends on the letters whose bytes have passed the links of both nodes.
+pub(crate) fn pass(world: &Arc<World>) {
+    let now = world.now();
+    for passed in world.links.pass(now) {
+        go_on(world, passed);
     }
+    world.set_alarm(world.links.next(now));
+}
 
-    /// Sends the bytes to the buffer that the receiver has lent, unless the sender has died.
-    fn fetch(self, mut lent: Buffer, filled: Completion<Buffer>) {
-        let Shipment {
-            world,
-            from,
-            to,
-            buffer,
-            done,
-        } = self;
-        world.links.taken(from.0, to);
-        let (there, here) = (from.0, to.rank.0);
-        let again = Arc::clone(&world);
-        let let_go = move || {
-            if again.links.is_dead(there) {
-                return;
-            }
-            let bytes = copy(&buffer);
-            // A chunk goes as a whole, however many records are in it.
-            let length = if bytes.is_counted() {
-                bytes.capacity()
-            } else {
-                bytes.len()
-            };
-            if let Some(done) = done {
-                done.complete(buffer);
-            }
-            let arrive = move || {
-                lent.copy_from(0, &bytes, 0..bytes.len());
-                lent.set_len(bytes.len());
-                filled.complete(lent);
-            };
-            send(&again, (there, here), (length, Box::new(arrive)));
-        };
-        send(&world, (here, there), (0, Box::new(let_go)));
+fn go_on(world: &Arc<World>, passed: Passed) {
+    if let Some(leave) = passed.leave {
+        leave();
     }
+    arrive_at(world, passed.stream, passed.at);
 }
 
-fn copy(buffer: &Buffer) -> Buffer {
-    if buffer.is_counted() {
-        let mut copy = Buffer::counted(buffer.capacity());
-        copy.set_len(buffer.len());
-        return copy;
-    }
-    let mut copy = Buffer::heap(buffer.len());
-    copy.copy_from(0, buffer, 0..buffer.len());
-    copy.set_len(buffer.len());
-    copy
-}
-
-fn send(world: &Arc<World>, route: Route, parcel: (usize, Call)) {
-    let at = world.links.queue(route, world.now(), parcel);
-    arrive_at(world, route, at);
-}
-
-/// Lets the first parcel of a route arrive at a time.
-fn arrive_at(world: &Arc<World>, route: Route, at: Time) {
+/// Lets the first parcel of a stream arrive at a time.
+fn arrive_at(world: &Arc<World>, stream: Stream, at: Time) {
     let again = Arc::clone(world);
-    let arrive = move || match again.links.arrival(route, again.now()) {
+    let arrive = move || match again.links.arrival(stream, again.now()) {
         Arrival::Parcel(parcel) => parcel(),
-        Arrival::At(later) => arrive_at(&again, route, later),
+        Arrival::At(later) => arrive_at(&again, stream, later),
         Arrival::Never => {}
     };
     world.schedule(at, Action::Call(Box::new(arrive)));

@@ -8,7 +8,7 @@ use std::task::Poll;
 use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
 use node::{Address, Buffer, Costs, Filled, Port, Random, Rank, Time, Work};
 
-use crate::driver::links;
+use crate::driver::letters;
 use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
 use disk::Call;
 
@@ -165,7 +165,7 @@ impl Backend for TaskBackend {
             Box::new(move || inbox.deliver(letter))
         } else {
             let (world, from) = (Arc::clone(&self.world), self.rank);
-            Box::new(move || links::send_letter(&world, from, to, letter))
+            Box::new(move || letters::send_letter(&world, from, to, letter))
         };
         self.world.schedule(self.clock.get(), Action::Call(leave));
     }

@@ -26,6 +26,8 @@ pub(crate) struct Wake {
 pub(crate) enum Action {
     Wake(Wake),
     Call(Call),
+    /// See [`World::set_alarm`].
+    Alarm,
 }
 
 struct Event {
@@ -79,6 +81,7 @@ struct State {
     now: Time,
     sequence: u64,
     events: BinaryHeap<Event>,
+    alarm: Option<Time>,
     ready: Vec<TaskId>,
     tasks: Vec<TaskState>,
     starts: Vec<(TaskId, u32, Start)>,
@@ -102,6 +105,7 @@ impl World {
             now: Time(0),
             sequence: 0,
             events: BinaryHeap::new(),
+            alarm: None,
             ready: Vec::new(),
             tasks: Vec::new(),
             starts: Vec::new(),
@@ -148,6 +152,11 @@ impl World {
         state.schedule(at, tie, action);
     }
 
+    /// Sets the one alarm, which goes off behind all else of its moment, or takes it back.
+    pub(crate) fn set_alarm(&self, at: Option<Time>) {
+        self.lock().alarm = at;
+    }
+
     pub(crate) fn make_ready(&self, task: TaskId) {
         self.lock().ready.push(task);
     }
@@ -178,6 +187,7 @@ impl World {
         self.links.heal();
         self.processors.begin();
         let mut state = self.lock();
+        state.alarm = None;
         let left = (
             std::mem::take(&mut state.events),
             std::mem::take(&mut state.inboxes),
@@ -316,6 +326,15 @@ impl State {
     }
 
     fn advance(&mut self) -> Step {
+        let next = self.events.peek().map(|event| event.at);
+        if let Some(alarm) = self
+            .alarm
+            .filter(|&alarm| next.is_none_or(|next| alarm < next))
+        {
+            self.alarm = None;
+            self.now = self.now.max(alarm);
+            return Step::Act(Action::Alarm);
+        }
         let Some(event) = self.events.pop() else {
             return Step::Nothing;
         };

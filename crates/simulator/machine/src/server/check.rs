@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{DiskGroup, Holds, Most, Server};
+use super::{DiskGroup, Holds, Most, Server, ServerNetwork};
 
 /// Machines beyond these are mistakes of a unit.
 const MOST: f64 = 1e9;
@@ -81,7 +81,7 @@ impl Server {
             );
         }
         match self.network {
-            Some(network) => inside("network.link_mb_s", network.link_mb_s, LINKS_MB_S)?,
+            Some(network) => network.check()?,
             None if self.nodes > 1 => {
                 return Err("several nodes need [network], with link_mb_s".to_owned());
             }
@@ -187,6 +187,29 @@ impl Server {
                      most two thirds between the others, and the full stroke"
                 ));
             }
+        }
+        Ok(())
+    }
+}
+
+impl ServerNetwork {
+    fn check(&self) -> Result<(), String> {
+        inside("network.link_mb_s", self.link_mb_s, LINKS_MB_S)?;
+        let keys = [
+            ("network.round_trip_us", self.round_trip_us),
+            ("network.window_kb", self.window_kb),
+            ("network.port_kb", self.port_kb),
+            ("network.timeout_ms", self.timeout_ms),
+        ];
+        for (key, value) in keys {
+            value.map_or(Ok(()), |value| above_0(key, value))?;
+        }
+        let [round_trip, window, port, timeout] = keys.map(|(_, value)| value.is_some());
+        if window && !round_trip {
+            return Err("network.window_kb: needs round_trip_us, too".to_owned());
+        }
+        if port != timeout {
+            return Err("network.port_kb and timeout_ms: need each other".to_owned());
         }
         Ok(())
     }
@@ -305,7 +328,22 @@ mod tests {
             (
                 "link_mb_s = 38",
                 "link_mbs = 38",
-                "unknown field `link_mbs`, expected `link_mb_s`",
+                "unknown field `link_mbs`, expected one of `link_mb_s`",
+            ),
+            (
+                "link_mb_s = 38",
+                "window_kb = 8\nlink_mb_s = 38",
+                "network.window_kb: needs round_trip_us, too",
+            ),
+            (
+                "link_mb_s = 38",
+                "port_kb = 480\nlink_mb_s = 38",
+                "network.port_kb and timeout_ms: need each other",
+            ),
+            (
+                "link_mb_s = 38",
+                "round_trip_us = 0\nlink_mb_s = 38",
+                "network.round_trip_us is 0: must be above 0",
             ),
             ("count = 2 ", "", "missing field `count`"),
             (

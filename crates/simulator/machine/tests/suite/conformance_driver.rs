@@ -25,7 +25,7 @@ impl Harness for Seeds {
             if seed % 2 == 1 {
                 let server = Server::load("now-1997").unwrap();
                 driver.limit_cores(1 + seed as usize % 3);
-                driver.limit_links(server.network.unwrap().ps_per_kib());
+                driver.limit_links(server.network.unwrap().model());
                 for rank in 0..nodes {
                     let disks = driver.disks(rank);
                     let bus = disks.add_bus(server.buses[0].model());

@@ -1,10 +1,17 @@
 //! The driver's links when they are late, cut or broken.
 
-use machine::{Back, Cut, Driver, Passage, Strike};
+use machine::{Back, Cut, Driver, NodeLink, Passage, Strike};
 use node::{Address, Buffer, Node, Pool, Port, Rank, Time};
 
 const PORT: Port = Port(7);
 const SECOND: u64 = 1_000_000_000;
+
+/// A link that takes as long for a number as numbers take to follow each other.
+const SLOW: NodeLink = NodeLink {
+    bytes_per_ns: 8.0,
+    round_trip_ns: 10,
+    window: None,
+};
 
 fn at(rank: u32) -> Address {
     Address {
@@ -62,20 +69,26 @@ fn late_messages_keep_their_order_between_two_nodes() {
 
 #[test]
 fn a_cut_link_delivers_nothing_until_it_heals() {
-    for (to, heals_after) in [
+    let cuts = [
         (None, None),
         (Some(0), None),
         (Some(2), None),
         (Some(0), Some(SECOND)),
-    ] {
+    ];
+    let cuts = cuts.into_iter().flat_map(|cut| [(cut, false), (cut, true)]);
+    for ((to, heals_after), is_limited) in cuts {
         let driver = Driver::new(1, 3);
+        if is_limited {
+            driver.delay(10);
+            driver.limit_links(SLOW);
+        }
         driver.cut(
             Cut {
                 of: 1,
                 to,
                 heals_after,
             },
-            40,
+            if is_limited { 200 } else { 40 },
         );
         let all = heard(&driver, 50);
         let [(cut_at, Strike::Cut(_))] = driver.struck()[..] else {

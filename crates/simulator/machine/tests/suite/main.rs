@@ -10,6 +10,7 @@ mod disks;
 mod driver;
 mod ends;
 mod faults;
+mod flows;
 mod graphs;
 mod links;
 mod multicast;
