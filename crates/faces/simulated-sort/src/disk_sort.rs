@@ -184,13 +184,18 @@ impl OnDriver for DiskSort {
 
 fn course(prediction: &Prediction) -> Course {
     let first = &prediction.reports[0];
-    let result = format!(
+    let mut result = format!(
         "{} of a node, {}, {} passes, waits for {}",
         amount(first.bytes),
         first.plan,
         first.passes,
         first.bottleneck
     );
+    let lost = prediction.losses;
+    if lost.windows > 0 {
+        let (windows, bytes) = (lost.windows, amount(lost.bytes));
+        result += &format!(", {windows} windows lost ({bytes} sent again)");
+    }
     let reports = prediction.reports.iter();
     let (mut units, mut spilled) = (0, 0);
     for stage in reports.filter_map(|report| report.stage("spiller")) {
