@@ -253,7 +253,7 @@ impl Wish {
             DiskModel::default(),
         );
         driver.limit_cores(server.node.cores);
-        if let Some(network) = server.network {
+        if let Some(network) = &server.network {
             driver.limit_links(network.model());
         }
         let mut drives = Random::stream(self.seed, DRIVES);
@@ -261,23 +261,27 @@ impl Wish {
         for rank in 0..server.nodes {
             let disks = driver.disks(rank);
             places = Places::default();
-            let buses: Vec<usize> = server
-                .buses
-                .iter()
-                .map(|bus| disks.add_bus(bus.model()))
-                .collect();
+            let place_of = |name: &Option<String>| {
+                let name = name.as_ref()?;
+                server.buses.iter().position(|bus| bus.name == *name)
+            };
+            // They are numbered in their order.
+            for bus in &server.buses {
+                disks.add_bus(bus.model(), place_of(&bus.on));
+            }
+            let of_links = server.network.as_ref();
+            if let Some(bus) = of_links.and_then(|network| place_of(&network.bus)) {
+                driver.pass_bus(rank, bus);
+            }
             for group in &server.disks {
-                let bus = server
-                    .buses
-                    .iter()
-                    .position(|bus| Some(&bus.name) == group.bus.as_ref());
+                let bus = place_of(&group.bus);
                 for _ in 0..group.count {
                     let (list, kind) = match group.holds {
                         Holds::Temporary => (&mut places.temporary, "temporary"),
                         Holds::Files | Holds::Both => (&mut places.files, "files"),
                     };
                     let path = PathBuf::from(format!("/{kind}{}", list.len()));
-                    let mut device = group.device(bus.map(|bus| buses[bus]));
+                    let mut device = group.device(bus);
                     device.model = slower(device.model, 1.0 / drawn(group.spread, &mut drives));
                     disks.mount(&path, device);
                     disks.set_capacity_of(&path, group.bytes());

@@ -55,9 +55,7 @@ pub use opening::{
 };
 pub use random::Random;
 pub use reorder::{Matching, Reorder};
-pub use sync::{
-    Close, Closed, Guarded, Mutex, Pool, Posted, Queue, Ticket, Tokens, all, lock_waits,
-};
+pub use sync::{Close, Closed, Guarded, Mutex, Pool, Posted, Queue, Ticket, Tokens, lock_waits};
 pub use time::{Address, Port, Rank, Time};
 pub use words::{INLINE_WORDS, Words};
 pub use work::{Costs, Work};

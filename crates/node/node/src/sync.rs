@@ -1,6 +1,5 @@
 //! Sharing between tasks: everything is a [`Guarded`] state over one primitive, a signal.
 
-mod all;
 mod guarded;
 mod mutex;
 mod pool;
@@ -9,7 +8,6 @@ mod queue;
 mod ticket;
 mod token;
 
-pub use all::all;
 pub use guarded::{Close, Closed, Guarded};
 pub use mutex::{Mutex, lock_waits, measure_lock_waits};
 pub use pool::Pool;

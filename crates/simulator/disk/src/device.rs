@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use node::Time;
 use node::backend::{Request, chain_capacity};
 
+use super::bus::{Buses, Crossing};
 use super::limit::{Limit, Shares};
 use super::placement::{Placement, Stretch};
 use super::platter::{Head, Platter, Transfer};
@@ -78,7 +79,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    fn of(self, transfer: Transfer) -> u64 {
+    pub(super) fn of(self, transfer: Transfer) -> u64 {
         match transfer {
             Transfer::Read => self.read_ns_per_kib,
             Transfer::Write => self.write_ns_per_kib,
@@ -108,60 +109,10 @@ pub(super) struct Clock {
     pub(super) tick_fs: u64,
 }
 
-/// A bus passes the transfers of its devices in any order: one that begins early takes the time that others,
-/// which were asked for before and begin later, leave.
-///
-/// ```text
-/// disk A    |=== 1 ===|=== 2 ===|        two requests in flight, each at the rate of the disk
-/// bus       |A1|      |A2|               the bus is faster
-/// disk B       |B1 |..                   asked for last, and not behind A2
-/// ```
-pub(super) struct Bus {
-    model: Rates,
-    /// When it passes something, in order, without those that have ended.
-    busy: VecDeque<Range<Time>>,
-}
-
-impl Bus {
-    pub(super) fn new(model: Rates) -> Bus {
-        Bus {
-            model,
-            busy: VecDeque::new(),
-        }
-    }
-
-    /// Forgets the requests on their way.
-    pub(super) fn fail(&mut self) {
-        self.busy.clear();
-    }
-
-    /// The end of a transfer that takes the bus for so many ticks from `begin` on.
-    fn pass(&mut self, begin: Time, ticks: u64, now: Time) -> Time {
-        while self.busy.front().is_some_and(|passed| passed.end <= now) {
-            self.busy.pop_front();
-        }
-        let first = self.busy.partition_point(|passed| passed.end < begin);
-        let (mut end, mut left, mut last) = (begin, ticks, first);
-        while let Some(passed) = self.busy.get(last) {
-            if passed.start > end {
-                let gap = passed.start.since(end);
-                if gap >= left {
-                    break;
-                }
-                left -= gap;
-            }
-            end = end.max(passed.end);
-            last += 1;
-        }
-        let end = end.after(left);
-        // It has filled all gaps from its begin to its end.
-        let start = self
-            .busy
-            .get(first)
-            .map_or(begin, |passed| passed.start.min(begin));
-        self.busy.drain(first..last);
-        self.busy.insert(first, start..end);
-        end
+impl Clock {
+    pub(super) fn ticks(self, ns: u64) -> u64 {
+        let ticks = u128::from(ns) * u128::from(FS_PER_NS) / u128::from(self.tick_fs);
+        u64::try_from(ticks).unwrap_or(u64::MAX)
     }
 }
 
@@ -281,16 +232,13 @@ impl Disk {
     /// The end of a request that arrives now by this clock.
     pub(super) fn serve(
         &mut self,
-        buses: &mut [Bus],
+        buses: &mut Buses,
         file: u64,
         request: &Request,
         clock: Clock,
     ) -> Time {
         let Clock { now, tick_fs } = clock;
-        let ticks = |ns: u64| {
-            let ticks = u128::from(ns) * u128::from(FS_PER_NS) / u128::from(tick_fs);
-            u64::try_from(ticks).unwrap_or(u64::MAX)
-        };
+        let ticks = |ns: u64| clock.ticks(ns);
         let Moved {
             transfer,
             bytes,
@@ -315,8 +263,13 @@ impl Disk {
         let lane = self.lanes.of(transfer, both_ns.is_some());
         let passing = ticks(reached_ns.saturating_add(transfer_ns));
         let mut end = reached.max(*lane).after(passing);
-        if let Some(bus) = self.device.bus.and_then(|bus| buses.get_mut(bus)) {
-            end = end.max(bus.pass(begin, at(bus.model.of(transfer)), now));
+        if let Some(bus) = self.device.bus {
+            let crossing = Crossing {
+                transfer,
+                bytes,
+                begin,
+            };
+            end = end.max(buses.pass(bus, crossing, clock));
         }
         *lane = end;
         if let Some(ns) = both_ns {

@@ -5,6 +5,7 @@
 //! bytes, or in a run over counts only a length. As on a real disk, direct I/O must be in whole blocks. The
 //! [`journal`] decides what a crash leaves.
 
+mod bus;
 mod capacity;
 mod content;
 mod device;
@@ -27,8 +28,9 @@ use std::sync::{Arc, MutexGuard};
 use node::backend::{FileHandle, Request};
 use node::{FileKind, Mutex, Random, Time};
 
+use bus::{Buses, Crossing};
 use content::{Content, Inode};
-use device::{Bus, Clock, Disk};
+use device::{Clock, Disk};
 pub use device::{Device, DiskModel, Rates, Usage};
 pub use fault::Fault;
 use fault::FaultPlan;
@@ -36,6 +38,7 @@ use handle::Handle;
 pub use journal::Durability;
 use journal::{Entry, Journal};
 pub use limit::Limit;
+use platter::Transfer;
 pub use platter::{Platter, Seek};
 pub use timeline::{Call, Timeline};
 
@@ -79,7 +82,7 @@ struct State {
     peak: u64,
     /// The root disk and the mounted ones.
     disks: Vec<Disk>,
-    buses: Vec<Bus>,
+    buses: Buses,
 }
 
 impl MemoryDisks {
@@ -98,7 +101,7 @@ impl MemoryDisks {
             capacity: u64::MAX,
             peak: 0,
             disks: vec![Disk::new(Path::new("/"), Device::from(model), 0)],
-            buses: Vec::new(),
+            buses: Buses::default(),
         };
         let shared = Shared {
             timeline: Arc::clone(timeline),
@@ -196,11 +199,23 @@ impl MemoryDisks {
         state.directories.insert(under.to_owned());
     }
 
-    /// Adds a bus that disks may share, to mount them at; returns its number.
-    pub fn add_bus(&self, bus: Rates) -> usize {
+    /// Adds a bus that disks may share, to mount them at; what passes it passes the bus that it hangs on, too.
+    /// Returns its number.
+    pub fn add_bus(&self, bus: Rates, on: Option<usize>) -> usize {
         let mut state = self.shared.lock();
-        state.buses.push(Bus::new(bus));
-        state.buses.len() - 1
+        state.buses.add(bus, on)
+    }
+
+    /// When bytes that come now have passed a bus, beside those of its disks.
+    pub fn pass_bus(&self, bus: usize, bytes: u64) -> Time {
+        let clock = self.shared.clock();
+        let mut state = self.shared.lock();
+        let crossing = Crossing {
+            transfer: Transfer::Read,
+            bytes,
+            begin: clock.now,
+        };
+        state.buses.pass(bus, crossing, clock)
     }
 
     /// The use of each disk so far, the root disk first.
@@ -272,7 +287,7 @@ impl MemoryDisks {
         let mut state = self.shared.lock();
         state.life += 1;
         state.disks.iter_mut().for_each(Disk::fail);
-        state.buses.iter_mut().for_each(Bus::fail);
+        state.buses.fail();
         let left = match &mut state.journal {
             Some(journal) => journal.crash(&mut Random::new(seed)),
             None => journal::copy(&state.files),
@@ -334,6 +349,13 @@ impl Shared {
         self.lock().disk_of(path) as u64
     }
 
+    fn clock(&self) -> Clock {
+        Clock {
+            now: self.timeline.now(),
+            tick_fs: self.timeline.tick_fs(),
+        }
+    }
+
     /// Counts an operation, which may be one that fails.
     fn count(&self) -> io::Result<()> {
         let fault = self.faults.next();
@@ -354,12 +376,9 @@ impl Shared {
 
     /// The end of a request that arrives now.
     fn serve(&self, inode: &Inode, request: &Request) -> Time {
+        let clock = self.clock();
         let mut state = self.lock();
         let State { disks, buses, .. } = &mut *state;
-        let clock = Clock {
-            now: self.timeline.now(),
-            tick_fs: self.timeline.tick_fs(),
-        };
         disks[inode.disk()].serve(buses, inode.number, request, clock)
     }
 

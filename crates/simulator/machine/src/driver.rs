@@ -127,6 +127,13 @@ impl Driver {
         self.world.links.limit(model);
     }
 
+    /// Lets the bytes of a node's messages pass a bus of its disks, too, when they have left and when they come.
+    pub fn pass_bus(&self, rank: u32, bus: usize) {
+        self.world
+            .links
+            .pass_bus(rank, Arc::clone(self.disks(rank)), bus);
+    }
+
     /// The windows that were lost in the last run.
     pub fn losses(&self) -> Losses {
         self.world.links.losses()

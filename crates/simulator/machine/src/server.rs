@@ -13,6 +13,7 @@
 //! misspelt key is an error, never a default, apart from those that a machine may lack.
 
 mod check;
+mod network;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +22,8 @@ use std::path::Path;
 use disk::{Device, DiskModel, Limit, Platter, Rates, Seek};
 use serde::Deserialize;
 
-use crate::driver::{FlowWindow, NodeLink, SwitchPort};
+pub use network::ServerNetwork;
+
 use crate::text;
 
 /// A machine of one or several nodes with disks.
@@ -153,22 +155,8 @@ pub struct SharedBus {
     pub read_mb_s: f64,
     /// Millions of bytes written a second.
     pub write_mb_s: f64,
-}
-
-/// The network between nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServerNetwork {
-    /// Millions of bytes a second that a node sends, and that it receives.
-    pub link_mb_s: f64,
-    /// Microseconds of a round trip between nodes; half of it, each message is late. None if it is missing.
-    pub round_trip_us: Option<f64>,
-    /// Thousands of bytes that a node sends to another without word of them; without it there is no limit.
-    pub window_kb: Option<f64>,
-    /// Thousands of bytes of windows that wait at an output port of the switch; without it nothing is lost.
-    pub port_kb: Option<f64>,
-    /// Milliseconds after which lost bytes are sent again.
-    pub timeout_ms: Option<f64>,
+    /// The bus that this one hangs on; it stands before this one.
+    pub on: Option<String>,
 }
 
 /// The time of a stage on a core.
@@ -395,25 +383,6 @@ impl SharedBus {
         Rates {
             read_ns_per_kib: ns_per_kib(self.read_mb_s),
             write_ns_per_kib: ns_per_kib(self.write_mb_s),
-        }
-    }
-}
-
-impl ServerNetwork {
-    /// The link of a simulated node.
-    pub fn model(&self) -> NodeLink {
-        let port = |kb: f64| SwitchPort {
-            bytes: kb * 1e3,
-            timeout_ns: (self.timeout_ms.unwrap_or(0.0) * 1e6) as u64,
-        };
-        let window = |kb: f64| FlowWindow {
-            bytes: kb * 1e3,
-            port: self.port_kb.map(port),
-        };
-        NodeLink {
-            bytes_per_ns: self.link_mb_s / 1e3,
-            round_trip_ns: (self.round_trip_us.unwrap_or(0.0) * 1e3) as u64,
-            window: self.window_kb.map(window),
         }
     }
 }

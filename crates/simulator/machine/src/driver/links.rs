@@ -21,7 +21,7 @@ use node::{Address, Message, Mutex, Port, Random, Time};
 
 use crate::driver::wires::{Losses, NodeLink, Stream, Wires};
 use crate::driver::world::{Action, World};
-use disk::Call;
+use disk::{Call, MemoryDisks};
 
 /// One parcel in [`SLOW`] may take the longest delay, the others a [`QUICK`]th of it, so that
 /// parcels of different nodes overtake each other.
@@ -82,6 +82,8 @@ struct State {
     random: Random,
     most_delay: u64,
     wires: Wires,
+    /// By rank: the bus that its letters pass, if that is modelled.
+    buses: BTreeMap<u32, NodeBus>,
     streams: BTreeMap<Stream, Queued>,
     cuts: Vec<(Cut, Option<Time>)>,
     dead: BTreeSet<u32>,
@@ -91,6 +93,19 @@ struct State {
     /// Shipments that their receivers have not taken.
     waiting: BTreeMap<(u32, Address), usize>,
     most_waiting: BTreeMap<Port, usize>,
+}
+
+/// A bus of a node that disks share with its link.
+struct NodeBus {
+    disks: Arc<MemoryDisks>,
+    bus: usize,
+}
+
+impl NodeBus {
+    /// When bytes that are sent or received now have passed.
+    fn pass(&self, bytes: usize) -> Time {
+        self.disks.pass_bus(self.bus, bytes as u64)
+    }
 }
 
 /// A letter as the links see it.
@@ -133,9 +148,16 @@ impl State {
         };
         let delay = self.random.below(most as usize + 1) as u64 + self.wires.latency_ns();
         let queued = self.streams.get_mut(&stream)?;
-        let Parcel { leave, arrive, .. } = queued.leaving.pop_front()?;
+        let Parcel {
+            bytes,
+            leave,
+            arrive,
+        } = queued.leaving.pop_front()?;
         queued.parcels.push_back(arrive);
-        queued.last = queued.last.max(now.after(delay));
+        let buses = [stream.from, stream.to].map(|rank| self.buses.get(&rank));
+        let passes = buses.into_iter().flatten().map(|bus| bus.pass(bytes));
+        let reached = passes.fold(now, Time::max);
+        queued.last = queued.last.max(reached.after(delay));
         let at = queued.last;
         Some(Passed { stream, leave, at })
     }
@@ -148,6 +170,7 @@ impl Links {
             random: Random::stream(seed, u64::MAX),
             most_delay: 0,
             wires: Wires::default(),
+            buses: BTreeMap::new(),
             streams: BTreeMap::new(),
             cuts: Vec::new(),
             dead: BTreeSet::new(),
@@ -180,6 +203,11 @@ impl Links {
         let mut state = self.lock();
         state.used = true;
         state.wires.limit(model);
+    }
+
+    /// Lets the letters of a node pass a bus of its disks, too.
+    pub(crate) fn pass_bus(&self, rank: u32, disks: Arc<MemoryDisks>, bus: usize) {
+        self.lock().buses.insert(rank, NodeBus { disks, bus });
     }
 
     /// Counts losses anew, for another run.

@@ -44,7 +44,15 @@ impl Server {
         ] {
             value.map_or(Ok(()), |value| above_0(key, value))?;
         }
-        for bus in &self.buses {
+        for (number, bus) in self.buses.iter().enumerate() {
+            if let Some(on) = &bus.on
+                && !self.buses[..number].iter().any(|before| before.name == *on)
+            {
+                let name = &bus.name;
+                return Err(format!(
+                    "buses: {name}: on is {on}: no [[buses]] before it has this name"
+                ));
+            }
             inside(
                 &format!("buses: {}: read_mb_s", bus.name),
                 bus.read_mb_s,
@@ -80,8 +88,11 @@ impl Server {
                 "no disk holds files: give one with holds = \"files\" or \"both\"".to_owned(),
             );
         }
-        match self.network {
-            Some(network) => network.check()?,
+        match &self.network {
+            Some(network) => {
+                network.check()?;
+                self.check_bus("network: ", network.bus.as_deref())?;
+            }
             None if self.nodes > 1 => {
                 return Err("several nodes need [network], with link_mb_s".to_owned());
             }
@@ -101,6 +112,13 @@ impl Server {
             }
         }
         Ok(())
+    }
+
+    fn check_bus(&self, of: &str, name: Option<&str>) -> Result<(), String> {
+        let is_there = |name: &&str| self.buses.iter().any(|bus| bus.name == **name);
+        name.filter(|name| !is_there(name)).map_or(Ok(()), |name| {
+            Err(format!("{of}bus is {name}: no [[buses]] has this name"))
+        })
     }
 
     fn check_disks(&self, disks: &DiskGroup) -> Result<(), String> {
@@ -155,11 +173,7 @@ impl Server {
         if let Some(price) = disks.price_usd {
             above_0("price_usd", price)?;
         }
-        if let Some(name) = &disks.bus
-            && !self.buses.iter().any(|bus| bus.name == *name)
-        {
-            return Err(format!("bus is {name}: no [[buses]] has this name"));
-        }
+        self.check_bus("", disks.bus.as_deref())?;
         let Some(rpm) = disks.rpm else {
             let seeks = disks.read_seek_ms.or(disks.write_seek_ms);
             if disks.inner.is_some() || seeks.is_some() {

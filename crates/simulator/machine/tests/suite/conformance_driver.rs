@@ -28,7 +28,7 @@ impl Harness for Seeds {
                 driver.limit_links(server.network.unwrap().model());
                 for rank in 0..nodes {
                     let disks = driver.disks(rank);
-                    let bus = disks.add_bus(server.buses[0].model());
+                    let bus = disks.add_bus(server.buses[0].model(), None);
                     disks.mount(&place.directory, server.disks[0].device(Some(bus)));
                 }
             }

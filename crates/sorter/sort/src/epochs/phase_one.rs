@@ -104,6 +104,7 @@ impl<'a> RankSort<'a> {
             contents: &*job.contents,
             owners: round.owners.clone(),
             weights,
+            splitters: job.splitters,
             known,
         };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;

@@ -16,7 +16,7 @@ use crate::files::bad_rows::BadRows;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::files::spill::Spill;
-use crate::job::{Job, Resume};
+use crate::job::{Job, Resume, SplitterChoice};
 use crate::names::Phase;
 use crate::passes::exchange::Ports;
 use crate::passes::wiring::RunContext;
@@ -175,6 +175,9 @@ impl<'a> RankSort<'a> {
     /// Draws this rank's share of the `places` that all ranks sample.
     pub(crate) async fn draw(&self, places: u64) -> Result<Drawn, Failure> {
         let mut all = Drawn::none(self.job.contents.framing());
+        if self.job.splitters == SplitterChoice::Even {
+            return Ok(all);
+        }
         for part in &self.parts.mine {
             let own = part.bytes.unwrap_or(0);
             let share = portion(places, own, self.parts.total());

@@ -23,7 +23,7 @@ mod units;
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{CodingMemory, File, FileKind, Metadata, Node, all};
+use node::{CodingMemory, File, FileKind, Metadata, Node};
 use pipeline::Failure;
 
 use crate::error::SortError;
@@ -35,7 +35,7 @@ pub(crate) use facts::Stamp;
 pub(crate) use files::Files;
 use index::Index;
 use listed::Listed;
-use opening::{Found, Opened, is_unchanged, look, open, replaced};
+use opening::{Found, Opened, is_unchanged, look_at, replaced};
 pub(crate) use units::ReadUnit;
 
 /// Inputs that stay open while they are not read, if the process may have so many. The others are opened
@@ -111,11 +111,11 @@ impl Inputs {
         inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
         for some in sources.chunks(inputs.looks(node)) {
-            let found = all(some.iter().map(|source| look(node, source, reading))).await;
+            let found = look_at(node, some, reading).await?;
             for (source, found) in some.iter().zip(found) {
-                match found? {
-                    Found::File(opened) => {
-                        inputs.add(source, opened)?;
+                match found {
+                    Found::File(look) => {
+                        inputs.add(source, look.end(node, reading).await?)?;
                         listed = None;
                     }
                     Found::Set(directory, manifest) => {
@@ -124,10 +124,11 @@ impl Inputs {
                             manifest: directory.join(Manifest::NAME),
                         };
                         listed = listed.map(|all| all.and(list));
-                        let behind = match source {
-                            Source::Behind(behind) => (behind.bytes, &behind.seen[..]),
-                            _ => (0, &[][..]),
+                        let seen = match source {
+                            Source::Behind(behind) => &behind.seen[..],
+                            _ => &[],
                         };
+                        let behind = (source.header_bytes(), seen);
                         inputs.add_set(node, (directory, &manifest), behind).await?;
                     }
                 }
@@ -159,28 +160,31 @@ impl Inputs {
             return Err(refused(what.to_owned()).into());
         }
         let paths = manifest.paths(directory).into_iter();
-        let files = paths.zip(&manifest.files).enumerate();
-        let sources = files.map(|(number, (path, listed))| {
-            let source = Source::Behind(Box::new(Behind {
+        let sources = paths.enumerate().map(|(number, path)| {
+            Source::Behind(Box::new(Behind {
                 source: Source::Listed(path),
                 bytes: header_bytes,
                 begun: None,
                 seen: seen.get(number).copied().into_iter().collect(),
-            }));
-            (source, listed.records)
+            }))
         });
-        let sources: Vec<(Source, u64)> = sources.collect();
+        let sources: Vec<Source> = sources.collect();
+        let mut listed = manifest.files.iter();
         for some in sources.chunks(self.looks(node)) {
-            let opened = all(some.iter().map(|(source, _)| open(node, source, reading))).await;
-            for ((source, records), opened) in some.iter().zip(opened) {
-                let opened = opened?;
+            let looks = look_at(node, some, reading).await?.into_iter();
+            for ((source, look), listed) in some.iter().zip(looks).zip(&mut listed) {
+                let Found::File(look) = look else { continue };
+                let opened = look.end(node, reading).await?;
                 let name = opened.file.path().display().to_string();
                 self.add(source, opened)?;
                 let bytes = self.files.last().map_or(0, |input| input.bytes);
                 let found = framing.size_of(bytes).records;
                 // Lines are counted when they are read.
-                if framing.is_fixed() && found != *records {
-                    let what = format!("lists {records} records in {name}, which has {found}");
+                if framing.is_fixed() && found != listed.records {
+                    let what = format!(
+                        "lists {} records in {name}, which has {found}",
+                        listed.records
+                    );
                     return Err(refused(what).into());
                 }
             }
@@ -214,21 +218,18 @@ impl Inputs {
         let is_streamed = self.framing.is_chained() && !self.reading.in_parts;
         let bytes = match seen.kind {
             FileKind::Directory => {
-                return Err(SortError::Directory {
-                    file: file.path().to_owned(),
-                });
+                let file = file.path().to_owned();
+                return Err(SortError::Directory { file });
             }
             FileKind::Sequential => 0,
             FileKind::Regular if is_streamed => 0,
             FileKind::Regular => {
                 let (file_bytes, header) = (seen.length, source.header_bytes());
                 // The header was read from it before.
-                let bytes = file_bytes
-                    .checked_sub(header)
-                    .ok_or_else(|| SortError::Shrunk {
-                        file: file.path().to_owned(),
-                        offset: file_bytes,
-                    })?;
+                let Some(bytes) = file_bytes.checked_sub(header) else {
+                    let (file, offset) = (file.path().to_owned(), file_bytes);
+                    return Err(SortError::Shrunk { file, offset });
+                };
                 ends_whole(file.path(), (seen.length, bytes), self.framing)?;
                 bytes
             }

@@ -230,7 +230,7 @@ impl<'a> RunContext<'a> {
             framing: plan.framing,
             unit_bytes: plan.read_bytes,
             depth: plan.depth,
-            cursor: Cursor::by_device(node, &self.inputs, &self.read_rates),
+            cursor: Cursor::by_device(node, &self.inputs, (&self.read_rates, plan.depth)),
             pool: memory.units.clone(),
             out: blocks,
             most_lines: None,

@@ -12,6 +12,7 @@ use pipeline::Failure;
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
+use crate::job::SplitterChoice;
 use crate::ranks::shares::{STEPS, weighted};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
@@ -30,6 +31,7 @@ pub(crate) struct Among<'a> {
     pub owners: Vec<Option<u32>>,
     /// By range: its part of the records, in any unit.
     pub weights: Vec<u64>,
+    pub splitters: SplitterChoice,
     /// The splitters of the ranges, if they were chosen before.
     pub known: Option<Sample>,
 }
@@ -71,6 +73,32 @@ impl Among<'_> {
     }
 }
 
+impl Among<'_> {
+    /// The division of a rank if the bytes of keys are random: no rank need hear of another's records.
+    fn even(&self, rank: u32) -> Division {
+        let ranges = self.weights.len();
+        let upto = |range: usize| self.weights[..range].iter().sum::<u64>();
+        let all = upto(ranges);
+        let place = |range: usize| portion(u64::MAX, upto(range), all);
+        let between = self.contents.records_at(&mut (1..ranges).map(place));
+        let mine = self.owners.iter().position(|&owner| owner == Some(rank));
+        let own = mine.map(|range| {
+            let (from, to) = (place(range), place(range + 1));
+            let parts = 2 * SEEN_OF_EACH as u64;
+            let mut keys = (1..parts)
+                .step_by(2)
+                .map(|part| from + portion(to - from, part, parts));
+            (self.contents.records_at(&mut keys), self.weights[range])
+        });
+        let (own, weight) = own.unwrap_or((Sample::default(), 1));
+        Division {
+            ranks: self.contents.splitters(&between, ranges),
+            sampled: portion(own.bytes() as u64, all, weight),
+            own,
+        }
+    }
+}
+
 pub(crate) struct Division {
     /// Splitters of the ranges.
     pub ranks: Splitters,
@@ -99,6 +127,9 @@ impl Division {
         let (all, ranks) = (sampled.iter().sum::<u64>(), node.nodes() as usize);
         let contents = among.contents;
         let framing = contents.framing();
+        if among.splitters == SplitterChoice::Even && among.known.is_none() {
+            return Ok(among.even(node.rank().0));
+        }
         let splitters = match &among.known {
             Some(known) => contents
                 .known_splitters(known.clone())

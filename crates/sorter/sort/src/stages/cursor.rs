@@ -35,6 +35,8 @@ struct Lane {
 pub(crate) struct Cursor {
     shared: Arc<Guarded<Lanes>>,
     rates: ReadRates,
+    /// Requests in flight of each reader.
+    depth: usize,
 }
 
 struct Lanes {
@@ -58,8 +60,8 @@ impl ReadRates {
     }
 }
 
-/// Fewer units of a device say little of its rate.
-const UNITS_OF_A_RATE: u64 = 8;
+/// A device of which less was read than this part of its requests in flight says little of its rate.
+const LEAST_READ_SHARE: u64 = 2;
 
 impl Cursor {
     /// Hands out units in input order.
@@ -69,9 +71,14 @@ impl Cursor {
     }
 
     /// Hands out units of all devices of the inputs at the same time, and notes their rates.
-    pub(crate) fn by_device(node: &Node, inputs: &Inputs, rates: &ReadRates) -> Cursor {
+    pub(crate) fn by_device(
+        node: &Node,
+        inputs: &Inputs,
+        (rates, depth): (&ReadRates, usize),
+    ) -> Cursor {
         Cursor {
             rates: rates.clone(),
+            depth,
             ..Cursor::of(node, inputs.by_device())
         }
     }
@@ -94,6 +101,7 @@ impl Cursor {
         Cursor {
             shared: Arc::new(Guarded::new(node, "the next unit", lanes)),
             rates: ReadRates::default(),
+            depth: 1,
         }
     }
 
@@ -114,7 +122,8 @@ impl Cursor {
                 lane.ranges.pop_front();
             }
             if lane.bytes == 0 && inputs.is_direct() {
-                self.note_rates(lanes, (inputs, bytes as u64));
+                let in_flight = worker.siblings() / lanes.lanes.len() * self.depth;
+                self.note_rates(lanes, inputs, (in_flight * bytes) as u64);
             }
             Some(unit)
         };
@@ -122,14 +131,15 @@ impl Cursor {
     }
 
     /// Notes how much was handed out of each device, when the first of several is read.
-    fn note_rates(&self, lanes: &Lanes, (inputs, unit_bytes): (&Inputs, u64)) {
-        let handed = |lane: &Lane| lane.all_bytes - lane.bytes;
-        let is_enough = |lane: &Lane| handed(lane) >= UNITS_OF_A_RATE * unit_bytes;
+    /// `in_flight` bytes of each were not read yet.
+    fn note_rates(&self, lanes: &Lanes, inputs: &Inputs, in_flight: u64) {
+        let read = |lane: &Lane| (lane.all_bytes - lane.bytes).saturating_sub(in_flight);
+        let is_enough = |lane: &Lane| read(lane) >= in_flight / LEAST_READ_SHARE;
         let mut known = self.rates.measured.lock();
         let is_first = known.is_empty() && lanes.lanes.len() > 1;
         if is_first && !lanes.took_turns && lanes.lanes.iter().all(is_enough) {
-            let read = |lane: &Lane| Some((inputs.path_at(lane.begin)?.to_owned(), handed(lane)));
-            *known = lanes.lanes.iter().filter_map(read).collect();
+            let of = |lane: &Lane| Some((inputs.path_at(lane.begin)?.to_owned(), read(lane)));
+            *known = lanes.lanes.iter().filter_map(of).collect();
         }
     }
 }

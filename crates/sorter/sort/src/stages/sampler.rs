@@ -81,7 +81,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let each = framing.sampled_place();
     let samples = (places.count as u64).min(framing.most_in(total));
     if places.splitters == SplitterChoice::Even {
-        return Ok(even(worker, places, samples * framing.most_in(each)));
+        return Ok(even(places, samples * framing.most_in(each)));
     }
     // A stretch of records may begin anywhere in a disk block, and lines are looked at ahead.
     let room = (each.next_multiple_of(BLOCK_BYTES) + 3 * BLOCK_BYTES) as usize;
@@ -115,13 +115,9 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     Ok(drawn)
 }
 
-/// The sample of a rank if keys were random: as many of them, evenly spaced, between those of other ranks.
-fn even(worker: &Worker, places: &Places, records: u64) -> Drawn {
-    let node = &worker.node;
-    let (rank, ranks) = (u64::from(node.rank().0), u64::from(node.nodes()));
-    let all = records * ranks;
-    let mut keys =
-        (0..records).map(|number| portion(u64::MAX, 2 * (number * ranks + rank) + 1, 2 * all));
+/// The sample if keys were random: as many records, evenly spaced.
+fn even(places: &Places, records: u64) -> Drawn {
+    let mut keys = (0..records).map(|number| portion(u64::MAX, 2 * number + 1, 2 * records));
     Drawn {
         sample: places.contents.records_at(&mut keys),
         cost: SampleCost::default(),

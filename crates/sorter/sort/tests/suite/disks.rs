@@ -115,7 +115,7 @@ fn fast_share(driver: &Driver) -> f64 {
 /// In one pass nothing is spilled, and the rates are those at which the inputs were read.
 #[test]
 fn an_output_set_in_one_pass_is_divided_by_the_rates_of_reading() {
-    let records = draw(Pattern::Uniform, 8, RECORDS, 100);
+    let records = draw(Pattern::Uniform, 8, 4 * RECORDS, 100);
     let half = records.len() / 2;
     let driver = Driver::with(5, 1, Costs::default(), disk(10));
     let directories = [

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use node::{
-    Buffer, Decompression, DiskError, File, FileKind, Filled, Metadata, Node, Open, Standard,
+    Buffer, Decompression, DiskError, DiskTicket, File, FileKind, Filled, Metadata, Node, Open,
+    Standard,
 };
 use pipeline::Failure;
 
@@ -16,19 +17,28 @@ use crate::records::framing::Framing;
 /// The manifest and the directory of a source that is a set of files.
 /// A source that was looked at.
 pub(super) enum Found<'a> {
-    File(Opened),
+    File(Look<'a>),
     /// A directory with a manifest.
     Set(&'a Path, Manifest),
 }
 
-pub(super) async fn look<'a>(
+/// A file that is being opened.
+pub(super) struct Look<'a> {
+    source: &'a Source,
+    file: File,
+    is_pipe: bool,
+    /// The read of its last bytes, if it has a length.
+    last: Option<LastByte>,
+}
+
+async fn look<'a>(
     node: &Node,
     source: &'a Source,
     reading: ReadOptions,
 ) -> Result<Found<'a>, Failure> {
     Ok(match set_of(node, source).await? {
         Some((directory, manifest)) => Found::Set(directory, manifest),
-        None => Found::File(open(node, source, reading).await?),
+        None => Found::File(begin(node, source, reading).await?),
     })
 }
 
@@ -86,20 +96,48 @@ pub(super) async fn open(
     source: &Source,
     reading: ReadOptions,
 ) -> Result<Opened, Failure> {
+    begin(node, source, reading).await?.end(node, reading).await
+}
+
+/// Looks at several sources, which wait for their disks at the same time.
+pub(super) async fn look_at<'a>(
+    node: &Node,
+    sources: &'a [Source],
+    reading: ReadOptions,
+) -> Result<Vec<Found<'a>>, Failure> {
+    let mut found = Vec::with_capacity(sources.len());
+    for source in sources {
+        found.push(look(node, source, reading).await?);
+    }
+    Ok(found)
+}
+
+/// Opens a file, and asks for its last bytes.
+pub(super) async fn begin<'a>(
+    node: &Node,
+    source: &'a Source,
+    reading: ReadOptions,
+) -> Result<Look<'a>, Failure> {
+    let pipe = |file: File| Look {
+        source,
+        file,
+        is_pipe: true,
+        last: None,
+    };
     if let Source::Behind(behind) = source
         && let Some((file, _)) = &behind.begun
     {
-        return Ok(Opened::pipe(file.clone()));
+        return Ok(pipe(file.clone()));
     }
     let Some(path) = source.path() else {
         let file = node.standard(Standard::Input).await?;
-        return Ok(Opened::pipe(reading.contents(node, file).await?));
+        return Ok(pipe(reading.contents(node, file).await?));
     };
     let io = reading.io;
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
     let seen = file.metadata();
     if file.is_sequential() {
-        return Ok(Opened::pipe(reading.contents(node, file).await?));
+        return Ok(pipe(reading.contents(node, file).await?));
     }
     let is_known = io != IoChoice::Auto || is_cached(node, &file).await?;
     let file = if is_known {
@@ -107,36 +145,55 @@ pub(super) async fn open(
     } else {
         node.open(path, source.how(true)).await?
     };
-    let mut last = None;
-    if seen.kind == FileKind::Regular {
-        last = byte_at(node, &file, seen.length.saturating_sub(1)).await?;
-    }
-    // A manifest lists the records of files that sort has written: none of them is compressed, and their lengths
-    // are compared with it.
-    let is_named = !matches!(source, Source::Listed(_));
-    let file = match is_named && seen.kind == FileKind::Regular {
-        true if last.is_some() == (seen.length == 0)
-            && is_as_long(node, path, seen.length).await? =>
-        {
-            let file = node.open(path, Open::Read { direct: false }).await?;
-            return Ok(Opened::pipe(
-                reading.contents(node, file.front_to_back()).await?,
-            ));
-        }
-        true => reading.contents(node, file).await?,
-        false => file,
+    let last = match seen.kind {
+        FileKind::Regular => Some(LastByte::ask(node, &file, seen.length)?),
+        _ => None,
     };
-    if let Source::Behind(behind) = source
-        && let [seen] = &behind.seen[..]
-    {
-        is_unchanged(path, seen, &file.metadata())?;
-    }
-    let is_pipe = false;
-    Ok(Opened {
+    Ok(Look {
+        source,
         file,
-        is_pipe,
+        is_pipe: false,
         last,
     })
+}
+
+impl Look<'_> {
+    pub(super) async fn end(self, node: &Node, reading: ReadOptions) -> Result<Opened, Failure> {
+        let (source, file) = (self.source, self.file);
+        let Some(path) = source.path().filter(|_| !self.is_pipe) else {
+            return Ok(Opened::pipe(file));
+        };
+        let seen = file.metadata();
+        let last = match self.last {
+            Some(asked) => asked.wait(node).await?,
+            None => None,
+        };
+        // A manifest lists the records of files that sort has written: none of them is compressed, and their
+        // lengths are compared with it.
+        let is_named = !matches!(source, Source::Listed(_));
+        let file = match is_named && seen.kind == FileKind::Regular {
+            true if last.is_some() == (seen.length == 0)
+                && is_as_long(node, path, seen.length).await? =>
+            {
+                let file = node.open(path, Open::Read { direct: false }).await?;
+                return Ok(Opened::pipe(
+                    reading.contents(node, file.front_to_back()).await?,
+                ));
+            }
+            true => reading.contents(node, file).await?,
+            false => file,
+        };
+        if let Source::Behind(behind) = source
+            && let [seen] = &behind.seen[..]
+        {
+            is_unchanged(path, seen, &file.metadata())?;
+        }
+        Ok(Opened {
+            file,
+            is_pipe: false,
+            last,
+        })
+    }
 }
 
 /// # Errors
@@ -200,17 +257,33 @@ impl ReadOptions {
     }
 }
 
-/// The byte at an offset of a regular file, if there is one. At its end that tells whether its length is true:
-/// of files that are made when they are read (in `/proc`, `/sys`, some of FUSE) it is a bound, or 0.
-async fn byte_at(node: &Node, file: &File, at: u64) -> Result<Option<u8>, Failure> {
-    let begin = at / BLOCK_BYTES * BLOCK_BYTES;
-    let room = BLOCK_BYTES as usize;
-    let buffers = node.buffers(1, room, Filled::Once);
-    let buffers = buffers.map_err(|cause| no_memory(room, &cause))?;
-    let buffer = buffers.into_iter().next().expect("one was asked for");
-    let (buffer, result) = file.read(node, begin, room, buffer).wait(node).await;
-    result?;
-    Ok(buffer.filled().get((at - begin) as usize).copied())
+/// The read of the last byte of a regular file. It tells whether the file's length is true: of files that are made
+/// when they are read (in `/proc`, `/sys`, some of FUSE) it is a bound, or 0.
+struct LastByte {
+    ticket: DiskTicket,
+    /// Its place in the buffer.
+    place: usize,
+}
+
+impl LastByte {
+    fn ask(node: &Node, file: &File, length: u64) -> Result<LastByte, Failure> {
+        let at = length.saturating_sub(1);
+        let begin = at / BLOCK_BYTES * BLOCK_BYTES;
+        let room = BLOCK_BYTES as usize;
+        let buffers = node.buffers(1, room, Filled::Once);
+        let buffers = buffers.map_err(|cause| no_memory(room, &cause))?;
+        let buffer = buffers.into_iter().next().expect("one was asked for");
+        Ok(LastByte {
+            ticket: file.read(node, begin, room, buffer),
+            place: (at - begin) as usize,
+        })
+    }
+
+    async fn wait(self, node: &Node) -> Result<Option<u8>, Failure> {
+        let (buffer, result) = self.ticket.wait(node).await;
+        result?;
+        Ok(buffer.filled().get(self.place).copied())
+    }
 }
 
 /// Whether a file has that length still: an ordinary one that is being written has another.

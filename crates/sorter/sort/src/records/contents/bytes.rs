@@ -1,6 +1,7 @@
 //! Real records, as bytes.
 
 use std::io;
+use std::iter::repeat;
 
 use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
 
@@ -55,15 +56,28 @@ impl Bytes {
     }
 }
 
-/// The places of a key's bytes in the record, the most significant first.
-fn significance(key: &Key) -> Vec<usize> {
-    let places = key.offset..key.offset + key.bytes;
-    match key.kind {
-        Kind::Unsigned(Endian::Little)
-        | Kind::Signed(Endian::Little)
-        | Kind::Float(Endian::Little) => places.rev().collect(),
-        _ => places.collect(),
+/// The bytes of a key from bytes that compare as it does; those of decimal and collated keys stay as they are,
+/// and are in another order.
+fn decoded(key: &Key, mut bytes: Vec<u8>) -> Vec<u8> {
+    const SIGN: u8 = 0x80;
+    let complement = |bytes: &mut [u8]| bytes.iter_mut().for_each(|byte| *byte = !*byte);
+    if key.descending {
+        complement(&mut bytes);
     }
+    match key.kind {
+        Kind::Signed(_) => bytes[0] ^= SIGN,
+        Kind::Float(_) if bytes[0] < SIGN => complement(&mut bytes),
+        Kind::Float(_) => bytes[0] ^= SIGN,
+        _ => {}
+    }
+    let is_little = matches!(
+        key.kind,
+        Kind::Unsigned(Endian::Little) | Kind::Signed(Endian::Little) | Kind::Float(Endian::Little)
+    );
+    if is_little {
+        bytes.reverse();
+    }
+    bytes
 }
 
 impl Contents for Bytes {
@@ -89,11 +103,12 @@ impl Contents for Bytes {
     }
 
     fn records_at(&self, places: &mut dyn Iterator<Item = u64>) -> Sample {
-        let digits: Vec<usize> = self.order.keys().iter().flat_map(significance).collect();
         let (mut sample, mut record) = (Sample::default(), vec![0; self.record_bytes()]);
         for place in places {
-            for (&at, digit) in digits.iter().zip(place.to_be_bytes()) {
-                record[at] = digit;
+            let mut digits = place.to_be_bytes().into_iter().chain(repeat(0));
+            for key in self.order.keys() {
+                let encoded: Vec<u8> = digits.by_ref().take(key.bytes).collect();
+                record[key.offset..][..key.bytes].copy_from_slice(&decoded(key, encoded));
             }
             sample.push(&record, place);
         }
@@ -355,5 +370,39 @@ impl Words for BucketWords<'_> {
         }
         let differ = |&depth: &u32| self.word(left, depth) != self.word(right, depth);
         (from..until).find(differ).unwrap_or(until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_at_ascending_places_ascend() {
+        for keys in [
+            &["0+10"][..],
+            &["3+2:u16le", "8+4"],
+            &["8+8:i64le:desc"],
+            &["2+1:i8", "4+8:f64be"],
+            &["0+4:f32le", "6+3:bytes:desc"],
+            &["5+8:f64le:desc"],
+        ] {
+            let keys: Vec<Key> = keys.iter().map(|key| key.parse().unwrap()).collect();
+            let order = Order::new(16, &keys, Ties::Record).unwrap();
+            let places = (0..500_u64).map(|place| place * (u64::MAX / 499));
+            let sample = Bytes::new(order.clone()).records_at(&mut places.clone());
+            assert_eq!(sample.len(), 500);
+            let records: Vec<&[u8]> = sample.elements().map(|element| element.record).collect();
+            assert!(
+                records.is_sorted_by(|a, b| order.compare(a, b).is_lt()),
+                "{keys:?}"
+            );
+            // The first word of the order is the place, as far as keys have bytes for it.
+            let bytes: usize = keys.iter().map(|key| key.bytes).sum::<usize>().min(8);
+            for (record, place) in records.iter().zip(places) {
+                let differs = order.word(record, 0) ^ place;
+                assert_eq!(differs.checked_shr(64 - 8 * bytes as u32).unwrap_or(0), 0);
+            }
+        }
     }
 }
