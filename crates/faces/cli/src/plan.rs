@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive)]
     nodes: Option<u64>,
     /// Another number of the machine, or of the plan, as `disks.read_mb_s=250` or `plan.depth=1`
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", requires = "bytes")]
     set: Vec<String>,
     /// Decides the sizes of partitions, and the order of events at the same time
     #[arg(long, value_name = "N", default_value_t = 1)]

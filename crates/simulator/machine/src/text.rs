@@ -34,7 +34,7 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
             .span()
             .map(|span| 1 + text[..span.start].matches('\n').count());
         let line = line.map_or(String::new(), |line| format!("line {line}: "));
-        format!("{line}{}", error.message().trim().replace('\n', " "))
+        format!("{line}{}", message(&error))
     })
 }
 
@@ -53,11 +53,19 @@ pub fn parse_changed<T: DeserializeOwned>(text: &str, changes: &[String]) -> Res
         apply(&mut all, change).map_err(|why| format!("{change}: {why}"))?;
     }
     all.try_into().map_err(|error: toml::de::Error| {
-        format!("with {}: {}", changes.join(", "), error.message())
+        format!("with {}: {}", changes.join(", "), message(&error))
     })
 }
 
+/// The message of an error, in one line.
+fn message(error: &toml::de::Error) -> String {
+    error.message().trim().replace('\n', " ")
+}
+
 fn apply(all: &mut Value, change: &str) -> Result<(), String> {
+    if change.contains(char::is_control) {
+        return Err("write KEY=VALUE in one line".to_owned());
+    }
     let (key, value) = change.split_once('=').ok_or("write KEY=VALUE")?;
     let value = match value.trim() {
         "" => None,

@@ -158,7 +158,7 @@ pub enum Choice {
     MergeInputs,
 }
 
-/// How ranks exchange records.
+/// How ranks exchange records. Saved progress has the names in capitals, plans of papers the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExchangeKind {
     /// All pairs at once, each limited to its fair share (TritonSort 4.1).
@@ -205,7 +205,7 @@ pub enum SpillLayout {
 }
 
 /// How splitters are chosen, which divide the keys among ranks and partitions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitterChoice {
     /// From a sample of the input.
@@ -217,7 +217,7 @@ pub enum SplitterChoice {
 }
 
 /// How much of the output each rank sorts and writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shares {
     /// As much as the others.
     #[default]

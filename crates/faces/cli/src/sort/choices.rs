@@ -162,3 +162,17 @@ impl CheckName {
         found.ok_or_else(|| "give diagnose-first, or quiet or silent to print nothing".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_words_or_lists() {
+        assert_eq!(shares("auto"), Ok(Shares::Measured));
+        assert_eq!(shares("3, 1,1"), Ok(Shares::Given(vec![3, 1, 1])));
+        for wrong in ["", "3,0", "3,-1", "1,,2", "fast", "4294967296"] {
+            assert!(shares(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -59,6 +59,11 @@ fn a_wrong_command_line_gets_one_line() {
             &["'foo'", "--plan", "one-pass, two-pass"],
         ),
         ("sort -S 5 -S x in", &["'x'", "--memory"]),
+        (
+            "sort --splitters even in",
+            &["records of one length", "leave out --splitters even"],
+        ),
+        ("sort --shares 3,0 in", &["'3,0'", "--shares", "even, auto"]),
         ("check in --foo", &["--foo", "gristmill check --help"]),
         ("lab run", &["<NAME>", "gristmill lab run --help"]),
     ] {

@@ -265,7 +265,8 @@ impl Wires {
             let drains = (flow.share + drains / queued.begin) / (flow.share + comes);
             let bytes = window.bytes.min(flow.bytes(now));
             let waits = bytes * (1.0 - drains).max(0.0);
-            if queued.bytes + waits <= port.bytes {
+            // A window larger than the port would never come.
+            if queued.bytes == 0.0 || queued.bytes + waits <= port.bytes {
                 queued.bytes += waits;
                 continue;
             }
@@ -435,5 +436,25 @@ mod tests {
         assert_eq!(wires.losses(), lost);
         wires.begin();
         assert_eq!(wires.losses(), Losses::default());
+    }
+
+    #[test]
+    fn a_window_larger_than_the_port_comes_alone() {
+        let mut wires = Wires::default();
+        wires.limit(NodeLink {
+            bytes_per_ns: 1.0,
+            round_trip_ns: 50,
+            window: Some(FlowWindow {
+                bytes: 1000.0,
+                port: Some(SwitchPort {
+                    bytes: 10.0,
+                    timeout_ns: 5000,
+                }),
+            }),
+        });
+        let letters = [1, 2, 3].map(|from| (0, stream(from, 0), 1000));
+        let all = passed(&mut wires, &letters);
+        assert_eq!(all.len(), 3, "{all:?}");
+        assert_eq!(wires.losses().windows, 3, "two, then one");
     }
 }

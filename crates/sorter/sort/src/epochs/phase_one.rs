@@ -34,6 +34,7 @@ use crate::plan::Exchanging;
 use crate::plan::Plan;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
+use crate::ranks::sampling::random_keys;
 use crate::ranks::shares::weight;
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
@@ -85,15 +86,12 @@ impl<'a> RankSort<'a> {
             conflicts::check_distinct(node, agreement, &[&output]).await?;
         }
         let (exchanging, places) = self.exchanging(agreement, round).await?;
-        let drawn = self.draw(places).await;
-        let told = match drawn {
-            Ok(drawn) => self.weight(round).await.map(|weight| {
-                let sampled = drawn.sample.bytes() as u64;
-                (drawn, (sampled, weight))
-            }),
-            Err(failure) => Err(failure),
+        let told = async {
+            let drawn = self.draw(places).await?;
+            let sampled = drawn.sample.bytes() as u64;
+            Ok((drawn, (sampled, self.weigh(round).await?)))
         };
-        let (Drawn { sample, cost }, told) = agreement.agree_and_tell(node, told).await?;
+        let (Drawn { sample, cost }, told) = agreement.agree_and_tell(node, told.await).await?;
         let (sampled, weights): (Vec<u64>, Vec<u64>) = told.into_iter().unzip();
         self.sample = cost;
         let known = match &self.common.ranges {
@@ -104,7 +102,7 @@ impl<'a> RankSort<'a> {
             contents: &*job.contents,
             owners: round.owners.clone(),
             weights,
-            splitters: job.splitters,
+            random_keys: random_keys(job),
             known,
         };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
@@ -126,8 +124,11 @@ impl<'a> RankSort<'a> {
         Ok(range)
     }
 
-    /// The weight of this rank's range among all.
-    async fn weight(&self, round: &Round) -> Result<u64, Failure> {
+    /// The weight of this rank's range among all; none is asked for where the ranges are known.
+    async fn weigh(&self, round: &Round) -> Result<u64, Failure> {
+        if self.common.ranges.is_some() {
+            return Ok(1);
+        }
         let output = self.unfinished.output.as_ref();
         let mut directories = output.map_or_else(Vec::new, Output::directories);
         directories.extend(self.places(self.node.rank().0));

@@ -175,7 +175,8 @@ impl<'a> RankSort<'a> {
     /// Draws this rank's share of the `places` that all ranks sample.
     pub(crate) async fn draw(&self, places: u64) -> Result<Drawn, Failure> {
         let mut all = Drawn::none(self.job.contents.framing());
-        if self.job.splitters == SplitterChoice::Even {
+        // A range that was lost is sampled: the splitters of ranges are known.
+        if self.job.splitters == SplitterChoice::Even && self.common.ranges.is_none() {
             return Ok(all);
         }
         for part in &self.parts.mine {

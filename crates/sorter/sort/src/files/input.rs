@@ -42,9 +42,6 @@ pub(crate) use units::ReadUnit;
 /// again for each use, so that any number of inputs needs few descriptors.
 const KEPT_OPEN: usize = 8;
 
-/// Inputs that are opened at the same time, if the process may have so many files.
-const LOOKS: usize = 8;
-
 /// One input of a sort, checked when it was opened.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -110,8 +107,11 @@ impl Inputs {
         inputs.reading = reading;
         inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
-        for some in sources.chunks(inputs.looks(node)) {
-            let found = look_at(node, some, reading).await?;
+        let mut left = sources;
+        while !left.is_empty() {
+            let found = look_at(node, left, reading).await?;
+            let (some, rest) = left.split_at(found.len());
+            left = rest;
             for (source, found) in some.iter().zip(found) {
                 match found {
                     Found::File(look) => {
@@ -170,9 +170,12 @@ impl Inputs {
         });
         let sources: Vec<Source> = sources.collect();
         let mut listed = manifest.files.iter();
-        for some in sources.chunks(self.looks(node)) {
-            let looks = look_at(node, some, reading).await?.into_iter();
-            for ((source, look), listed) in some.iter().zip(looks).zip(&mut listed) {
+        let mut left = &sources[..];
+        while !left.is_empty() {
+            let found = look_at(node, left, reading).await?;
+            let (some, rest) = left.split_at(found.len());
+            left = rest;
+            for ((source, look), listed) in some.iter().zip(found).zip(&mut listed) {
                 let Found::File(look) = look else { continue };
                 let opened = look.end(node, reading).await?;
                 let name = opened.file.path().display().to_string();
@@ -190,11 +193,6 @@ impl Inputs {
             }
         }
         Ok(())
-    }
-
-    /// Files that are opened at the same time: each is looked at, which waits for its disk.
-    fn looks(&self, node: &Node) -> usize {
-        LOOKS.min(spare(node) / 4).max(1)
     }
 
     pub(crate) fn none(framing: Framing) -> Inputs {

@@ -10,7 +10,8 @@
 //!
 //! One pass, if memory holds all records (NOW-Sort 6.1):
 //!
-//! 1. Sample the input and choose splitters (sampler). NOW-Sort assumes uniform keys instead.
+//! 1. Sample the input and choose splitters (sampler). NOW-Sort assumes uniform keys instead, as
+//!    `--splitters even` does.
 //! 2. Read the input in large units (reader), and copy each record to its bucket (distributor).
 //!    With several ranks, the exchange comes between the two.
 //! 3. At the end of the input, derive the place of each bucket in the output (partition buffers).

@@ -184,8 +184,8 @@ impl Given<'_> {
     pub(super) fn read_bytes(&self) -> usize {
         let framing = self.shape.framing;
         let unit = match (self.tuning.unit_bytes, self.tuning.unit_records) {
-            // Records of one length are read whole.
-            (Some(bytes), _) => framing.whole_or_one(bytes as u64) as usize,
+            (Some(bytes), _) if framing.is_fixed() => framing.whole_or_one(bytes as u64) as usize,
+            (Some(bytes), _) => bytes,
             (None, Some(records)) => framing.room_for(records as u64) as usize,
             (None, None) => unit(self.shape.bytes, framing),
         };

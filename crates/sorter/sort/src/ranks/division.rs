@@ -12,13 +12,12 @@ use pipeline::Failure;
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
-use crate::job::SplitterChoice;
 use crate::ranks::shares::{STEPS, weighted};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::sample::Sample;
-use crate::records::size::portion;
+use crate::records::size::{middles, portion};
 use crate::records::splitters::Splitters;
 
 /// Records that the root sees of each rank, on average. The sizes of ranges differ by 1/sqrt of
@@ -31,7 +30,8 @@ pub(crate) struct Among<'a> {
     pub owners: Vec<Option<u32>>,
     /// By range: its part of the records, in any unit.
     pub weights: Vec<u64>,
-    pub splitters: SplitterChoice,
+    /// Records of a sample of random keys, if none is drawn from the input.
+    pub random_keys: Option<u64>,
     /// The splitters of the ranges, if they were chosen before.
     pub known: Option<Sample>,
 }
@@ -71,11 +71,10 @@ impl Among<'_> {
         let foreign = || SortError::Garbled { rank: 0 };
         Ok(contents.known_splitters(chosen).ok_or_else(foreign)?)
     }
-}
 
-impl Among<'_> {
-    /// The division of a rank if the bytes of keys are random: no rank need hear of another's records.
-    fn even(&self, rank: u32) -> Division {
+    /// The division of a rank if the bytes of keys are random, with a sample of so many: no rank need hear of
+    /// another's records.
+    fn by_random_keys(&self, rank: u32, records: u64) -> Division {
         let ranges = self.weights.len();
         let upto = |range: usize| self.weights[..range].iter().sum::<u64>();
         let all = upto(ranges);
@@ -83,11 +82,7 @@ impl Among<'_> {
         let between = self.contents.records_at(&mut (1..ranges).map(place));
         let mine = self.owners.iter().position(|&owner| owner == Some(rank));
         let own = mine.map(|range| {
-            let (from, to) = (place(range), place(range + 1));
-            let parts = 2 * SEEN_OF_EACH as u64;
-            let mut keys = (1..parts)
-                .step_by(2)
-                .map(|part| from + portion(to - from, part, parts));
+            let mut keys = middles(place(range)..place(range + 1), records);
             (self.contents.records_at(&mut keys), self.weights[range])
         });
         let (own, weight) = own.unwrap_or((Sample::default(), 1));
@@ -127,8 +122,8 @@ impl Division {
         let (all, ranks) = (sampled.iter().sum::<u64>(), node.nodes() as usize);
         let contents = among.contents;
         let framing = contents.framing();
-        if among.splitters == SplitterChoice::Even && among.known.is_none() {
-            return Ok(among.even(node.rank().0));
+        if let Some(records) = among.random_keys.filter(|_| among.known.is_none()) {
+            return Ok(among.by_random_keys(node.rank().0, records));
         }
         let splitters = match &among.known {
             Some(known) => contents

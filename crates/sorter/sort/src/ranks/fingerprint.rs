@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::files::input::Stamp;
-use crate::job::{ExchangeKind, Job, Target};
+use crate::job::{ExchangeKind, Job, Shares, SplitterChoice, Target};
 use crate::records::framing::Framing;
 
 const OTHER_HEADER: &str = "other columns, as the header of the input names them";
@@ -30,6 +30,11 @@ pub(crate) struct Fingerprint {
     together: bool,
     resume: bool,
     bytes: u64,
+    /// How ranks divide the keys. Saved progress has the keys divided, and goes on with others.
+    #[serde(default)]
+    splitters: SplitterChoice,
+    #[serde(default)]
+    shares: Shares,
 }
 
 /// The format of checkpoints that this version writes and reads. It grows when their entries, or what lies in
@@ -84,6 +89,8 @@ impl Fingerprint {
             together: matches!(job.target, Target::Together(_)),
             resume: job.resume.is_some(),
             bytes: 0,
+            splitters: job.splitters,
+            shares: job.shares.clone(),
         })
     }
 
@@ -138,11 +145,20 @@ impl Fingerprint {
     }
 }
 
+/// The first option that only the ranks of one run must share, and that `one` has not as `other`.
+fn undivided(one: &Fingerprint, other: &Fingerprint) -> Option<String> {
+    let differs = |is: bool, option: &str| is.then(|| format!("another {option}"));
+    differs(one.splitters != other.splitters, "--splitters")
+        .or_else(|| differs(one.shares != other.shares, "--shares"))
+}
+
 /// # Errors
 /// When ranks were started for different sorts, with the same error on all ranks.
 pub(crate) fn check_same(fingerprints: &[Fingerprint]) -> Result<(), SortError> {
     for (rank, fingerprint) in (0..).zip(fingerprints) {
-        if let Some(what) = fingerprint.difference(&fingerprints[0]) {
+        let first = &fingerprints[0];
+        let what = fingerprint.difference(first);
+        if let Some(what) = what.or_else(|| undivided(fingerprint, first)) {
             return Err(SortError::Different { rank, what });
         }
     }

@@ -8,7 +8,7 @@ use pipeline::{Failure, Pipeline, Worker};
 
 use crate::error::no_memory;
 use crate::files::input::{Files, Inputs, ReadUnit};
-use crate::job::Job;
+use crate::job::{Job, SplitterChoice};
 use crate::names::{Phase, StageName};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
@@ -18,6 +18,9 @@ use crate::stages::{Drawn, InFlight, Places};
 
 /// The sample may take this part of memory.
 const SAMPLE_MEMORY_SHARE: u64 = 64;
+
+/// Random keys are evenly spaced, so that a few for each partition do.
+const MOST_RANDOM_KEYS: u64 = 4096;
 
 /// Records that tell an input from others of its length: its ends, and some between.
 const PROBES: u64 = 33;
@@ -30,9 +33,7 @@ pub(crate) async fn draw(
     places: u64,
 ) -> Result<Drawn, Failure> {
     let own = inputs.bytes.unwrap_or(0);
-    // With large records memory bounds the sample, which is copied a few times on the way.
-    let place = job.contents.framing().sampled_bytes();
-    let most = job.resources.memory_bytes / SAMPLE_MEMORY_SHARE / place;
+    let most = most_of(job, job.contents.framing().sampled_bytes());
     let count = places.min(most).max(u64::from(own > 0)) as usize;
     job.control.enter(Phase::Sample.name(), 0);
     let (inputs, contents) = (Arc::clone(inputs), Arc::clone(&job.contents));
@@ -59,6 +60,19 @@ pub(crate) async fn draw(
         sample: sample.clone(),
         cost: *cost,
     })
+}
+
+/// Places of `bytes` bytes in a sample at most: with large records memory bounds it, which is copied a few times
+/// on the way.
+fn most_of(job: &Job, bytes: u64) -> u64 {
+    job.resources.memory_bytes / SAMPLE_MEMORY_SHARE / bytes
+}
+
+/// Records of a sample of random keys, which divide the range of a rank among its partitions.
+pub(crate) fn random_keys(job: &Job) -> Option<u64> {
+    let most = most_of(job, job.contents.framing().longest() as u64);
+    let is_even = job.splitters == SplitterChoice::Even;
+    is_even.then(|| most.clamp(1, MOST_RANDOM_KEYS))
 }
 
 /// A checksum of some records, the first and the last among them; of lines and chained records, of

@@ -2,7 +2,7 @@
 //! their disks.
 //!
 //! ```text
-//! each rank   writes a little where its output and its spill files will be    > bytes a second
+//! each rank   writes a little to each disk of its output and its spill files  > bytes a second
 //! the root    cuts the keys into many steps, and gives each range as many as its weight says
 //! ```
 
@@ -52,15 +52,20 @@ pub(crate) async fn weight(
         }
         Shares::Measured => {
             let request = even / MEASURED_SHARE / REQUESTS as u64;
-            let request = request.clamp(LEAST_REQUEST, MOST_REQUEST);
+            let limit = job.temporary_limit.unwrap_or(u64::MAX) / REQUESTS as u64;
+            let request = request.clamp(LEAST_REQUEST, MOST_REQUEST).min(limit.max(1));
             let trial = Trial {
                 node,
                 job,
                 bytes: request.next_multiple_of(BLOCK_BYTES) as usize,
             };
-            let mut all = 0;
+            let (mut all, mut devices) = (0, Vec::new());
             for directory in directories {
-                all += trial.rate(directory).await?;
+                let device = node.metadata(directory).await?.device;
+                if !devices.contains(&device) {
+                    devices.push(device);
+                    all += trial.rate(directory).await?;
+                }
             }
             Ok(all.max(1))
         }
@@ -128,11 +133,14 @@ impl Trial<'_> {
 pub(crate) fn weighted(steps: &Sample, weights: &[u64]) -> Sample {
     let all: u64 = weights.iter().sum();
     let mut chosen = Sample::default();
-    let mut below = 0;
+    let (mut below, mut last) = (0, 0);
     for weight in &weights[..weights.len().saturating_sub(1)] {
         below += weight;
-        let step = portion(steps.len() as u64 + 1, below, all).max(1) as usize;
+        // A range has a step at least, while there are some.
+        let step = portion(steps.len() as u64 + 1, below, all) as usize;
+        let step = step.max(last + 1);
         if step <= steps.len() {
+            last = step;
             let element = steps.element(step - 1);
             chosen.push(element.record, element.position);
         }
@@ -159,6 +167,8 @@ mod tests {
         assert_eq!(chosen(&[5, 2, 1]), [10, 14]);
         assert_eq!(chosen(&[1_000, 1]), [15], "each has a step");
         assert_eq!(chosen(&[1, 1_000]), [1]);
+        assert_eq!(chosen(&[1, 1, 1_000]), [1, 2]);
+        assert_eq!(chosen(&[1_000, 1, 1]), [15], "no step is left for the last");
         assert!(weighted(&Sample::default(), &[1, 2]).is_empty());
     }
 }

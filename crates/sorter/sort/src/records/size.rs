@@ -1,7 +1,7 @@
 //! Amounts of records: their number and their bytes, which are independent if records differ in
 //! length (docs/decisions/0021).
 
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Range, Sub};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,12 @@ impl Size {
 /// The first `part` of `of` equal parts of `all`, rounded down.
 pub(crate) fn portion(all: u64, part: u64, of: u64) -> u64 {
     (u128::from(all) * u128::from(part) / u128::from(of.max(1))) as u64
+}
+
+/// The middles of `parts` equal parts of a range.
+pub(crate) fn middles(range: Range<u64>, parts: u64) -> impl Iterator<Item = u64> {
+    let length = range.end - range.start;
+    (0..parts).map(move |part| range.start + portion(length, 2 * part + 1, 2 * parts))
 }
 
 /// Size and sum of the CRC-32 of some records: the account of a sort compares these.

@@ -17,7 +17,7 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::sample::Sample;
-use crate::records::size::portion;
+use crate::records::size::{middles, portion};
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::Tally;
@@ -117,9 +117,10 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
 
 /// The sample if keys were random: as many records, evenly spaced.
 fn even(places: &Places, records: u64) -> Drawn {
-    let mut keys = (0..records).map(|number| portion(u64::MAX, 2 * number + 1, 2 * records));
     Drawn {
-        sample: places.contents.records_at(&mut keys),
+        sample: places
+            .contents
+            .records_at(&mut middles(0..u64::MAX, records)),
         cost: SampleCost::default(),
     }
 }

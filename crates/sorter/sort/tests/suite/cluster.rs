@@ -11,7 +11,7 @@ use pipeline::Control;
 use record::{Order, Ties};
 use rehearsal::Fault;
 use rehearsal::{DiskModel, Driver};
-use sort::{Choice, ExchangeKind, Job, Report, Shares, Target};
+use sort::{Choice, ExchangeKind, Job, Report, Shares, SplitterChoice, Target};
 
 #[test]
 fn three_hundred_schedules_give_the_same_records() {
@@ -31,6 +31,7 @@ fn three_hundred_schedules_give_the_same_records() {
             1 => Shares::Measured,
             _ => Shares::Given((0..ranks).map(|_| 1 + random.below(5) as u32).collect()),
         };
+        job.splitters = [SplitterChoice::Sampled, SplitterChoice::Even][random.below(2)];
         let parts = if job.shared {
             vec![records.clone(); ranks as usize]
         } else {

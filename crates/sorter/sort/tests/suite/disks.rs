@@ -138,6 +138,11 @@ fn an_output_set_in_one_pass_is_divided_by_the_rates_of_reading() {
     run(&driver, &job).unwrap();
     let share = fast_share(&driver);
     assert!((3.0..5.0).contains(&share), "{share}");
+    // One reader takes turns, and knows no rates.
+    job.tuning.readers = Some(1);
+    run(&driver, &job).unwrap();
+    let share = fast_share(&driver);
+    assert!((0.9..1.1).contains(&share), "{share}");
 }
 
 /// Inputs on two disks, of which one is three times as fast and has three times the bytes: both are read at

@@ -336,7 +336,7 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         Size::Nothing | Size::Few => &["-S8M", "-S16M", "-S64M"],
         Size::Long | Size::Bulk => &["-S6M", "-S8M", "-S16M", "-S64M", "-S100M", "-S500M", "-S1G"],
     };
-    let all: [(u8, &[&str]); 17] = [
+    let all: [(u8, &[&str]); 18] = [
         (if matches!(size, Size::Loads) { 1 } else { 2 }, memory),
         (3, &["--parallel=1", "--parallel=2", "--parallel=3"]),
         (6, &["--io=direct", "--io=buffered"]),
@@ -365,6 +365,7 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         (20, &["--json"]),
         (20, &["--decompress=auto"]),
         (12, &["--exchange=rounds"]),
+        (12, &["--shares=auto"]),
     ];
     let most = if matches!(task, Task::Check(_)) {
         3

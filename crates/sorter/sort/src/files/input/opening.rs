@@ -10,11 +10,14 @@ use pipeline::Failure;
 
 use crate::error::{SortError, no_memory};
 use crate::files::manifest::Manifest;
+use crate::files::spare;
 use crate::job::{IoChoice, ReadOptions, Source};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::framing::Framing;
 
-/// The manifest and the directory of a source that is a set of files.
+/// Files that are looked at at the same time, if the process may have so many open.
+const LOOKS: usize = 8;
+
 /// A source that was looked at.
 pub(super) enum Found<'a> {
     File(Look<'a>),
@@ -42,6 +45,7 @@ async fn look<'a>(
     })
 }
 
+/// The manifest and the directory of a source that is a set of files.
 pub(super) async fn set_of<'a>(
     node: &Node,
     source: &'a Source,
@@ -99,17 +103,34 @@ pub(super) async fn open(
     begin(node, source, reading).await?.end(node, reading).await
 }
 
-/// Looks at several sources, which wait for their disks at the same time.
+/// Looks at the first of these sources, and at the files behind it, which wait for their disks at the same time.
+/// Another source is looked at when all before it are open: a pipe would wait for its writer before their mistakes
+/// are told.
 pub(super) async fn look_at<'a>(
     node: &Node,
     sources: &'a [Source],
     reading: ReadOptions,
 ) -> Result<Vec<Found<'a>>, Failure> {
-    let mut found = Vec::with_capacity(sources.len());
-    for source in sources {
+    let at_once = LOOKS.min(spare(node) / 4).max(1);
+    let mut found = Vec::with_capacity(at_once);
+    for source in sources.iter().take(at_once) {
+        if !found.is_empty() && !is_file(node, source).await {
+            break;
+        }
         found.push(look(node, source, reading).await?);
+        if !is_file(node, source).await {
+            break;
+        }
     }
     Ok(found)
+}
+
+async fn is_file(node: &Node, source: &Source) -> bool {
+    let Some(path) = source.path() else {
+        return false;
+    };
+    let found = node.metadata(path).await;
+    found.is_ok_and(|found| found.kind == FileKind::Regular)
 }
 
 /// Opens a file, and asks for its last bytes.
