@@ -17,26 +17,26 @@ mod limit;
 mod paths;
 mod placement;
 mod platter;
+mod state;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
-use node::backend::{FileHandle, Request};
+use node::backend::FileHandle;
 use node::{FileKind, Mutex, Random, Time};
 
 use bus::{Buses, Crossing};
 use content::{Content, Inode};
-use device::{Clock, Disk};
+use device::Disk;
 pub use device::{Device, DiskModel, Rates, Usage};
 pub use fault::Fault;
 use fault::FaultPlan;
 use handle::Handle;
 pub use journal::Durability;
-use journal::{Entry, Journal};
+use journal::Journal;
 pub use limit::Limit;
 use platter::Transfer;
 pub use platter::{Platter, Seek};
@@ -336,85 +336,5 @@ impl MemoryDisks {
             life,
             host: self.host,
         })
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
-    /// The device number of a path's disk.
-    fn device_of(&self, path: &Path) -> u64 {
-        self.lock().disk_of(path) as u64
-    }
-
-    fn clock(&self) -> Clock {
-        Clock {
-            now: self.timeline.now(),
-            tick_fs: self.timeline.tick_fs(),
-        }
-    }
-
-    /// Counts an operation, which may be one that fails.
-    fn count(&self) -> io::Result<()> {
-        let fault = self.faults.next();
-        fault.map_or(Ok(()), |fault| Err(fault.error()))
-    }
-
-    fn sync(&self, inode: &Inode, host: u32) {
-        if let Some(journal) = &mut self.lock().journal {
-            journal.sync(inode.number, host);
-        }
-    }
-
-    fn note(&self, entry: impl FnOnce() -> Entry) {
-        if let Some(journal) = &mut self.lock().journal {
-            journal.note(entry());
-        }
-    }
-
-    /// The end of a request that arrives now.
-    fn serve(&self, inode: &Inode, request: &Request) -> Time {
-        let clock = self.clock();
-        let mut state = self.lock();
-        let State { disks, buses, .. } = &mut *state;
-        disks[inode.disk()].serve(buses, inode.number, request, clock)
-    }
-
-    /// Whether the disk of a file serves requests of one moment in their order: no system sends a head back
-    /// and forth over requests that lie behind each other.
-    fn keeps_order(&self, inode: &Inode) -> bool {
-        self.lock().disks[inode.disk()].turns()
-    }
-
-    /// Gives the places of a range of a file back to its disk.
-    fn release(&self, inode: &Inode, range: Range<u64>) {
-        self.lock().disks[inode.disk()].release(inode.number, range);
-    }
-
-    /// Gives a range of a file a place on its disk.
-    fn place(&self, inode: &Inode, range: Range<u64>) {
-        self.lock().disks[inode.disk()].place(inode.number, range);
-    }
-}
-
-impl State {
-    /// The disk of a path: the last one that was mounted above it.
-    fn disk_of(&self, path: &Path) -> usize {
-        self.disks
-            .iter()
-            .rposition(|disk| path.starts_with(disk.under()))
-            .unwrap_or(0)
-    }
-
-    fn add(&mut self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
-        self.created += 1;
-        let (disk, length) = (self.disk_of(path), content.length);
-        let inode = Arc::new(Inode::new(self.created, kind, content, disk));
-        self.disks[disk].place(inode.number, 0..length);
-        self.files.insert(path.to_owned(), Arc::clone(&inode));
-        self.peak = self.peak.max(self.used());
-        inode
     }
 }

@@ -24,26 +24,26 @@ const LINES: [(&str, usize); 25] = [
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
-    ("sort", 32_730),
+    ("sort", 33_310),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 2_330),
-    ("machine", 13_270),
+    ("disk", 2_400),
+    ("machine", 14_040),
     ("grain", 9800),
     ("plot", 2850),
-    ("lab", 7_610),
+    ("lab", 7_620),
     ("sim", 2500),
     ("hostile", 3800),
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1_160),
-    ("simulated-sort", 2_570),
-    ("cli", 6_920),
+    ("simulated-sort", 2_630),
+    ("cli", 6_980),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 127_420;
+const ALL_LINES: usize = 129_200;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
