@@ -370,7 +370,9 @@ impl DistributionSort<'_> {
         }
         let header = run.job.contents.header().len() as u64;
         let mut rates = self.spill.rates();
-        if rates.iter().all(|(_, bytes)| *bytes == 0) {
+        // Areas are as many in each directory, and tell no rates.
+        let has_spilled = rates.iter().any(|(_, bytes)| *bytes > 0);
+        if !rates.is_empty() && !has_spilled {
             rates = run.read_rates.measured();
         }
         let layout = run.output().lay_out(node, (sizes, header), &rates).await?;

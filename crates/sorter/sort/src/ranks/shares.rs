@@ -61,9 +61,10 @@ pub(crate) async fn weight(
             };
             let (mut all, mut devices) = (0, Vec::new());
             for directory in directories {
-                let device = node.metadata(directory).await?.device;
-                if !devices.contains(&device) {
-                    devices.push(device);
+                let found = node.metadata(directory).await.ok();
+                let device = found.map(|found| found.device);
+                if device.is_none_or(|device| !devices.contains(&device)) {
+                    devices.extend(device);
                     all += trial.rate(directory).await?;
                 }
             }

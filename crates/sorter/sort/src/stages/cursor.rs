@@ -60,6 +60,9 @@ impl ReadRates {
     }
 }
 
+/// Rates that differ by less than this part are alike: a few requests more or less are chance.
+const LEAST_DIFFERENCE: u64 = 4;
+
 /// A device of which less was read than this part of its requests in flight says little of its rate.
 const LEAST_READ_SHARE: u64 = 2;
 
@@ -137,7 +140,9 @@ impl Cursor {
         let is_enough = |lane: &Lane| read(lane) >= in_flight / LEAST_READ_SHARE;
         let mut known = self.rates.measured.lock();
         let is_first = known.is_empty() && lanes.lanes.len() > 1;
-        if is_first && !lanes.took_turns && lanes.lanes.iter().all(is_enough) {
+        let ends = || lanes.lanes.iter().map(read);
+        let differ = ends().max() > ends().min().map(|least| least + least / LEAST_DIFFERENCE);
+        if is_first && differ && !lanes.took_turns && lanes.lanes.iter().all(is_enough) {
             let of = |lane: &Lane| Some((inputs.path_at(lane.begin)?.to_owned(), read(lane)));
             *known = lanes.lanes.iter().filter_map(of).collect();
         }
