@@ -372,7 +372,7 @@ impl DistributionSort<'_> {
         let mut rates = self.spill.rates();
         // Areas are as many in each directory, and tell no rates.
         let has_spilled = rates.iter().any(|(_, bytes)| *bytes > 0);
-        if !rates.is_empty() && !has_spilled {
+        if !self.has_homes() && !has_spilled {
             rates = run.read_rates.measured();
         }
         let layout = run.output().lay_out(node, (sizes, header), &rates).await?;
