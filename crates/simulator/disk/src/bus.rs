@@ -14,10 +14,8 @@ use std::ops::Range;
 
 use node::Time;
 
-use crate::device::{Clock, Rates};
+use crate::device::{Clock, KIB, Rates};
 use crate::platter::Transfer;
-
-const KIB: u64 = 1024;
 
 /// The buses of a node.
 #[derive(Default)]

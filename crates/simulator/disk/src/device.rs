@@ -23,7 +23,7 @@ use super::limit::{Limit, Shares};
 use super::placement::{Placement, Stretch};
 use super::platter::{Head, Platter, Transfer};
 
-const KIB: u64 = 1024;
+pub(super) const KIB: u64 = 1024;
 
 const FS_PER_NS: u64 = 1_000_000;
 

@@ -4,7 +4,7 @@
 //! the device      | latency | transfer |
 //! its bytes       | share   |                  of the time in which that many may pass
 //! its requests    | share        |
-//! a request ends when it has passed all three; a share of the last 100 ms that nobody used is kept
+//! a request ends when it has passed all three; unused time of the last 100 ms is kept
 //! ```
 
 use node::Time;
@@ -15,7 +15,7 @@ use super::platter::Transfer;
 /// Clouds do not say what theirs is.
 const KEPT_NS: u64 = 100_000_000;
 
-/// What a KiB, or a request, takes of a limit in nanoseconds; 0 is no limit.
+/// Nanoseconds of a limit that a KiB, or a request, takes; 0 is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
     /// The share if it is read.

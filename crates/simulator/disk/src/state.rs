@@ -1,4 +1,4 @@
-//! What all handles of some disks share.
+//! The state that all handles of some disks share.
 
 use std::io;
 use std::ops::Range;

@@ -298,7 +298,7 @@ impl Most {
         }
     }
 
-    /// What passes of reads alone, and of writes alone.
+    /// Limits of reads alone, and of writes alone.
     fn rates(self) -> [f64; 2] {
         match self {
             Most::Together(most) => [most, most],

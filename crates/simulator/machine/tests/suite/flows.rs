@@ -140,7 +140,7 @@ fn flows_have_their_max_min_shares() {
     assert!(distinct.len() > 50, "all shares are alike: {distinct:?}");
 }
 
-/// What came of 51 senders that send bulk to node 0 at once.
+/// The outcome of 51 senders that send bulk to node 0 at once.
 struct Incast {
     goodput: f64,
     losses: Losses,

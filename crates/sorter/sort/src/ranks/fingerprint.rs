@@ -145,8 +145,8 @@ impl Fingerprint {
     }
 }
 
-/// The first option that only the ranks of one run must share, and that `one` has not as `other`.
-fn undivided(one: &Fingerprint, other: &Fingerprint) -> Option<String> {
+/// The first option of the division of keys that differs, which only the ranks of one run must share.
+fn other_division(one: &Fingerprint, other: &Fingerprint) -> Option<String> {
     let differs = |is: bool, option: &str| is.then(|| format!("another {option}"));
     differs(one.splitters != other.splitters, "--splitters")
         .or_else(|| differs(one.shares != other.shares, "--shares"))
@@ -158,7 +158,7 @@ pub(crate) fn check_same(fingerprints: &[Fingerprint]) -> Result<(), SortError> 
     for (rank, fingerprint) in (0..).zip(fingerprints) {
         let first = &fingerprints[0];
         let what = fingerprint.difference(first);
-        if let Some(what) = what.or_else(|| undivided(fingerprint, first)) {
+        if let Some(what) = what.or_else(|| other_division(fingerprint, first)) {
             return Err(SortError::Different { rank, what });
         }
     }

@@ -134,7 +134,7 @@ async fn is_file(node: &Node, source: &Source) -> bool {
 }
 
 /// Opens a file, and asks for its last bytes.
-pub(super) async fn begin<'a>(
+async fn begin<'a>(
     node: &Node,
     source: &'a Source,
     reading: ReadOptions,
