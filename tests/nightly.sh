@@ -6,8 +6,7 @@ cargo=${CARGO:-cargo}
 unset GRISTMILL_LONG
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 host=$(rustc -vV | sed -n 's/^host: //p')
-# One directory, and the same flags, so that the fuzz targets and the tests with AddressSanitizer share the
-# libraries of others.
+# The directory of the fuzz targets, and the flags of their libraries.
 place=$target/instrumented
 
 # Ends the script. `.ci/run` lets these tests be skipped.

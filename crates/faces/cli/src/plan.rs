@@ -15,8 +15,8 @@ use terminal::ending::say;
 use units::{positive, size};
 
 /// The shorter of the sorts from which a long one is extended sorts so many bytes of a node: TritonSort's
-/// buffers hold 16 GB.
-const STEP_BYTES: u64 = 32_000_000_000;
+/// buffers hold 16 GB, and so do not hold all of it.
+const STEP_BYTES: u64 = 20_000_000_000;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -19,12 +19,14 @@ macro_rules! experiments {
 }
 
 /// The experiments of this program: their names, and the texts of their files.
-pub const EXPERIMENTS: [(&str, &str); 9] = experiments![
+pub const EXPERIMENTS: [(&str, &str); 11] = experiments![
+    "tritonsort/figure-1",
     "tritonsort/table-2",
     "tritonsort/table-3",
     "tritonsort/figure-8",
     "tritonsort/figure-11",
     "tritonsort/layout",
+    "tritonsort/ablations",
     "now/table-2",
     "now/figure-10",
     "psort/datamation",

@@ -1,44 +1,81 @@
-//! Long sorts, extended from two short ones: the steady part of each phase is not simulated.
+//! Long sorts, extended from short ones: the steady part of each phase is not simulated.
 //!
 //! ```text
-//! time        1/4 of the data on 1/4 of each disk    1/2 on 1/2       all
-//!   |               .                                    .             .
-//!   |_______________|____________________________________|_____________|___ bytes of a node
+//!              shorter                    longer                    all
+//! phase one    all partitions,            all partitions,           all partitions, whole
+//!              a small part of each       twice as much of each
+//! phase two    a few partitions, whole    twice as many, whole
 //! ```
 //!
-//! The short sorts have the plan of the long one: as many partitions, buffers of the same size. Their disks
-//! are smaller in proportion, so each byte lies in the zone, and each seek crosses the part of the radius,
-//! that it would have. Beginnings and ends of phases then take the same time in all three, and the rest grows
-//! with the bytes, so all figures lie on lines through those of the two.
+//! A phase depends on the number of partitions while they are spilled, since buffers and seeks divide among
+//! them, and on their size while they are sorted, since each lies in memory as a whole. So each phase has two
+//! short sorts. All have the buffers of the long one, and disks that are smaller in proportion: each byte lies
+//! in the zone, and each seek crosses the part of the radius, that it would have. Beginnings and ends of a phase
+//! then take the same time in both, and the rest grows with the bytes: all figures lie on the line through
+//! those of the two.
 
+use std::iter::repeat_n;
 use std::thread;
 
-use machine::Holds;
-use pipeline::StageReport;
-use sort::{Framing, Pack, Plan, Report, Shape, SortError};
+use machine::{Holds, Traffic, Usage};
+use pipeline::{StageReport, bottleneck};
+use sort::{Framing, Pack, Plan, Report, Shape, SortError, Tuning};
 
 use crate::foreign_plan::ForeignPlan;
+use crate::phases::{PhaseTime, is_of_phase_two, phase_s};
 use crate::prediction::{Prediction, Unpredicted, Wish};
 
+/// With fewer partitions of each disk, the sorts of phase two would have little but a beginning and an end.
+const LEAST_OF_A_DISK: usize = 4;
+
+/// A sort of a part of a node's bytes.
+#[derive(Clone, Copy)]
+struct Part {
+    bytes: u64,
+    partitions: usize,
+}
+
 impl Wish {
-    /// The bytes of a node in the shorter of the sorts from which this one is extended.
+    /// The bytes of a node in the shortest of the sorts from which this one is extended.
     pub fn step(&self) -> Option<u64> {
+        let [one, two] = self.parts()?;
+        Some(one.bytes.min(two.bytes))
+    }
+
+    /// The shorter sorts of phase one and of phase two, if twice as much is less than all.
+    fn parts(&self) -> Option<[Part; 2]> {
         let is_fixed = self.plan.as_ref().is_some_and(ForeignPlan::spills);
-        let step = self.step_bytes.filter(|_| is_fixed)?;
-        let is_long = self.bytes_of_a_node() > step.saturating_mul(2);
-        let divides_again = || self.whole_plan().is_ok_and(|plan| plan.divides_again());
-        (is_long && !divides_again()).then_some(step)
+        let bytes = self.step_bytes.filter(|_| is_fixed)?;
+        let all = self.all()?;
+        // Each disk has as many partitions as any other.
+        let disks = self.disks_that(|holds| holds != Holds::Files);
+        let few = u128::from(bytes) * all.partitions as u128 / u128::from(all.bytes);
+        let few = (few as usize).div_ceil(disks).max(LEAST_OF_A_DISK) * disks;
+        let bytes_of_few = u128::from(all.bytes) * few as u128 / all.partitions as u128;
+        let parts = [
+            Part { bytes, ..all },
+            Part {
+                bytes: bytes_of_few as u64,
+                partitions: few,
+            },
+        ];
+        let is_short = |part: &Part| part.bytes.saturating_mul(2) < all.bytes;
+        parts.iter().all(is_short).then_some(parts)
+    }
+
+    /// All of a node, if no partition is spilled again.
+    fn all(&self) -> Option<Part> {
+        let plan = self.whole_plan().ok()?;
+        (!plan.divides_again()).then_some(Part {
+            bytes: self.bytes_of_a_node(),
+            partitions: plan.buckets,
+        })
     }
 
     /// The plan of a node for all bytes, without what an exchange takes: its partitions may be too large for
     /// memory where those of a shorter sort are not.
     pub(crate) fn whole_plan(&self) -> Result<Plan, SortError> {
-        let count = |is: fn(Holds) -> bool| -> usize {
-            let disks = self.server.disks.iter().filter(|disks| is(disks.holds));
-            disks.map(|disks| disks.count).sum()
-        };
-        let files = count(|holds| holds != Holds::Temporary);
-        let tuning = self.plan.as_ref().map(|plan| plan.tuning(self.tuning));
+        let files = self.disks_that(|holds| holds != Holds::Temporary);
         let shape = Shape {
             bytes: Some(self.bytes_of_a_node()),
             is_about: true,
@@ -47,51 +84,167 @@ impl Wish {
             sequential_output: false,
             outputs: files,
             stable: false,
-            temporary: count(|holds| holds != Holds::Files),
+            temporary: self.disks_that(|holds| holds != Holds::Files),
             sources: Default::default(),
             coding: Default::default(),
             pack: Pack::Never,
             spill_layout: self.layout(),
         };
-        Plan::two_pass(&shape, &self.resources(), &tuning.unwrap_or(self.tuning))
+        Plan::two_pass(&shape, &self.resources(), &self.numbers())
     }
 
-    /// A sort of so many bytes of a node, on disks of that part, by the same plan.
-    pub(crate) fn scaled(&self, bytes: u64, part: f64) -> Wish {
+    /// The numbers of the plan that are not derived.
+    fn numbers(&self) -> Tuning {
+        let plan = self.plan.as_ref();
+        plan.map_or(self.tuning, |plan| plan.tuning(self.tuning))
+    }
+
+    /// The number of a node's disks of a kind.
+    fn disks_that(&self, is: fn(Holds) -> bool) -> usize {
+        let disks = self.server.disks.iter().filter(|disks| is(disks.holds));
+        disks.map(|disks| disks.count).sum()
+    }
+
+    /// A sort of a part by the same plan, on disks of that part.
+    fn of_part(&self, part: Part, all: Part) -> Wish {
         let mut wish = self.clone();
-        wish.bytes = bytes * u64::from(self.server.nodes);
+        let of_bytes = part.bytes as f64 / all.bytes as f64;
+        let of_partitions = part.partitions as f64 / all.partitions as f64;
+        wish.bytes = part.bytes * u64::from(self.server.nodes);
         for disks in &mut wish.server.disks {
-            disks.gb *= part;
+            disks.gb *= of_bytes;
         }
-        if let Some(plan) = &self.plan {
-            let area = plan.tuning(self.tuning).area_bytes;
-            wish.tuning.area_bytes = area.map(|bytes| (bytes as f64 * part) as u64);
-        }
+        let area = |bytes: u64| (bytes as f64 * of_bytes / of_partitions).ceil() as u64;
+        wish.tuning.area_bytes = self.numbers().area_bytes.map(area);
+        wish.tuning.buckets = Some(part.partitions);
         wish
     }
+
+    /// A sort of a part, and of twice as much, in as many partitions or in twice as many.
+    fn pair(&self, part: Part, all: Part) -> [Wish; 2] {
+        let is_of_all = part.partitions == all.partitions;
+        let twice = Part {
+            bytes: 2 * part.bytes,
+            partitions: part.partitions * if is_of_all { 1 } else { 2 },
+        };
+        [part, twice].map(|part| self.of_part(part, all))
+    }
+
+    /// The figures of all, on the line through those of a pair.
+    fn extended(&self, [first, second]: [Prediction; 2], part: Part) -> Prediction {
+        let line = Line {
+            times: self.bytes_of_a_node() as f64 / part.bytes as f64 - 2.0,
+        };
+        let grows = self.loads_s(&second) - self.loads_s(&first);
+        let phase_two = second.phase(PhaseTime::TWO).seconds + grows * line.times;
+        let mut sort = line.prediction(&first, second);
+        sort.set_phase_two(phase_two);
+        sort
+    }
 }
 
-/// Two sorts of a node's bytes, the second of twice as many.
+impl Wish {
+    /// Seconds of phase two until its loads from a disk end, on the mean. The end of the phase is that of its
+    /// slowest disk: from a short sort to a longer one it grows by more than in a long one.
+    fn loads_s(&self, sort: &Prediction) -> f64 {
+        let spilled = |node: &Vec<Usage>| -> Vec<Usage> {
+            let disks = self.holds().zip(node);
+            let spilled = disks.filter(|(holds, _)| *holds != Holds::Files);
+            spilled.map(|(_, usage)| usage.clone()).collect()
+        };
+        let all: Vec<Usage> = sort.disks.iter().flat_map(spilled).collect();
+        let last = all.iter().map(|usage| usage.read.last.0 as f64 / 1e9);
+        let before: f64 = sort.seconds - sort.phase(PhaseTime::TWO).seconds;
+        last.sum::<f64>() / all.len() as f64 - before
+    }
+
+    /// Contents of the disks of a node, in their order.
+    fn holds(&self) -> impl Iterator<Item = Holds> {
+        let groups = self.server.disks.iter();
+        groups.flat_map(|group| repeat_n(group.holds, group.count))
+    }
+}
+
+impl Prediction {
+    /// Lets phase two end earlier or later: its stages wait less or more.
+    fn set_phase_two(&mut self, seconds: f64) {
+        let before = self.phase(PhaseTime::TWO).seconds;
+        self.seconds += seconds - before;
+        for report in &mut self.reports {
+            report.seconds += seconds - before;
+            let merges = report.plan == "merge";
+            let stages = report.stages.iter_mut();
+            for stage in stages.filter(|stage| is_of_phase_two(stage, merges)) {
+                let waits = stage.starved_s + stage.blocked_s;
+                let alive = stage.alive_s() * seconds / before;
+                let part = ((alive - stage.busy_s) / waits).max(0.0);
+                if waits > 0.0 {
+                    stage.starved_s *= part;
+                    stage.blocked_s *= part;
+                }
+            }
+        }
+    }
+}
+
+/// The sort of `wish`, from short ones, if it is long enough.
+pub(crate) fn extended(wish: &Wish) -> Option<Result<Prediction, Unpredicted>> {
+    let ([part_one, part_two], all) = (wish.parts()?, wish.all()?);
+    let [one, two] = [part_one, part_two].map(|part| wish.pair(part, all));
+    // The longer one of a phase, and the shorter one of the other, take about as long.
+    let both = |first: &Wish, then: &Wish| Ok([first.simulate()?, then.simulate()?]);
+    let (these, those): (Result<_, Unpredicted>, Result<_, Unpredicted>) = thread::scope(|scope| {
+        let those = scope.spawn(|| both(&two[1], &one[0]));
+        let these = both(&one[1], &two[0]);
+        (these, those.join().expect("a simulation does not panic"))
+    });
+    Some(these.and_then(|[one_longer, two_shorter]| {
+        let [two_longer, one_shorter] = those?;
+        let one = wish.extended([one_shorter, one_longer], part_one);
+        let two = wish.extended([two_shorter, two_longer], part_two);
+        Ok(wish.joined(one, two))
+    }))
+}
+
+impl Wish {
+    /// The figures of phase one from a sort, and those of phase two from another.
+    fn joined(&self, mut sort: Prediction, two: Prediction) -> Prediction {
+        let [before, now] = [&sort, &two].map(|sort| sort.phase(PhaseTime::TWO).seconds);
+        sort.seconds += now - before;
+        sort.events += two.events;
+        for (report, of_two) in sort.reports.iter_mut().zip(&two.reports) {
+            join(report, of_two);
+        }
+        for (node, of_two) in sort.disks.iter_mut().zip(&two.disks) {
+            for (holds, (usage, of_two)) in self.holds().zip(node.iter_mut().zip(of_two)) {
+                match holds {
+                    Holds::Files => usage.written = of_two.written,
+                    Holds::Temporary => usage.read = of_two.read,
+                    // Both directions have traffic of both phases.
+                    Holds::Both => {}
+                }
+            }
+        }
+        sort
+    }
+}
+
+fn join(report: &mut Report, of_two: &Report) {
+    report.seconds += phase_s(of_two, true) - phase_s(report, true);
+    let merges = report.plan == "merge";
+    for (stage, of_two) in report.stages.iter_mut().zip(&of_two.stages) {
+        if is_of_phase_two(stage, merges) {
+            *stage = of_two.clone();
+        }
+    }
+    report.bottleneck = bottleneck(&report.stages);
+}
+
+/// A line through the figures of two sorts, the second of twice as many bytes.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// How many times the difference of both lies between the second and the long one.
+    /// How many times the difference of both lies between the second and the sort that is sought.
     times: f64,
-}
-
-/// The sort of `wish`, from two of `step` and twice as many bytes of a node.
-pub(crate) fn extended(wish: &Wish, step: u64) -> Result<Prediction, Unpredicted> {
-    let all = wish.bytes_of_a_node();
-    let short = |bytes: u64| wish.scaled(bytes, bytes as f64 / all as f64);
-    let (first, second) = (short(step), short(2 * step));
-    let (first, second) = thread::scope(|scope| {
-        let second = scope.spawn(|| second.simulate());
-        let first = first.simulate();
-        (first, second.join().expect("a simulation does not panic"))
-    });
-    let line = Line {
-        times: (all as f64 - 2.0 * step as f64) / step as f64,
-    };
-    Ok(line.prediction(&first?, second?))
 }
 
 impl Line {
@@ -114,12 +267,16 @@ impl Line {
         }
         let disks = first.disks.iter().flatten();
         for (first, second) in disks.zip(second.disks.iter_mut().flatten()) {
-            second.read_bytes = self.count(first.read_bytes, second.read_bytes);
-            second.written_bytes = self.count(first.written_bytes, second.written_bytes);
-            second.busy_ns = self.count(first.busy_ns, second.busy_ns);
-            second.seeks = self.count(first.seeks, second.seeks);
+            self.traffic(first.read, &mut second.read);
+            self.traffic(first.written, &mut second.written);
         }
         second
+    }
+
+    fn traffic(self, first: Traffic, second: &mut Traffic) {
+        second.bytes = self.count(first.bytes, second.bytes);
+        second.busy_ns = self.count(first.busy_ns, second.busy_ns);
+        second.seeks = self.count(first.seeks, second.seeks);
     }
 
     fn report(self, first: &Report, second: &mut Report) {

@@ -45,6 +45,7 @@ struct Numbers {
     sent_mb: Option<f64>,
     partitions: Option<usize>,
     chunk_kb: Option<f64>,
+    load_chunks: Option<usize>,
     least_write_mb: Option<f64>,
     most_write_mb: Option<f64>,
     area_mb: Option<f64>,
@@ -94,7 +95,7 @@ const MOST: usize = 1 << 20;
 
 impl ForeignPlan {
     /// The built-in plans: their names, and the texts of their files.
-    pub const BUILT_IN: [(&str, &str); 4] = [
+    pub const BUILT_IN: [(&str, &str); 5] = [
         (
             "tritonsort",
             include_str!("../../../../plans/tritonsort.toml"),
@@ -102,6 +103,10 @@ impl ForeignPlan {
         (
             "tritonsort-48gb",
             include_str!("../../../../plans/tritonsort-48gb.toml"),
+        ),
+        (
+            "heaper-merger",
+            include_str!("../../../../plans/heaper-merger.toml"),
         ),
         ("now-sort", include_str!("../../../../plans/now-sort.toml")),
         ("psort", include_str!("../../../../plans/psort.toml")),
@@ -166,6 +171,7 @@ impl ForeignPlan {
             ("spiller_depth", numbers.spiller_depth),
             ("write_tokens", numbers.write_tokens),
             ("partitions", numbers.partitions),
+            ("load_chunks", numbers.load_chunks),
         ];
         for (key, number) in counts {
             if let Some(number) = number.filter(|number| !(1..=MOST).contains(number)) {
@@ -212,6 +218,7 @@ impl ForeignPlan {
             sent_bytes: own.sent_bytes.or(bytes(numbers.sent_mb, MB)),
             buckets: own.buckets.or(numbers.partitions),
             chunk_bytes,
+            load_chunks: own.load_chunks.or(numbers.load_chunks),
             chunks: own.chunks.or(pool.map(|(pool, chunk)| pool / chunk)),
             least_write_bytes: own.least_write_bytes.or(bytes(numbers.least_write_mb, MB)),
             most_write_bytes: own.most_write_bytes.or(bytes(numbers.most_write_mb, MB)),

@@ -55,17 +55,9 @@ impl Prediction {
         phases
     }
 
-    fn phase(&self, name: &'static str) -> PhaseTime {
+    pub(crate) fn phase(&self, name: &'static str) -> PhaseTime {
         let is_two = name == PhaseTime::TWO;
-        let last: &[StageName] = if is_two {
-            &[StageName::Writer]
-        } else {
-            &[StageName::PartitionBuffers, StageName::Loads]
-        };
-        let life = |report: &Report| {
-            let stage = last.iter().find_map(|last| report.stage(last.name()));
-            stage.map_or(0.0, |stage| stage.alive_s() / stage.workers.max(1) as f64)
-        };
+        let life = |report: &Report| phase_s(report, is_two);
         let nodes = self.reports.iter();
         let slowest = nodes.max_by(|a, b| life(a).total_cmp(&life(b)));
         let slowest = slowest.expect("a node at least");
@@ -80,7 +72,18 @@ impl Prediction {
     }
 }
 
-fn is_of_phase_two(stage: &StageReport, merges: bool) -> bool {
+/// Seconds of a phase on a node.
+pub(crate) fn phase_s(report: &Report, is_two: bool) -> f64 {
+    let last: &[StageName] = if is_two {
+        &[StageName::Writer]
+    } else {
+        &[StageName::PartitionBuffers, StageName::Loads]
+    };
+    let stage = last.iter().find_map(|last| report.stage(last.name()));
+    stage.map_or(0.0, |stage| stage.alive_s() / stage.workers.max(1) as f64)
+}
+
+pub(crate) fn is_of_phase_two(stage: &StageReport, merges: bool) -> bool {
     use StageName::{Counter, Loader, Merger, RunMerger, RunReader, Slicer, Sorter, Writer};
     match StageName::of(stage.name) {
         Some(Sorter) => !merges,

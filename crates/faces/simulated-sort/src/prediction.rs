@@ -21,8 +21,8 @@ use machine::{DiskModel, Driver, FirstTouch, Holds, Losses, Server, StageCost, U
 use node::{Costs, Node, Random, Time};
 use pipeline::Failure;
 use sort::{
-    Choice, Counts, IoChoice, Job, Pack, Report, Resources, SortError, Source, SpillLayout,
-    StageName, Target, Tuning,
+    Choice, Counts, IoChoice, Job, Pack, Report, Resources, Source, SpillLayout, StageName, Target,
+    Tuning,
 };
 use units::amount;
 
@@ -117,15 +117,7 @@ impl Wish {
     pub fn predict(&self) -> Result<Prediction, Unpredicted> {
         self.check_places()?;
         self.check_room(self.bytes_of_a_node())?;
-        match self.step() {
-            Some(step) => {
-                // The short sorts need less memory.
-                let refused = |why: SortError| Unpredicted(why.to_string());
-                self.whole_plan().map_err(refused)?;
-                extended(self, step)
-            }
-            None => self.simulate(),
-        }
+        extended(self).unwrap_or_else(|| self.simulate())
     }
 
     pub(crate) fn resources(&self) -> Resources {

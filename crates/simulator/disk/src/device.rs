@@ -92,14 +92,43 @@ impl Rates {
 pub struct Usage {
     /// The path under which it is mounted.
     pub under: PathBuf,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub written_bytes: u64,
-    /// Time in which it had a request, in nanoseconds.
+    /// By reads.
+    pub read: Traffic,
+    /// By writes.
+    pub written: Traffic,
+}
+
+/// The use of a disk in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes that were moved.
+    pub bytes: u64,
+    /// Time in which the disk had such a request and no earlier one, in nanoseconds.
     pub busy_ns: u64,
     /// Requests, or parts of them, that did not go on where the last one ended.
     pub seeks: u64,
+    /// The end of the last such request.
+    pub last: Time,
+}
+
+impl Usage {
+    /// Both directions together.
+    pub fn both(&self) -> Traffic {
+        let [a, b] = [self.read, self.written];
+        Traffic {
+            bytes: a.bytes + b.bytes,
+            busy_ns: a.busy_ns + b.busy_ns,
+            seeks: a.seeks + b.seeks,
+            last: a.last.max(b.last),
+        }
+    }
+
+    fn of(&mut self, transfer: Transfer) -> &mut Traffic {
+        match transfer {
+            Transfer::Read => &mut self.read,
+            Transfer::Write => &mut self.written,
+        }
+    }
 }
 
 /// The present, and the femtoseconds of a tick.
@@ -179,10 +208,8 @@ impl Disk {
             placed: device.platter.map(placed),
             usage: Usage {
                 under: under.to_owned(),
-                read_bytes: 0,
-                written_bytes: 0,
-                busy_ns: 0,
-                seeks: 0,
+                read: Traffic::default(),
+                written: Traffic::default(),
             },
         }
     }
@@ -193,11 +220,7 @@ impl Disk {
     }
 
     pub(super) fn usage(&self) -> Usage {
-        let seeks = self.placed.as_ref().map_or(0, |(_, head)| head.seeks);
-        Usage {
-            seeks,
-            ..self.usage.clone()
-        }
+        self.usage.clone()
     }
 
     pub(super) fn turns(&self) -> bool {
@@ -285,12 +308,11 @@ impl Disk {
         self.ends.insert(place, end);
         let idle_until = last.max(begin);
         if end > idle_until {
-            self.usage.busy_ns += end.since(idle_until) * tick_fs / FS_PER_NS;
+            self.usage.of(transfer).busy_ns += end.since(idle_until) * tick_fs / FS_PER_NS;
         }
-        match transfer {
-            Transfer::Read => self.usage.read_bytes += bytes,
-            Transfer::Write => self.usage.written_bytes += bytes,
-        }
+        let traffic = self.usage.of(transfer);
+        traffic.bytes += bytes;
+        traffic.last = traffic.last.max(end);
         end
     }
 
@@ -316,6 +338,7 @@ impl Disk {
         let stretches: Vec<Stretch> = placement.of(file, range);
         let (mut reached, mut passed) = (0.0, 0.0);
         for stretch in stretches {
+            self.usage.of(transfer).seeks += u64::from(!head.is_at(stretch.0));
             reached += head.reach(platter, stretch.0, transfer);
             passed += head.pass(platter, stretch, rate_ns);
         }

@@ -31,7 +31,7 @@ use node::{FileKind, Mutex, Random, Time};
 use bus::{Buses, Crossing};
 use content::{Content, Inode};
 use device::Disk;
-pub use device::{Device, DiskModel, Rates, Usage};
+pub use device::{Device, DiskModel, Rates, Traffic, Usage};
 pub use fault::Fault;
 use fault::FaultPlan;
 use handle::Handle;
@@ -226,7 +226,7 @@ impl MemoryDisks {
     /// Bytes written to the disk of a path.
     pub fn written_bytes(&self, under: &Path) -> u64 {
         let state = self.shared.lock();
-        state.disks[state.disk_of(under)].usage().written_bytes
+        state.disks[state.disk_of(under)].usage().written.bytes
     }
 
     /// Creates a regular file of `length` counted bytes whose place lies inside of that many bytes from the

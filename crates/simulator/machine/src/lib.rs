@@ -50,7 +50,7 @@ pub mod text;
 mod tiny;
 
 pub use cluster::{Cluster, Outcome};
-pub use disk::{Device, DiskModel, Durability, Fault, Limit, MemoryDisks, Rates, Usage};
+pub use disk::{Device, DiskModel, Durability, Fault, Limit, MemoryDisks, Rates, Traffic, Usage};
 pub use driver::{
     Back, Cut, Driver, FirstTouch, FlowWindow, Losses, NodeLink, Passage, Strike, SwitchPort,
 };

@@ -29,10 +29,10 @@ impl Planned {
         let disks = prediction.disks[0].iter().map(|usage| {
             json!({
                 "path": usage.under.display().to_string(),
-                "read_bytes": usage.read_bytes,
-                "written_bytes": usage.written_bytes,
-                "busy_s": usage.busy_ns as f64 / 1e9,
-                "seeks": usage.seeks,
+                "read_bytes": usage.read.bytes,
+                "written_bytes": usage.written.bytes,
+                "busy_s": usage.both().busy_ns as f64 / 1e9,
+                "seeks": usage.both().seeks,
             })
         });
         let relieved = self.relieved.iter().map(|(name, prediction)| {
@@ -126,9 +126,8 @@ impl Planned {
         }
         if let Some(step) = wish.step() {
             let text = format!(
-                "sorts of {} and {} of a node; where partitions are much longer than a unit, phase two takes longer",
-                amount(step),
-                amount(2 * step)
+                "sorts from {} of a node on, two for each phase",
+                amount(step)
             );
             rows.push(row("extended from", text));
         }
@@ -216,14 +215,14 @@ impl Planned {
         for group in &self.wish.server.disks {
             let these: Vec<&Usage> = usages.by_ref().take(group.count).collect();
             let sum = |of: fn(&Usage) -> u64| these.iter().map(|usage| of(usage)).sum::<u64>();
-            let busy = sum(|usage| usage.busy_ns) as f64 / 1e9 / these.len() as f64;
+            let busy = sum(|usage| usage.both().busy_ns) as f64 / 1e9 / these.len() as f64;
             rows.push(vec![
                 group.count.to_string(),
                 held(group).to_owned(),
-                amount(sum(|usage| usage.read_bytes)),
-                amount(sum(|usage| usage.written_bytes)),
+                amount(sum(|usage| usage.read.bytes)),
+                amount(sum(|usage| usage.written.bytes)),
                 percent(busy / seconds),
-                grouped(sum(|usage| usage.seeks)),
+                grouped(sum(|usage| usage.both().seeks)),
             ]);
         }
         rows

@@ -174,7 +174,7 @@ fn what_cannot_be_planned_is_refused_in_one_line() {
         ),
         (
             "1GB --as no-such",
-            "give a file, or a built-in plan: tritonsort, tritonsort-48gb, now-sort, psort",
+            "give a file, or a built-in plan: tritonsort, tritonsort-48gb, heaper-merger, now-sort, psort",
         ),
         ("1GB --whole", "--as"),
         ("900TB", "disks for files hold 16.0 TB"),

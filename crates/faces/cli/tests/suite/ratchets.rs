@@ -27,7 +27,7 @@ const LINES: [(&str, usize); 25] = [
     ("sort", 33_310),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 2_410),
+    ("disk", 2_450),
     ("machine", 14_040),
     ("grain", 9800),
     ("plot", 2850),
@@ -37,7 +37,7 @@ const LINES: [(&str, usize); 25] = [
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1_160),
-    ("simulated-sort", 2_630),
+    ("simulated-sort", 2_790),
     ("cli", 6_980),
     ("python", 2300),
 ];

@@ -66,7 +66,7 @@ fn disks_work_at_the_same_time() {
         let part = both.seconds / (2.0 * 4.0 / (0.1 * disks as f64));
         assert!((0.97..most).contains(&part), "{disks} disks: {part}");
         for usage in &both.disks[0] {
-            let share = usage.read_bytes as f64 * disks as f64 / 4e9;
+            let share = usage.read.bytes as f64 * disks as f64 / 4e9;
             assert!((0.8..1.1).contains(&share), "{usage:?}");
         }
     }
@@ -126,7 +126,7 @@ fn a_long_sort_lies_on_the_line_of_two_short_ones() {
     let server = Server::load("tritonsort-2011").unwrap();
     let whole = Wish {
         plan: Some(ForeignPlan::parse(text).unwrap()),
-        ..wish(Server { nodes: 2, ..server }, 32 * GB)
+        ..wish(Server { nodes: 2, ..server }, 64 * GB)
     };
     let extended = Wish {
         step_bytes: Some(2 * GB),

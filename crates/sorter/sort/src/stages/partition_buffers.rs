@@ -169,6 +169,9 @@ impl PartitionBuffers {
     /// the pool: room for two of the largest, so that one is read while another is sorted, or for more. A
     /// partition that will be partitioned again needs its part of the held chunks, too.
     fn room_to_stay(&self, chains: &Chains) -> usize {
+        if !self.keeps {
+            return 0;
+        }
         let limits = &self.limits;
         let fits = |partition: &usize| chains.size(*partition) <= limits.partition;
         let (fit, large): (Vec<usize>, Vec<usize>) = (0..chains.each.len()).partition(fits);
@@ -177,13 +180,12 @@ impl PartitionBuffers {
             .map(|partition| chains.spilled[partition])
             .max()
             .unwrap_or(0);
-        match (self.keeps, large.is_empty()) {
-            (false, _) => 0,
-            (true, true) => limits.pool.saturating_sub(self.read_at_once * most),
-            (true, false) => limits
-                .stays_beside()
-                .min(limits.pool.saturating_sub(2 * limits.partition)),
+        if large.is_empty() {
+            return limits.pool.saturating_sub(self.read_at_once * most);
         }
+        limits
+            .stays_beside()
+            .min(limits.pool.saturating_sub(2 * limits.partition))
     }
 
     async fn spill_longest(
