@@ -10,7 +10,8 @@ use units::amount;
 
 use crate::foreign_plan::{Changes, ForeignPlan};
 use crate::phases::PhaseTime;
-use crate::prediction::{Prediction, Unpredicted, Wish};
+use crate::prediction::{Prediction, Wish};
+use crate::unpredicted::Unpredicted;
 
 macro_rules! experiments {
     ($($name:literal),* $(,)?) => {

@@ -23,7 +23,8 @@ use sort::{Framing, Pack, Plan, Report, Shape, SortError, Tuning};
 
 use crate::foreign_plan::ForeignPlan;
 use crate::phases::{PhaseTime, is_of_phase_two, phase_s};
-use crate::prediction::{Prediction, Unpredicted, Wish};
+use crate::prediction::{Prediction, Wish};
+use crate::unpredicted::Unpredicted;
 
 /// With fewer partitions of each disk, the sorts of phase two would have little but a beginning and an end.
 const LEAST_OF_A_DISK: usize = 4;
@@ -74,7 +75,7 @@ impl Wish {
 
     /// The plan of a node for all bytes, without what an exchange takes: its partitions may be too large for
     /// memory where those of a shorter sort are not.
-    pub(crate) fn whole_plan(&self) -> Result<Plan, SortError> {
+    fn whole_plan(&self) -> Result<Plan, SortError> {
         let files = self.disks_that(|holds| holds != Holds::Temporary);
         let shape = Shape {
             bytes: Some(self.bytes_of_a_node()),

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use sort::{Choice, ExchangeKind, Job, SpillLayout, SplitterChoice, Tuning};
 
-use crate::prediction::Unpredicted;
+use crate::unpredicted::Unpredicted;
 
 /// A plan with a name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -26,6 +26,7 @@ mod prediction;
 mod program;
 mod relief;
 mod strike;
+mod unpredicted;
 pub mod world;
 
 use std::fmt;
@@ -46,8 +47,9 @@ pub use draw::bytes;
 pub use foreign_plan::{Changes, ForeignPlan};
 pub use mutant::Mutant;
 pub use phases::PhaseTime;
-pub use prediction::{Prediction, Unpredicted, Wish};
+pub use prediction::{Prediction, Wish};
 pub use strike::Faults;
+pub use unpredicted::Unpredicted;
 
 /// The programs of `sim` on simulated nodes.
 pub fn programs() -> [Listing; 2] {

@@ -11,12 +11,12 @@
 //! No stage exists for this alone, and no second model: a plan, a wait for a buffer, or a disk that is read
 //! and written at once takes the time that the sort's own requests take.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::extension::extended;
 use crate::foreign_plan::ForeignPlan;
+use crate::unpredicted::Unpredicted;
 use machine::{DiskModel, Driver, FirstTouch, Holds, Losses, Server, StageCost, Usage};
 use node::{Costs, Node, Random, Time};
 use pipeline::Failure;
@@ -66,24 +66,6 @@ pub struct Prediction {
     /// Events that were simulated.
     pub events: u64,
 }
-
-/// The reason why there is no prediction, in one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unpredicted(String);
-
-impl Unpredicted {
-    pub(crate) fn because(why: String) -> Unpredicted {
-        Unpredicted(why)
-    }
-}
-
-impl fmt::Display for Unpredicted {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unpredicted {}
 
 /// A sort ends before one of its disks could have moved all bytes of a node so often, and some seconds more.
 const LONGEST_TIMES: f64 = 100.0;
@@ -157,9 +139,9 @@ impl Wish {
         }
         let job = self.job(&places);
         let ended = driver.run(move |node| sort_of_a_node(node, job.clone()));
-        let ended = ended.map_err(|stuck| Unpredicted(stuck.to_string()))?;
+        let ended = ended.map_err(|stuck| Unpredicted::because(stuck.to_string()))?;
         let reports: Result<Vec<Report>, Failure> = ended.into_iter().collect();
-        let reports = reports.map_err(|failure| Unpredicted(failure.to_string()))?;
+        let reports = reports.map_err(|failure| Unpredicted::because(failure.to_string()))?;
         let disks = (0..self.server.nodes).map(|rank| driver.disks(rank).usage()[1..].to_vec());
         Ok(Prediction {
             disks: disks.collect(),
@@ -193,7 +175,7 @@ impl Wish {
         let mut disks = self.server.disks.iter();
         let holds_both = disks.any(|disks| disks.holds == Holds::Both);
         if gives_way && holds_both {
-            return Err(Unpredicted(format!(
+            return Err(Unpredicted::because(format!(
                 "{}: temporary files would lie where inputs are still read: the plan deletes its inputs, so it \
                  needs disks for files and disks for temporary files",
                 self.server.name
@@ -210,7 +192,7 @@ impl Wish {
         };
         let files = held(|holds| holds != Holds::Temporary);
         if each > files / 2 {
-            return Err(Unpredicted(format!(
+            return Err(Unpredicted::because(format!(
                 "{}: a node's disks for files hold {}, and its input and output have {}: take fewer bytes, \
                  or more nodes",
                 self.server.name,
@@ -332,7 +314,7 @@ impl Wish {
     fn rates(&self) -> Result<Vec<(&'static str, u64)>, Unpredicted> {
         let rate = |(name, cost): (&String, &StageCost)| {
             let stage = StageName::of(name).ok_or_else(|| {
-                Unpredicted(format!(
+                Unpredicted::because(format!(
                     "{}: stages: the sort has no stage {name:?}; its stages are {}",
                     self.server.name,
                     StageName::ALL

@@ -24,7 +24,7 @@ const LINES: [(&str, usize); 25] = [
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
-    ("sort", 33_310),
+    ("sort", 33_360),
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 2_450),
@@ -37,13 +37,13 @@ const LINES: [(&str, usize); 25] = [
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1_160),
-    ("simulated-sort", 2_790),
+    ("simulated-sort", 2_800),
     ("cli", 6_980),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 129_200;
+const ALL_LINES: usize = 129_430;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

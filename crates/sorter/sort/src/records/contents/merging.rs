@@ -24,7 +24,7 @@ pub struct Merging {
     tree: Option<LoserTree>,
     /// The source whose chunk has ended.
     dry: Option<usize>,
-    /// Whose turn it is, if records are only counted.
+    /// The turns of sources, if records are only counted.
     turns: Turns,
     /// Records that are still wanted.
     left: u64,
