@@ -70,17 +70,20 @@ python-installed:
 test-long: long beyond
 
 # Tests that cargo does not run.
-BEYOND = build instructions pages site installed published trials attacks drawn deny sanitizer
+BEYOND = build sanitizer pages attacks drawn site instructions published trials installed deny
 
 # Both, and each test once: `unit` runs the cases of `long` here, and `pages` the commands of `readme`,
 # with the binary that others get. Only that one is built again, which takes minutes: what is installed,
-# documented and attacked from are the BUILT ones of the tests, so parts run in this order. Each part says
-# how long it took.
+# documented and attacked from are the BUILT ones of the tests, so `unit` comes before them. Around it parts
+# run in pairs, since most of them leave a core idle. Each part says how long it took.
 test-all: export GRISTMILL_LONG = 1
 test-all: export BUILT = $(DEBUG_BINARY)
 # What is built once needs no record of its parts for the next time: a third less work of the compiler.
 test-all: export CARGO_INCREMENTAL = 0
-test-all: $(addprefix timed-,lint unit programs python $(BEYOND))
+test-all:
+	@$(MAKE) --no-print-directory -j2 timed-lint timed-build
+	@$(MAKE) --no-print-directory timed-unit
+	@$(MAKE) --no-print-directory -j2 $(addprefix timed-,programs python $(filter-out build,$(BEYOND)))
 
 # `make python-installed distributed` builds a wheel and a static binary,
 # too, and is run by hand: it has not passed as a whole yet. So are `miri`, which takes too long,

@@ -19,6 +19,10 @@ mkdir -p "$place"
 said=$place/sanitizer.log
 export RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR="$place" CARGO_INCREMENTAL=0
 set -- --quiet --locked --target "$host" --config 'profile.dev.package."*".opt-level=1'
+# Only the programs in C use these, for moments: to optimise them takes minutes.
+for crate in gristmill gristmill-c gristmill-codec gristmill-pipeline gristmill-record gristmill-sort; do
+    set -- "$@" --config "profile.dev.package.$crate.opt-level=0"
+done
 # shellcheck disable=SC2086
 "$cargo" $toolchain build "$@" --package gristmill-c --lib
 # shellcheck disable=SC2086

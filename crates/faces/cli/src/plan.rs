@@ -14,8 +14,8 @@ use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{positive, size};
 
-/// The shorter of the sorts from which a long one is extended sorts so many bytes of a node: TritonSort's
-/// buffers hold 16 GB, and so do not hold all of it.
+/// The shortest of the sorts from which a long one is extended has at least so many bytes of a node: with
+/// fewer, beginnings and ends of phases are most of it.
 const STEP_BYTES: u64 = 20_000_000_000;
 
 const EXAMPLES: &str = "\
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     /// The plan of a paper (tritonsort, now-sort, psort) or of a file, instead of the sort's own
     #[arg(long = "as", value_name = "NAME|FILE")]
     plan: Option<String>,
-    /// Simulate all of a long sort by such a plan, which may take hours; otherwise two short ones are extended
+    /// Simulate all of a long sort by such a plan, which may take hours; otherwise four short ones are extended
     #[arg(long, requires = "plan")]
     whole: bool,
     /// Nodes; by default those of the machine

@@ -91,7 +91,7 @@ struct DiskSort {
     /// Standard deviation of the rates of drives, over their mean
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     spread: f64,
-    /// Millions of bytes of a node in the shorter of two sorts from which a longer one is extended; 0 for none
+    /// Millions of bytes of a node in the shortest of four sorts from which a longer one is extended; 0 for none
     #[arg(long, value_name = "MB", default_value_t = 0.0)]
     step_mb: f64,
 }

@@ -17,12 +17,14 @@
 use std::iter::repeat_n;
 use std::thread;
 
-use machine::{Holds, Traffic, Usage};
+use machine::{Holds, Traffic};
+use node::Time;
 use pipeline::{StageReport, bottleneck};
-use sort::{Framing, Pack, Plan, Report, Shape, SortError, Tuning};
+use sort::{Framing, Pack, Plan, Report, Shape, SortError};
 
+use crate::drives::{groups, slowness};
 use crate::foreign_plan::ForeignPlan;
-use crate::phases::{PhaseTime, is_of_phase_two, phase_s};
+use crate::phases::Phase;
 use crate::prediction::{Prediction, Wish};
 use crate::unpredicted::Unpredicted;
 
@@ -36,6 +38,12 @@ struct Part {
     partitions: usize,
 }
 
+/// Two short sorts of a phase, the longer one of twice as many bytes.
+struct Pair<T> {
+    shorter: T,
+    longer: T,
+}
+
 impl Wish {
     /// The bytes of a node in the shortest of the sorts from which this one is extended.
     pub fn step(&self) -> Option<u64> {
@@ -47,7 +55,12 @@ impl Wish {
     fn parts(&self) -> Option<[Part; 2]> {
         let is_fixed = self.plan.as_ref().is_some_and(ForeignPlan::spills);
         let bytes = self.step_bytes.filter(|_| is_fixed)?;
+        let bytes = bytes.max(self.least_step());
         let all = self.all()?;
+        let is_short = |bytes: u64| bytes.saturating_mul(2) < all.bytes;
+        if !is_short(bytes) {
+            return None;
+        }
         // Each disk has as many partitions as any other.
         let disks = self.disks_that(|holds| holds != Holds::Files);
         let few = u128::from(bytes) * all.partitions as u128 / u128::from(all.bytes);
@@ -60,8 +73,18 @@ impl Wish {
                 partitions: few,
             },
         ];
-        let is_short = |part: &Part| part.bytes.saturating_mul(2) < all.bytes;
-        parts.iter().all(is_short).then_some(parts)
+        is_short(parts[1].bytes).then_some(parts)
+    }
+
+    /// With fewer bytes of a node, a sort is over when its buffers, and memory that it has not used before, have
+    /// been filled once.
+    fn least_step(&self) -> u64 {
+        let numbers = self.numbers();
+        let pool = numbers.chunks.zip(numbers.chunk_bytes);
+        let pool = pool.map_or(0, |(chunks, bytes)| (chunks * bytes) as u64);
+        let first_touch = self.server.node.first_touch_ns_per_byte;
+        let new = first_touch.map_or(0, |_| self.memory_of_a_node());
+        new.max(pool + pool / 4)
     }
 
     /// All of a node, if no partition is spilled again.
@@ -94,16 +117,10 @@ impl Wish {
         Plan::two_pass(&shape, &self.resources(), &self.numbers())
     }
 
-    /// The numbers of the plan that are not derived.
-    fn numbers(&self) -> Tuning {
-        let plan = self.plan.as_ref();
-        plan.map_or(self.tuning, |plan| plan.tuning(self.tuning))
-    }
-
     /// The number of a node's disks of a kind.
     fn disks_that(&self, is: fn(Holds) -> bool) -> usize {
-        let disks = self.server.disks.iter().filter(|disks| is(disks.holds));
-        disks.map(|disks| disks.count).sum()
+        let disks = groups(&self.server).filter(|(_, holds)| is(*holds));
+        disks.map(|(disks, _)| disks.count).sum()
     }
 
     /// A sort of a part by the same plan, on disks of that part.
@@ -122,60 +139,82 @@ impl Wish {
     }
 
     /// A sort of a part, and of twice as much, in as many partitions or in twice as many.
-    fn pair(&self, part: Part, all: Part) -> [Wish; 2] {
+    fn pair(&self, part: Part, all: Part) -> Pair<Wish> {
         let is_of_all = part.partitions == all.partitions;
         let twice = Part {
             bytes: 2 * part.bytes,
             partitions: part.partitions * if is_of_all { 1 } else { 2 },
         };
-        [part, twice].map(|part| self.of_part(part, all))
+        Pair {
+            shorter: self.of_part(part, all),
+            longer: self.of_part(twice, all),
+        }
     }
 
     /// The figures of all, on the line through those of a pair.
-    fn extended(&self, [first, second]: [Prediction; 2], part: Part) -> Prediction {
+    fn on_the_line(&self, pair: Pair<Prediction>, part: Part) -> Prediction {
         let line = Line {
             times: self.bytes_of_a_node() as f64 / part.bytes as f64 - 2.0,
         };
-        let grows = self.loads_s(&second) - self.loads_s(&first);
-        let phase_two = second.phase(PhaseTime::TWO).seconds + grows * line.times;
-        let mut sort = line.prediction(&first, second);
+        let phase_two = pair.longer.phase(Phase::Two).seconds + line.times * self.loads_grow(&pair);
+        let mut sort = line.prediction(&pair.shorter, pair.longer);
         sort.set_phase_two(phase_two);
         sort
     }
-}
 
-impl Wish {
-    /// Seconds of phase two until its loads from a disk end, on the mean. The end of the phase is that of its
-    /// slowest disk: from a short sort to a longer one it grows by more than in a long one.
-    fn loads_s(&self, sort: &Prediction) -> f64 {
-        let spilled = |node: &Vec<Usage>| -> Vec<Usage> {
-            let disks = self.holds().zip(node);
-            let spilled = disks.filter(|(holds, _)| *holds != Holds::Files);
-            spilled.map(|(_, usage)| usage.clone()).collect()
+    /// Seconds by which the loads of phase two end later in the longer sort: the mean of the disks of a group,
+    /// for the slowest drive of the slowest group. One disk alone is as late as its last loads happen to be, in
+    /// a short sort as in a long one.
+    fn loads_grow(&self, pair: &Pair<Prediction>) -> f64 {
+        let from = |sort: &Prediction| sort.phase_two_from();
+        let before = from(&pair.longer) - from(&pair.shorter);
+        let end = |sort: &Prediction, node: usize, disk: usize| {
+            sort.disks[node][disk].read.last.0 as f64 / 1e9
         };
-        let all: Vec<Usage> = sort.disks.iter().flat_map(spilled).collect();
-        let last = all.iter().map(|usage| usage.read.last.0 as f64 / 1e9);
-        let before: f64 = sort.seconds - sort.phase(PhaseTime::TWO).seconds;
-        last.sum::<f64>() / all.len() as f64 - before
+        let slowness = slowness(&self.server, self.seed);
+        let mut first = 0;
+        let mut slowest = 0.0_f64;
+        for (group, holds) in groups(&self.server) {
+            let disks = first..first + group.count;
+            first = disks.end;
+            if holds == Holds::Files {
+                continue;
+            }
+            let (mut grows, mut slow, mut most) = (0.0, 0.0, 0.0_f64);
+            for (node, slowness) in slowness.iter().enumerate() {
+                for disk in disks.clone() {
+                    grows +=
+                        end(&pair.longer, node, disk) - end(&pair.shorter, node, disk) - before;
+                    slow += slowness[disk];
+                    most = most.max(slowness[disk]);
+                }
+            }
+            slowest = slowest.max(grows / slow * most);
+        }
+        slowest
     }
 
-    /// Contents of the disks of a node, in their order.
+    /// The files on each disk of a node, in their order.
     fn holds(&self) -> impl Iterator<Item = Holds> {
-        let groups = self.server.disks.iter();
-        groups.flat_map(|group| repeat_n(group.holds, group.count))
+        groups(&self.server).flat_map(|(group, holds)| repeat_n(holds, group.count))
     }
 }
 
 impl Prediction {
+    /// Seconds until phase two begins, on the node that is slowest in it.
+    fn phase_two_from(&self) -> f64 {
+        self.seconds - self.phase(Phase::Two).seconds
+    }
+
     /// Lets phase two end earlier or later: its stages wait less or more.
     fn set_phase_two(&mut self, seconds: f64) {
-        let before = self.phase(PhaseTime::TWO).seconds;
+        let before = self.phase(Phase::Two).seconds;
         self.seconds += seconds - before;
         for report in &mut self.reports {
             report.seconds += seconds - before;
-            let merges = report.plan == "merge";
+            let plan = report.plan;
             let stages = report.stages.iter_mut();
-            for stage in stages.filter(|stage| is_of_phase_two(stage, merges)) {
+            for stage in stages.filter(|stage| Phase::of(stage, plan) == Phase::Two) {
                 let waits = stage.starved_s + stage.blocked_s;
                 let alive = stage.alive_s() * seconds / before;
                 let part = ((alive - stage.busy_s) / waits).max(0.0);
@@ -195,14 +234,15 @@ pub(crate) fn extended(wish: &Wish) -> Option<Result<Prediction, Unpredicted>> {
     // The longer one of a phase, and the shorter one of the other, take about as long.
     let both = |first: &Wish, then: &Wish| Ok([first.simulate()?, then.simulate()?]);
     let (these, those): (Result<_, Unpredicted>, Result<_, Unpredicted>) = thread::scope(|scope| {
-        let those = scope.spawn(|| both(&two[1], &one[0]));
-        let these = both(&one[1], &two[0]);
+        let those = scope.spawn(|| both(&two.longer, &one.shorter));
+        let these = both(&one.longer, &two.shorter);
         (these, those.join().expect("a simulation does not panic"))
     });
     Some(these.and_then(|[one_longer, two_shorter]| {
         let [two_longer, one_shorter] = those?;
-        let one = wish.extended([one_shorter, one_longer], part_one);
-        let two = wish.extended([two_shorter, two_longer], part_two);
+        let pair = |shorter, longer| Pair { shorter, longer };
+        let one = wish.on_the_line(pair(one_shorter, one_longer), part_one);
+        let two = wish.on_the_line(pair(two_shorter, two_longer), part_two);
         Ok(wish.joined(one, two))
     }))
 }
@@ -210,17 +250,21 @@ pub(crate) fn extended(wish: &Wish) -> Option<Result<Prediction, Unpredicted>> {
 impl Wish {
     /// The figures of phase one from a sort, and those of phase two from another.
     fn joined(&self, mut sort: Prediction, two: Prediction) -> Prediction {
-        let [before, now] = [&sort, &two].map(|sort| sort.phase(PhaseTime::TWO).seconds);
-        sort.seconds += now - before;
+        let later = sort.phase_two_from() - two.phase_two_from();
+        sort.seconds = later + two.seconds;
         sort.events += two.events;
         for (report, of_two) in sort.reports.iter_mut().zip(&two.reports) {
-            join(report, of_two);
+            take_phase_two(report, of_two);
         }
-        for (node, of_two) in sort.disks.iter_mut().zip(&two.disks) {
-            for (holds, (usage, of_two)) in self.holds().zip(node.iter_mut().zip(of_two)) {
+        let of_two = |traffic: Traffic| Traffic {
+            last: Time((traffic.last.0 as f64 + later * 1e9) as u64),
+            ..traffic
+        };
+        for (node, two) in sort.disks.iter_mut().zip(&two.disks) {
+            for (holds, (usage, two)) in self.holds().zip(node.iter_mut().zip(two)) {
                 match holds {
-                    Holds::Files => usage.written = of_two.written,
-                    Holds::Temporary => usage.read = of_two.read,
+                    Holds::Files => usage.written = of_two(two.written),
+                    Holds::Temporary => usage.read = of_two(two.read),
                     // Both directions have traffic of both phases.
                     Holds::Both => {}
                 }
@@ -230,11 +274,11 @@ impl Wish {
     }
 }
 
-fn join(report: &mut Report, of_two: &Report) {
-    report.seconds += phase_s(of_two, true) - phase_s(report, true);
-    let merges = report.plan == "merge";
+fn take_phase_two(report: &mut Report, of_two: &Report) {
+    report.seconds += Phase::Two.seconds(of_two) - Phase::Two.seconds(report);
+    let plan = report.plan;
     for (stage, of_two) in report.stages.iter_mut().zip(&of_two.stages) {
-        if is_of_phase_two(stage, merges) {
+        if Phase::of(stage, plan) == Phase::Two {
             *stage = of_two.clone();
         }
     }
@@ -278,6 +322,7 @@ impl Line {
         second.bytes = self.count(first.bytes, second.bytes);
         second.busy_ns = self.count(first.busy_ns, second.busy_ns);
         second.seeks = self.count(first.seeks, second.seeks);
+        second.last = Time(self.count(first.last.0, second.last.0));
     }
 
     fn report(self, first: &Report, second: &mut Report) {

@@ -198,7 +198,7 @@ impl ForeignPlan {
     }
 
     /// The numbers; those of `own` go before them.
-    pub fn tuning(&self, own: Tuning) -> Tuning {
+    pub(crate) fn tuning(&self, own: Tuning) -> Tuning {
         let numbers = self.plan;
         let bytes = |size: Option<f64>, unit: f64| size.map(|size| (size * unit) as usize);
         let chunk = bytes(numbers.chunk_kb, KB).map(|bytes| bytes.next_multiple_of(BLOCK));
@@ -245,8 +245,8 @@ impl ForeignPlan {
         self.plan.deletes_inputs
     }
 
-    /// The job, sorted by this plan.
-    pub fn apply(&self, job: Job) -> Job {
+    /// The job, sorted by this plan; [`ForeignPlan::tuning`] has its numbers.
+    pub(crate) fn apply(&self, job: Job) -> Job {
         Job {
             plan: match self.plan.sort {
                 Passes::OnePass => Choice::OnePass,
@@ -255,7 +255,6 @@ impl ForeignPlan {
             },
             exchange: self.plan.exchange,
             splitters: self.plan.splitters,
-            tuning: self.tuning(job.tuning),
             ..job
         }
     }

@@ -17,6 +17,7 @@
 mod balance;
 mod disk_sort;
 mod draw;
+mod drives;
 mod extension;
 mod foreign_plan;
 mod judge;

@@ -45,7 +45,7 @@ impl Prediction {
                 bottleneck: Some(StageName::Sampler.name()),
             });
         }
-        phases.extend([PhaseTime::ONE, PhaseTime::TWO].map(|name| self.phase(name)));
+        phases.extend([Phase::One, Phase::Two].map(|phase| self.phase(phase)));
         let known: f64 = phases.iter().map(|phase| phase.seconds).sum();
         phases.push(PhaseTime {
             name: "the rest",
@@ -55,39 +55,56 @@ impl Prediction {
         phases
     }
 
-    pub(crate) fn phase(&self, name: &'static str) -> PhaseTime {
-        let is_two = name == PhaseTime::TWO;
-        let life = |report: &Report| phase_s(report, is_two);
+    pub(crate) fn phase(&self, phase: Phase) -> PhaseTime {
+        let life = |report: &Report| phase.seconds(report);
         let nodes = self.reports.iter();
         let slowest = nodes.max_by(|a, b| life(a).total_cmp(&life(b)));
         let slowest = slowest.expect("a node at least");
         let stages = slowest.stages.iter();
-        let merges = slowest.plan == "merge";
-        let of_phase = stages.filter(|stage| is_of_phase_two(stage, merges) == is_two);
+        let of_phase = stages.filter(|stage| Phase::of(stage, slowest.plan) == phase);
         PhaseTime {
-            name,
+            name: phase.name(),
             seconds: life(slowest),
             bottleneck: Some(bottleneck(&of_phase.cloned().collect::<Vec<_>>())),
         }
     }
 }
 
-/// Seconds of a phase on a node.
-pub(crate) fn phase_s(report: &Report, is_two: bool) -> f64 {
-    let last: &[StageName] = if is_two {
-        &[StageName::Writer]
-    } else {
-        &[StageName::PartitionBuffers, StageName::Loads]
-    };
-    let stage = last.iter().find_map(|last| report.stage(last.name()));
-    stage.map_or(0.0, |stage| stage.alive_s() / stage.workers.max(1) as f64)
+/// Phase one or two of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    One,
+    Two,
 }
 
-pub(crate) fn is_of_phase_two(stage: &StageReport, merges: bool) -> bool {
-    use StageName::{Counter, Loader, Merger, RunMerger, RunReader, Slicer, Sorter, Writer};
-    match StageName::of(stage.name) {
-        Some(Sorter) => !merges,
-        Some(Loader | Counter | RunReader | RunMerger | Slicer | Merger | Writer) => true,
-        _ => false,
+impl Phase {
+    /// The phase of a stage, in a sort by the plan of this name.
+    pub(crate) fn of(stage: &StageReport, plan: &str) -> Phase {
+        use StageName::{Counter, Loader, Merger, RunMerger, RunReader, Slicer, Sorter, Writer};
+        match StageName::of(stage.name) {
+            // It sorts the runs before they are merged.
+            Some(Sorter) if plan == "merge" => Phase::One,
+            Some(Sorter | Loader | Counter | RunReader | RunMerger | Slicer | Merger | Writer) => {
+                Phase::Two
+            }
+            _ => Phase::One,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Phase::One => PhaseTime::ONE,
+            Phase::Two => PhaseTime::TWO,
+        }
+    }
+
+    /// Its seconds on a node.
+    pub(crate) fn seconds(self, report: &Report) -> f64 {
+        let last: &[StageName] = match self {
+            Phase::One => &[StageName::PartitionBuffers, StageName::Loads],
+            Phase::Two => &[StageName::Writer],
+        };
+        let stage = last.iter().find_map(|last| report.stage(last.name()));
+        stage.map_or(0.0, |stage| stage.alive_s() / stage.workers.max(1) as f64)
     }
 }

@@ -14,11 +14,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::drives::{groups, slower, slowness};
 use crate::extension::extended;
 use crate::foreign_plan::ForeignPlan;
 use crate::unpredicted::Unpredicted;
 use machine::{DiskModel, Driver, FirstTouch, Holds, Losses, Server, StageCost, Usage};
-use node::{Costs, Node, Random, Time};
+use node::{Costs, Node, Time};
 use pipeline::Failure;
 use sort::{
     Choice, Counts, IoChoice, Job, Pack, Report, Resources, Source, SpillLayout, StageName, Target,
@@ -45,8 +46,9 @@ pub struct Wish {
     pub asked_layout: Option<SpillLayout>,
     /// Numbers of the plan that are not derived.
     pub tuning: Tuning,
-    /// Bytes of a node above whose double a sort by a plan of several passes is extended from two short ones,
-    /// of as many bytes and of twice as many; all of it is simulated if it is missing.
+    /// Bytes of a node in the shortest of the sorts from which one by a plan of several passes is extended, if
+    /// it has more than twice as many; all of it is simulated if this is missing. Where the plan's buffers would
+    /// hold them, there are more.
     pub step_bytes: Option<u64>,
     /// Decides the order of events that are due together, and the sizes of buckets.
     pub seed: u64,
@@ -70,9 +72,6 @@ pub struct Prediction {
 /// A sort ends before one of its disks could have moved all bytes of a node so often, and some seconds more.
 const LONGEST_TIMES: f64 = 100.0;
 const LONGEST_BEYOND_S: f64 = 10_000.0;
-
-/// The stream of random numbers that drives are drawn from.
-const DRIVES: u64 = u64::MAX;
 
 /// The directories of a node.
 #[derive(Default)]
@@ -172,8 +171,7 @@ impl Wish {
     /// Places of inputs are given away before the sort: only outputs may take them.
     fn check_places(&self) -> Result<(), Unpredicted> {
         let gives_way = self.plan.as_ref().is_some_and(ForeignPlan::deletes_inputs);
-        let mut disks = self.server.disks.iter();
-        let holds_both = disks.any(|disks| disks.holds == Holds::Both);
+        let holds_both = groups(&self.server).any(|(_, holds)| holds == Holds::Both);
         if gives_way && holds_both {
             return Err(Unpredicted::because(format!(
                 "{}: temporary files would lie where inputs are still read: the plan deletes its inputs, so it \
@@ -212,6 +210,12 @@ impl Wish {
         Time((seconds * 1e9) as u64)
     }
 
+    /// The numbers of the plan that are not derived.
+    pub(crate) fn numbers(&self) -> Tuning {
+        let plan = self.plan.as_ref();
+        plan.map_or(self.tuning, |plan| plan.tuning(self.tuning))
+    }
+
     /// Where chunks of partitions lie.
     pub(crate) fn layout(&self) -> SpillLayout {
         let planned = self.plan.as_ref().map(ForeignPlan::spill_layout);
@@ -230,9 +234,9 @@ impl Wish {
         if let Some(network) = &server.network {
             driver.limit_links(network.model());
         }
-        let mut drives = Random::stream(self.seed, DRIVES);
         let mut places = Places::default();
-        for rank in 0..server.nodes {
+        for (rank, slowness) in (0..).zip(slowness(server, self.seed)) {
+            let mut slowness = slowness.into_iter();
             let disks = driver.disks(rank);
             places = Places::default();
             let place_of = |name: &Option<String>| {
@@ -247,23 +251,23 @@ impl Wish {
             if let Some(bus) = of_links.and_then(|network| place_of(&network.bus)) {
                 driver.pass_bus(rank, bus);
             }
-            for group in &server.disks {
+            for (group, holds) in groups(server) {
                 let bus = place_of(&group.bus);
-                for _ in 0..group.count {
-                    let (list, kind) = match group.holds {
+                for slow in slowness.by_ref().take(group.count) {
+                    let (list, kind) = match holds {
                         Holds::Temporary => (&mut places.temporary, "temporary"),
                         Holds::Files | Holds::Both => (&mut places.files, "files"),
                     };
                     let path = PathBuf::from(format!("/{kind}{}", list.len()));
                     let mut device = group.device(bus);
-                    device.model = slower(device.model, 1.0 / drawn(group.spread, &mut drives));
+                    device.model = slower(device.model, slow);
                     disks.mount(&path, device);
                     disks.set_capacity_of(&path, group.bytes());
                     list.push(path.clone());
-                    if group.holds == Holds::Both {
+                    if holds == Holds::Both {
                         places.temporary.push(path);
                     }
-                    if group.holds != Holds::Temporary {
+                    if holds != Holds::Temporary {
                         let outside = group.inputs_at.unwrap_or(0.0) * group.bytes() as f64;
                         let share = group.input_share.unwrap_or(1.0);
                         places.inputs.push(InputPlace {
@@ -289,14 +293,10 @@ impl Wish {
         let contents = Arc::new(Counts::new(self.record_bytes, 1.0, self.seed));
         let resources = self.resources();
         let job = Job {
-            temporary: if places.temporary.is_empty() {
-                places.files.clone()
-            } else {
-                places.temporary.clone()
-            },
+            temporary: places.temporary.clone(),
             plan: Choice::Auto,
             pack: Pack::Never,
-            tuning: self.tuning,
+            tuning: self.numbers(),
             may_begin_again: false,
             ..Job::of_contents(sources.collect(), contents, target, resources)
         };
@@ -332,24 +332,6 @@ impl Wish {
             stages.extend(self.server.stages_of_lines.clone());
         }
         stages.iter().map(rate).collect()
-    }
-}
-
-/// The rate of a drive over the mean: normal, with that deviation, but at least half.
-fn drawn(spread: Option<f64>, random: &mut Random) -> f64 {
-    let Some(spread) = spread else { return 1.0 };
-    // A sum of twelve uniform numbers is nearly normal, with variance 1.
-    let unit = |random: &mut Random| (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-    let normal: f64 = (0..12).map(|_| unit(random)).sum::<f64>() - 6.0;
-    (1.0 + spread * normal).max(0.5)
-}
-
-fn slower(model: DiskModel, times: f64) -> DiskModel {
-    let ns = |ns: u64| (ns as f64 * times).round() as u64;
-    DiskModel {
-        read_ns_per_kib: ns(model.read_ns_per_kib),
-        write_ns_per_kib: ns(model.write_ns_per_kib),
-        ..model
     }
 }
 

@@ -24,8 +24,8 @@ use crate::command;
 const EXAMPLES: &str = "\
 Examples:
   gristmill lab list
-  gristmill lab run figure-1                  # at a small size, in seconds
-  gristmill lab run figure-1 --json
+  gristmill lab run nanosort/figure-1         # at a small size, in seconds
+  gristmill lab run nanosort/figure-1 --json
   gristmill lab run mine.toml -o page.html --csv mine.csv    # one of your own
   gristmill lab report -o report.html         # all experiments, as one page";
 

@@ -69,3 +69,4 @@ pub use tools::generate::{Generate, generate};
 pub use tools::store::store;
 pub use tools::validate::{Validated, validate};
 pub use tools::validate_set::{SetSummary, ValidatedSet, validate_set};
+// x

@@ -12,7 +12,10 @@ fn words(ran: &Ran) -> String {
 
 #[test]
 fn figure_1_line_by_line() {
-    let told = Place::new().run("lab run figure-1").succeeded().out;
+    let told = Place::new()
+        .run("lab run nanosort/figure-1")
+        .succeeded()
+        .out;
     let told = String::from_utf8(told).unwrap();
     assert!(
         told.lines().all(|line| line.chars().count() <= 80),
@@ -82,6 +85,11 @@ fn experiments_are_listed_and_refused() {
         (
             "lab run no-such",
             "the experiments are nanosort/table-1",
+            "file",
+        ),
+        (
+            "lab run table-2",
+            "several experiments end with this name: nanosort/table-2, ",
             "file",
         ),
         (

@@ -596,7 +596,7 @@ fn a_reader_that_is_gone_is_no_news() {
     for line in [
         "sim local-min",
         "sim local-min --json",
-        "lab run figure-1",
+        "lab run nanosort/figure-1",
         sort,
         device,
     ] {

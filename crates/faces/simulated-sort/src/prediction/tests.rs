@@ -1,5 +1,5 @@
 use super::*;
-use crate::phases::PhaseTime;
+use crate::phases::{Phase, PhaseTime};
 
 const GB: u64 = 1_000_000_000;
 
@@ -116,34 +116,93 @@ fn phases_have_times_and_bottlenecks_of_their_own() {
     assert_eq!((several.len(), several[0].name), (4, "sample"));
 }
 
-/// All of a sort, and its extension from an eighth and a quarter of it.
-#[test]
-fn a_long_sort_lies_on_the_line_of_two_short_ones() {
-    let text = "format = 1\nname = \"small\"\ndescription = \"of tests\"\n[plan]\nsort = \"two-pass\"\n\
-                spill_layout = \"preallocated\"\nreaders = 8\nsorters = 8\nwriters = 8\nspillers = 1\n\
-                depth = 2\nspiller_depth = 1\nunit_mb = 32\npartitions = 1024\npool_mb = 800\n\
-                chunk_kb = 65.536\nleast_write_mb = 1\nmost_write_mb = 4\nspills_all = true\n";
-    let server = Server::load("tritonsort-2011").unwrap();
-    let whole = Wish {
-        plan: Some(ForeignPlan::parse(text).unwrap()),
-        ..wish(Server { nodes: 2, ..server }, 64 * GB)
-    };
-    let extended = Wish {
-        step_bytes: Some(2 * GB),
-        ..whole.clone()
-    };
-    assert_eq!((whole.step(), extended.step()), (None, Some(2 * GB)));
-    let [whole, extended] = [whole, extended].map(|wish| wish.predict().unwrap());
-    assert!(extended.events < whole.events / 2);
-    let off = extended.seconds / whole.seconds - 1.0;
-    assert!(
-        off.abs() < 0.02,
-        "{} for {}",
-        extended.seconds,
-        whole.seconds
+/// A sort of 64 GB on two of TritonSort's nodes, in `partitions` of a node.
+fn long_sort(partitions: usize, pool_mb: u32, change: impl FnOnce(&mut Server)) -> Wish {
+    let text = format!(
+        "format = 1\nname = \"small\"\ndescription = \"of tests\"\n[plan]\nsort = \"two-pass\"\n\
+         spill_layout = \"preallocated\"\nreaders = 8\nsorters = 8\nwriters = 8\nspillers = 1\n\
+         depth = 2\nspiller_depth = 1\nunit_mb = 32\npartitions = {partitions}\npool_mb = {pool_mb}\n\
+         chunk_kb = 65.536\nleast_write_mb = 1\nmost_write_mb = 4\nsplitters = \"even\"\nspills_all = true\n"
     );
-    let records = |prediction: &Prediction| prediction.reports[0].records as f64;
-    assert!((records(&extended) / records(&whole) - 1.0).abs() < 0.01);
+    let server = Server::load("tritonsort-2011").unwrap();
+    let mut server = Server { nodes: 2, ..server };
+    change(&mut server);
+    Wish {
+        plan: Some(ForeignPlan::parse(&text).unwrap()),
+        ..wish(server, 64 * GB)
+    }
+}
+
+/// All of a sort and its extension from four short ones: each phase, and each disk. With 512 partitions, of 62 MB,
+/// the latest disk of phase two is later than the mean by more.
+#[test]
+fn a_long_sort_lies_on_the_lines_of_short_ones() {
+    let unlike = |server: &mut Server| {
+        let groups = server.disks.iter_mut();
+        groups.for_each(|group| group.spread = Some(0.05));
+    };
+    for (whole, step, most) in [
+        (long_sort(1024, 800, |_| ()), 2 * GB, [0.02, 0.03, 0.08]),
+        (long_sort(512, 1600, |_| ()), 4 * GB, [0.03, 0.03, 0.03]),
+        (long_sort(512, 1600, unlike), 4 * GB, [0.04, 0.04, 0.06]),
+    ] {
+        let extended = Wish {
+            step_bytes: Some(step),
+            ..whole.clone()
+        };
+        assert_eq!((whole.step(), extended.step()), (None, Some(step)));
+        let [whole, extended] = [whole, extended].map(|wish| wish.predict().unwrap());
+        assert!(extended.events < whole.events);
+        let parts = |sort: &Prediction| {
+            let [one, two] = [Phase::One, Phase::Two].map(|phase| sort.phase(phase).seconds);
+            [sort.seconds, one, two]
+        };
+        let near = [0, 1, 2].map(|at| parts(&extended)[at] / parts(&whole)[at] - 1.0);
+        assert!(
+            (0..3).all(|at| near[at].abs() < most[at]),
+            "{near:?} for {most:?}"
+        );
+        let records = |sort: &Prediction| sort.reports[0].records as f64;
+        assert!((records(&extended) / records(&whole) - 1.0).abs() < 0.01);
+        let disks = |sort: &Prediction| sort.disks.concat();
+        for (long, short) in disks(&whole).iter().zip(&disks(&extended)) {
+            for (whole, extended) in [(long.read, short.read), (long.written, short.written)] {
+                let is_near =
+                    |whole: u64, extended: u64, part: u64| extended.abs_diff(whole) <= whole / part;
+                assert!(
+                    is_near(whole.bytes, extended.bytes, 40)
+                        && is_near(whole.busy_ns, extended.busy_ns, 10),
+                    "{long:?} {short:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Of disks for files alone, of nothing, and of fewer bytes than the buffers hold.
+#[test]
+fn odd_sorts_are_not_extended() {
+    let alone = long_sort(1024, 800, |server| {
+        server.disks.retain(|group| group.holds == Holds::Files)
+    });
+    let step = |bytes: u64, step_bytes: u64| {
+        let wish = Wish {
+            bytes,
+            step_bytes: Some(step_bytes),
+            ..alone.clone()
+        };
+        wish.step()
+    };
+    assert_eq!(step(64 * GB, 2 * GB), Some(2 * GB));
+    assert_eq!(step(0, 2 * GB), None);
+    // A quarter more than the pool of 800 MB.
+    assert_eq!(step(64 * GB, 1), Some(12207 * 65_536 * 5 / 4));
+    assert_eq!(step(3 * GB, 1), None);
+    let mut new = alone.clone();
+    new.step_bytes = Some(1);
+    new.memory_bytes = Some(15 * GB);
+    new.server.node.first_touch_ns_per_byte = Some(0.1);
+    assert_eq!(new.step(), Some(15 * GB));
 }
 
 #[test]

@@ -68,11 +68,25 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     all().into_iter().map(|(name, _)| name)
 }
 
-/// Name and text of an experiment: a built-in one, by its name or the last part of it, or a file.
+/// Name and text of an experiment: a built-in one, by its name or by the last part of it if no other has the same,
+/// or a file.
 pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
     let is_named = |known: &str| known == name || known.rsplit('/').next() == Some(name);
-    if let Some((known, text)) = all().into_iter().find(|(known, _)| is_named(known)) {
-        return Ok((known.to_owned(), text.to_owned()));
+    let known: Vec<_> = all()
+        .into_iter()
+        .filter(|(known, _)| is_named(known))
+        .collect();
+    match known[..] {
+        [] => {}
+        [(known, text)] => return Ok((known.to_owned(), text.to_owned())),
+        [..] => {
+            let names: Vec<&str> = known.into_iter().map(|(known, _)| known).collect();
+            let why = format!(
+                "several experiments end with this name: {}",
+                names.join(", ")
+            );
+            return Err(LabError::file(Path::new(name), why));
+        }
     }
     let text = text::read(Path::new(name), text::MOST_BYTES).map_err(|cause| {
         let names = names().collect::<Vec<_>>().join(", ");

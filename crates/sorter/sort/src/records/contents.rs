@@ -8,6 +8,7 @@ mod counts;
 mod lines;
 mod merging;
 mod sealing;
+mod turns;
 mod workspace;
 
 pub use bytes::Bytes;

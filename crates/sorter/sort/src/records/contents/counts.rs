@@ -174,7 +174,10 @@ impl Contents for Counts {
     }
 
     fn merge(&self, merging: &mut Merging, room: Room, _: RecordsAt<'_>) -> Merged {
-        merging.count(room.take(self.framing.of(u64::from(u32::MAX)), self.framing))
+        merging.count(
+            self.seed,
+            room.take(self.framing.of(u64::from(u32::MAX)), self.framing),
+        )
     }
 
     fn check(&self, _: RecordsAt<'_>, _: Size, _: &mut Edges) -> Result<u64, usize> {

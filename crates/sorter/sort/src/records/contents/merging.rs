@@ -9,12 +9,12 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
+use crate::records::contents::turns::Turns;
 use crate::records::contents::{Contents, Room};
 use crate::records::order::TotalOrder;
 use crate::records::part::Part;
 use crate::records::size::{Size, Sum};
 use kernel::LoserTree;
-use node::Random;
 use record::text::{KeyPlaces, PlacedLine};
 
 /// A running merge: a part of a chunk of each source that has not ended. Sources are in input order.
@@ -64,55 +64,6 @@ pub struct Merged {
     pub dry: Option<usize>,
     /// Bytes of the next record, if it fits neither behind the last one nor in a room of its own.
     pub(crate) long: Option<usize>,
-}
-
-/// The order in which parts of counted records end. Parts of equal length end in an order that their keys
-/// decide: another one in each round.
-#[derive(Debug)]
-struct Turns {
-    order: Vec<usize>,
-    next: usize,
-    random: Random,
-}
-
-impl Default for Turns {
-    fn default() -> Turns {
-        Turns {
-            order: Vec::new(),
-            next: 0,
-            random: Random::new(0),
-        }
-    }
-}
-
-impl Turns {
-    /// The source whose turn it is, of those that have a part.
-    fn next(&mut self, sources: usize, has_part: impl Fn(usize) -> bool) -> Option<usize> {
-        for _ in 0..2 * sources {
-            if self.next >= self.order.len() {
-                self.shuffle(sources);
-            }
-            let source = self.order[self.next];
-            if has_part(source) {
-                return Some(source);
-            }
-            self.end();
-        }
-        None
-    }
-
-    /// Ends the turn.
-    fn end(&mut self) {
-        self.next += 1;
-    }
-
-    fn shuffle(&mut self, sources: usize) {
-        self.order = (0..sources).collect();
-        for last in (1..sources).rev() {
-            self.order.swap(last, self.random.below(last + 1));
-        }
-        self.next = 0;
-    }
 }
 
 #[derive(Debug, Default)]
@@ -312,10 +263,10 @@ impl Merging {
         }
     }
 
-    /// Counts the next records: sources take turns, a part each.
-    pub(super) fn count(&mut self, room: Size) -> Merged {
+    /// Counts the next records: sources take turns, a part each, in an order that `seed` decides.
+    pub(super) fn count(&mut self, seed: u64, room: Size) -> Merged {
         let has_part = |source: usize| self.sources[source].left().records > 0;
-        let Some(source) = self.turns.next(self.sources.len(), has_part) else {
+        let Some(source) = self.turns.next(seed, self.sources.len(), has_part) else {
             return Merged {
                 size: Size::default(),
                 dropped: Sum::default(),
