@@ -23,16 +23,16 @@ try() {
     echo "readme: $1: $commands commands passed"
 }
 
-cd "$top"
 if [ "${1:-}" = --page ]; then
     try "$2"
     exit
 fi
 mkdir "$place/bin"
-ln -s "$(readlink -f "${1:-target/release/gristmill}")" "$place/bin/gristmill"
+ln -s "$(readlink -f "${1:-$top/target/release/gristmill}")" "$place/bin/gristmill"
 PATH="$place/bin:$PATH"
 export PATH
 [ $# -eq 0 ] || shift
+cd "$top"
 [ $# -gt 0 ] || set -- *.md docs/*.md docs/*/*.md
 # The status of a pipe is that of its last command.
 if printf '%s\n' "$@" | xargs -n 1 -P "$(nproc)" sh tests/readme.sh --page >"$place/said"; then

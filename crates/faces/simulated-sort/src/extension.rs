@@ -322,6 +322,7 @@ impl Line {
         second.bytes = self.count(first.bytes, second.bytes);
         second.busy_ns = self.count(first.busy_ns, second.busy_ns);
         second.seeks = self.count(first.seeks, second.seeks);
+        // One disk alone ends earlier or later by more than the line tells.
         second.last = Time(self.count(first.last.0, second.last.0));
     }
 
