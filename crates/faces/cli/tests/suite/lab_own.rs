@@ -69,7 +69,7 @@ fn a_page_and_a_table() {
         "standard output has the table alone"
     );
     let report = place
-        .run("lab report own.toml figure-1 -o both.html")
+        .run("lab report own.toml nanosort/figure-1 -o both.html")
         .succeeded();
     assert!(report.out.is_empty() && report.err.contains("2 figures are in both.html"));
     let both = text(&place.read("both.html"));

@@ -43,7 +43,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 129_430;
+const ALL_LINES: usize = 129_540;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
