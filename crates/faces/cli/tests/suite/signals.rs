@@ -20,6 +20,9 @@ const INTERRUPTED_AT_LEAST: f64 = 0.25;
 /// 40 MB: long enough to be met in every stage.
 const RECORDS: u64 = 400_000;
 
+/// 4 MB: more than a pipe holds, which a sort widens to 1 MiB.
+const MORE_THAN_A_PIPE_HOLDS: u64 = 40_000;
+
 const OLD: &[u8] = b"the old output";
 const SORT: &str = "sort --format gensort in -o out";
 
@@ -114,7 +117,7 @@ fn for_each_signal(act: impl Fn(&Place, Signal) + Sync) {
     std::thread::scope(|scope| {
         for signal in SIGNALS {
             let act = &act;
-            scope.spawn(move || act(&Place::with_records(10_000), signal));
+            scope.spawn(move || act(&Place::with_records(MORE_THAN_A_PIPE_HOLDS), signal));
         }
     });
 }
@@ -163,8 +166,7 @@ fn while_the_output_has_no_reader() {
             .command("sort --format gensort in -o fifo")
             .spawn()
             .unwrap();
-        // Opening returns when the sort has opened the other end; the pipe holds less than it
-        // writes.
+        // Opening returns when the sort has opened the other end, and nobody reads.
         let fifo = place.path("fifo");
         let reader = children::in_time(|| File::open(fifo).unwrap());
         send(&child, signal);
