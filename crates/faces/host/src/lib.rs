@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   glance > failure > job > machine          each uses modules to its left
-//!   memory, progress >                        requests stand alone
+//!   memory, progress >
 //! ```
 //!
 //! `gristmill` and `gristmill-bench` stand on it, so both fail, speak and clean up in the same way.
@@ -13,4 +13,3 @@ pub mod job;
 pub mod machine;
 pub mod memory;
 mod progress;
-pub mod requests;

@@ -3,14 +3,14 @@
 use clap::{Args, ValueEnum};
 use grain::{Verdict, described};
 use lab::{Course, Listing, OnDriver, StageReport};
-use machine::Server;
 use serde::Serialize;
 use sort::Tuning;
 use units::amount;
 
-use crate::foreign_plan::{Changes, ForeignPlan};
+use crate::foreign_plan::ForeignPlan;
 use crate::phases::PhaseTime;
 use crate::prediction::{Prediction, Wish};
+use crate::server_options::ServerOptions;
 use crate::unpredicted::Unpredicted;
 
 macro_rules! experiments {
@@ -19,12 +19,13 @@ macro_rules! experiments {
     };
 }
 
-/// The experiments of this program: their names, and the texts of their files.
-pub const EXPERIMENTS: [(&str, &str); 11] = experiments![
+/// The experiments on machines with disks: their names, and the texts of their files.
+pub const EXPERIMENTS: [(&str, &str); 13] = experiments![
     "tritonsort/figure-1",
     "tritonsort/table-2",
     "tritonsort/table-3",
     "tritonsort/figure-8",
+    "tritonsort/figure-10",
     "tritonsort/figure-11",
     "tritonsort/layout",
     "tritonsort/ablations",
@@ -32,6 +33,7 @@ pub const EXPERIMENTS: [(&str, &str); 11] = experiments![
     "now/figure-10",
     "psort/datamation",
     "psort/ablations",
+    "psort/rates",
 ];
 
 /// Bytes of memory that a node takes, about.
@@ -61,9 +63,9 @@ struct DiskSort {
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     seed: u64,
-    /// A built-in machine with disks, or a file; --cores are its nodes
-    #[arg(long, value_name = "NAME|FILE", default_value = "server-2026")]
-    server: String,
+    #[command(flatten)]
+    #[serde(flatten)]
+    on: ServerOptions,
     /// The plan of a paper or of a file, instead of the sort's own
     #[arg(long, value_name = "NAME|FILE", default_value = OWN)]
     plan: String,
@@ -82,12 +84,6 @@ struct DiskSort {
     /// Where chunks of partitions lie
     #[arg(long, value_enum, default_value_t = Layout::Planned)]
     layout: Layout,
-    /// The group of the machine's disks that is there alone, from 1; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    disk_group: u32,
-    /// Other numbers of the machine, and of the plan, as `network.link_mb_s=118;plan.depth=1`
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ';')]
-    set: Vec<String>,
     /// Standard deviation of the rates of drives, over their mean
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     spread: f64,
@@ -102,29 +98,14 @@ described! { DiskSort is "disk-sort" on 1 cores;
 
 impl DiskSort {
     fn wish(&self, nodes: u32) -> Result<Wish, String> {
-        let changes = Changes::of(&self.set);
-        let server = Server::load_changed(&self.server, &changes.of_server);
-        let mut server = server.map_err(|error| error.to_string())?;
-        server.nodes = nodes;
-        if let Some(group) = self.disk_group.checked_sub(1) {
-            let all = server.disks.len();
-            let found = server.disks.into_iter().nth(group as usize);
-            let found = found.ok_or_else(|| {
-                format!(
-                    "--disk-group {}: {} has {all}",
-                    self.disk_group, server.name
-                )
-            })?;
-            server.disks = vec![found];
-        }
+        let (mut server, of_plan) = self.on.load(nodes)?;
         if self.spread > 0.0 {
             for disks in &mut server.disks {
                 disks.spread = Some(self.spread);
             }
         }
         server.checked().map_err(|error| error.to_string())?;
-        let plan =
-            (self.plan != OWN).then(|| ForeignPlan::load_changed(&self.plan, &changes.of_plan));
+        let plan = (self.plan != OWN).then(|| ForeignPlan::load_changed(&self.plan, &of_plan));
         let plan = plan.transpose().map_err(|error| error.to_string())?;
         let mb = |mb: f64| (mb * 1e6) as u64;
         Ok(Wish {

@@ -88,7 +88,7 @@ const KB: f64 = 1e3;
 const MB: f64 = 1e6;
 
 /// Bytes of a disk block, the least size of anything on a disk.
-const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
 
 /// No number of a plan is larger: workers, requests, partitions, or a million millions of bytes.
 const MOST: usize = 1 << 20;

@@ -15,6 +15,7 @@
 //! Trials must also be able to fail: a [`Mutant`] breaks the machine, and trials must notice.
 
 mod balance;
+mod disk_requests;
 mod disk_sort;
 mod draw;
 mod drives;
@@ -26,6 +27,7 @@ mod phases;
 mod prediction;
 mod program;
 mod relief;
+mod server_options;
 mod strike;
 mod unpredicted;
 pub mod world;
@@ -53,8 +55,12 @@ pub use strike::Faults;
 pub use unpredicted::Unpredicted;
 
 /// The programs of `sim` on simulated nodes.
-pub fn programs() -> [Listing; 2] {
-    [program::trial(), disk_sort::program()]
+pub fn programs() -> [Listing; 3] {
+    [
+        program::trial(),
+        disk_sort::program(),
+        disk_requests::program(),
+    ]
 }
 
 /// Ticks of the driver per second.

@@ -11,15 +11,14 @@
 //! No stage exists for this alone, and no second model: a plan, a wait for a buffer, or a disk that is read
 //! and written at once takes the time that the sort's own requests take.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::drives::{groups, slower, slowness};
+use crate::drives::{Places, groups, nodes};
 use crate::extension::extended;
 use crate::foreign_plan::ForeignPlan;
 use crate::unpredicted::Unpredicted;
-use machine::{DiskModel, Driver, FirstTouch, Holds, Losses, Server, StageCost, Usage};
-use node::{Costs, Node, Time};
+use machine::{FirstTouch, Holds, Losses, Server, StageCost, Usage};
+use node::{Node, Time};
 use pipeline::Failure;
 use sort::{
     Choice, Counts, IoChoice, Job, Pack, Report, Resources, Source, SpillLayout, StageName, Target,
@@ -73,22 +72,6 @@ pub struct Prediction {
 const LONGEST_TIMES: f64 = 100.0;
 const LONGEST_BEYOND_S: f64 = 10_000.0;
 
-/// The directories of a node.
-#[derive(Default)]
-struct Places {
-    files: Vec<PathBuf>,
-    temporary: Vec<PathBuf>,
-    inputs: Vec<InputPlace>,
-}
-
-/// The input of a disk for files.
-struct InputPlace {
-    /// Over that of other disks.
-    share: f64,
-    /// Bytes of the disk outside of it.
-    outside: u64,
-}
-
 impl Wish {
     /// Runs the sort on the simulated machine.
     ///
@@ -114,7 +97,7 @@ impl Wish {
         let each = self.bytes_of_a_node();
         let rates = self.rates()?;
         let gives_way = self.plan.as_ref().is_some_and(ForeignPlan::deletes_inputs);
-        let (driver, places) = self.driver();
+        let (driver, places) = nodes(&self.server, self.seed);
         driver.charge(&rates);
         if let Some(ns) = self.server.node.first_touch_ns_per_byte {
             // A sort fills the memory that it has with the first records that it distributes.
@@ -128,11 +111,10 @@ impl Wish {
         driver.end_by(self.longest(each));
         for rank in 0..self.server.nodes {
             let disks = driver.disks(rank);
-            let inputs = inputs(&places, each, self.record_bytes as u64);
-            for ((path, bytes), place) in inputs.into_iter().zip(&places.inputs) {
-                disks.put_counted_behind(place.outside, &path, bytes);
+            for file in places.inputs(each, self.record_bytes as u64) {
+                disks.put_counted_behind(file.outside, &file.path, file.bytes);
                 if gives_way {
-                    disks.give_way(&path);
+                    disks.give_way(&file.path);
                 }
             }
         }
@@ -222,65 +204,6 @@ impl Wish {
         self.asked_layout.or(planned).unwrap_or_default()
     }
 
-    fn driver(&self) -> (Driver, Places) {
-        let server = &self.server;
-        let driver = Driver::with(
-            self.seed,
-            server.nodes,
-            Costs::default(),
-            DiskModel::default(),
-        );
-        driver.limit_cores(server.node.cores);
-        if let Some(network) = &server.network {
-            driver.limit_links(network.model());
-        }
-        let mut places = Places::default();
-        for (rank, slowness) in (0..).zip(slowness(server, self.seed)) {
-            let mut slowness = slowness.into_iter();
-            let disks = driver.disks(rank);
-            places = Places::default();
-            let place_of = |name: &Option<String>| {
-                let name = name.as_ref()?;
-                server.buses.iter().position(|bus| bus.name == *name)
-            };
-            // They are numbered in their order.
-            for bus in &server.buses {
-                disks.add_bus(bus.model(), place_of(&bus.on));
-            }
-            let of_links = server.network.as_ref();
-            if let Some(bus) = of_links.and_then(|network| place_of(&network.bus)) {
-                driver.pass_bus(rank, bus);
-            }
-            for (group, holds) in groups(server) {
-                let bus = place_of(&group.bus);
-                for slow in slowness.by_ref().take(group.count) {
-                    let (list, kind) = match holds {
-                        Holds::Temporary => (&mut places.temporary, "temporary"),
-                        Holds::Files | Holds::Both => (&mut places.files, "files"),
-                    };
-                    let path = PathBuf::from(format!("/{kind}{}", list.len()));
-                    let mut device = group.device(bus);
-                    device.model = slower(device.model, slow);
-                    disks.mount(&path, device);
-                    disks.set_capacity_of(&path, group.bytes());
-                    list.push(path.clone());
-                    if holds == Holds::Both {
-                        places.temporary.push(path);
-                    }
-                    if holds != Holds::Temporary {
-                        let outside = group.inputs_at.unwrap_or(0.0) * group.bytes() as f64;
-                        let share = group.input_share.unwrap_or(1.0);
-                        places.inputs.push(InputPlace {
-                            share,
-                            outside: outside as u64,
-                        });
-                    }
-                }
-            }
-        }
-        (driver, places)
-    }
-
     fn job(&self, places: &Places) -> Job {
         let sources = places
             .files
@@ -333,21 +256,6 @@ impl Wish {
         }
         stages.iter().map(rate).collect()
     }
-}
-
-/// The bytes of a node's input, as a file on each of its disks for files.
-fn inputs(places: &Places, bytes: u64, record: u64) -> Vec<(PathBuf, u64)> {
-    let all: f64 = places.inputs.iter().map(|place| place.share).sum();
-    let (records, mut share, mut before) = (bytes / record, 0.0, 0);
-    let each = places.inputs.iter().map(|place| {
-        share += place.share;
-        let upto = ((records as f64 * share / all).round() as u64).min(records);
-        let own = upto - before;
-        before = upto;
-        own * record
-    });
-    let paths = places.files.iter().map(|disk| disk.join("in"));
-    paths.zip(each).collect()
 }
 
 async fn sort_of_a_node(node: Node, job: Job) -> Result<Report, Failure> {

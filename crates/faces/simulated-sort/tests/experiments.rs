@@ -7,14 +7,6 @@ use lab::experiment::Experiment;
 use plot::Size;
 use simulated_sort::{EXPERIMENTS, programs};
 
-/// Experiments with lines of which a change beside the bar would not be noticed. Two take ten minutes each, and
-/// have not been run since a line has to tell our figure; that of psort's read-ahead is below zero, which no line tells.
-const UNCHECKED: [&str; 3] = [
-    "tritonsort/figure-8",
-    "tritonsort/figure-11",
-    "psort/ablations",
-];
-
 /// A file that is not built in would never run.
 #[test]
 fn every_file_is_built_in_and_runs() {
@@ -38,10 +30,7 @@ fn every_file_is_built_in_and_runs() {
             let is_checked = ["\ntoday = ", "\nis = "]
                 .iter()
                 .any(|key| line.contains(key));
-            assert!(
-                is_checked || UNCHECKED.contains(&name),
-                "{name}:{line} cannot fail"
-            );
+            assert!(is_checked, "{name}:{line} cannot fail");
         }
         let experiment = Experiment::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
         let figure = experiment.run(&Observer::default(), Size::Smoke, 2);

@@ -36,6 +36,7 @@ mod message;
 mod opening;
 mod random;
 mod reorder;
+mod requests;
 mod sync;
 pub mod temporary;
 mod time;
@@ -55,6 +56,7 @@ pub use opening::{
 };
 pub use random::Random;
 pub use reorder::{Matching, Reorder};
+pub use requests::{Requests, Way};
 pub use sync::{Close, Closed, Guarded, Mutex, Pool, Posted, Queue, Ticket, Tokens, lock_waits};
 pub use time::{Address, Port, Rank, Time};
 pub use words::{INLINE_WORDS, Words};

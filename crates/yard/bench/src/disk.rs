@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use kernel::patterns::Random;
-use node::{Node, Open};
+use node::{Node, Open, Requests, Way};
 use pipeline::Failure;
 use serde_json::json;
 
@@ -24,7 +24,6 @@ use crate::host::on_node;
 use crate::race::{Race, Row};
 use crate::room::{check_room, directory};
 use crate::table::{Report, Section};
-use host::requests::{Requests, Way};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::scratch::Scratch;
 use units::size;

@@ -11,11 +11,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use node::{Node, Open};
+use node::{Node, Open, Requests, Way};
 use pipeline::Failure;
 
 use crate::host::on_node;
-use host::requests::{Requests, Way};
 use terminal::ending::failure::CliFailure;
 
 /// Requests of this size reach the disk's rate.

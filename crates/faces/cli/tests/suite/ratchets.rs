@@ -16,7 +16,7 @@ const LARGEST_CIRCLE: usize = 4;
 /// The most lines of each crate, without those of tests.
 const LINES: [(&str, usize); 25] = [
     ("units", 200),
-    ("node", 3950),
+    ("node", 4_030),
     ("codec", 2360),
     ("node-real", 2800),
     ("terminal", 2000),
@@ -36,14 +36,14 @@ const LINES: [(&str, usize); 25] = [
     ("hostile", 3800),
     ("bench", 7300),
     ("rehearsal", 50),
-    ("host", 1_160),
-    ("simulated-sort", 2_900),
-    ("cli", 6_980),
+    ("host", 1_350),
+    ("simulated-sort", 3_210),
+    ("cli", 7_070),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 129_540;
+const ALL_LINES: usize = 130_310;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

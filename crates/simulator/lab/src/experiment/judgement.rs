@@ -44,7 +44,8 @@ impl ClaimTable {
     /// Checks that something is compared: no comparison with NaN fails.
     pub(super) fn check_terms(&self) -> Result<(), String> {
         above_0("paper", self.paper)?;
-        above_0("today", self.today)?;
+        // A difference may be below zero.
+        above_0("today", self.today.map(f64::abs))?;
         above_0("smoke", self.smoke)?;
         match self.tolerance {
             Some(share) if !(0.0..1.0).contains(&share) => Err(format!(
@@ -142,6 +143,8 @@ mod tests {
         assert_eq!(outcome("", 1.0), Outcome::Shown);
         assert_eq!(outcome("today = 1", 1.009), Outcome::Shown);
         fails("today = 1", 1.011, "more than 1 % off our 1");
+        assert_eq!(outcome("today = -2", -2.01), Outcome::Shown);
+        fails("today = -2", -2.03, "more than 1 % off our -2");
     }
 
     #[test]

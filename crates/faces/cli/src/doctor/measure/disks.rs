@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use host::machine;
-use host::requests::{Requests, Way};
-use node::{File, Node, Open, Random};
+use node::{File, Node, Open, Random, Requests, Way};
 use pipeline::{Control, Failure};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::scratch::Scratch;

@@ -10,8 +10,7 @@
 
 use std::collections::VecDeque;
 
-use node::{Buffer, DiskError, DiskTicket, File, Filled, Node, Random};
-use pipeline::Failure;
+use crate::{Buffer, DiskError, DiskTicket, File, Filled, Node, Random};
 
 /// Written bytes are noise: some hosts and disks store zeros for free.
 const NOISE_SEED: u64 = 3;
@@ -37,7 +36,7 @@ impl Requests {
     ///
     /// # Errors
     /// Too little memory.
-    pub fn new(node: &Node, way: Way, bytes: usize, depth: usize) -> Result<Requests, Failure> {
+    pub fn new(node: &Node, way: Way, bytes: usize, depth: usize) -> Result<Requests, DiskError> {
         let mut buffers = node
             .buffers(depth, bytes, Filled::Often)
             .map_err(|cause| DiskError::new("have memory for", "requests".as_ref(), cause))?;
@@ -53,6 +52,16 @@ impl Requests {
         })
     }
 
+    /// Requests of `bytes` each, `depth` in flight, that move no bytes: of a simulated disk.
+    pub fn counted(way: Way, bytes: usize, depth: usize) -> Requests {
+        let buffers = (0..depth).map(|_| Buffer::counted(bytes));
+        Requests {
+            way,
+            bytes,
+            buffers: buffers.collect(),
+        }
+    }
+
     /// Makes one request at every offset, and returns the bytes moved.
     ///
     /// # Errors
@@ -62,7 +71,7 @@ impl Requests {
         node: &Node,
         file: &File,
         mut offsets: impl Iterator<Item = u64>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, DiskError> {
         let (mut in_flight, mut moved) = (VecDeque::new(), 0);
         loop {
             while let Some(buffer) = self.buffers.pop() {
