@@ -21,6 +21,7 @@ use node::Node;
 use pipeline::Failure;
 use record::Comparison;
 
+use host::busy::{Busy, Watch};
 use host::machine;
 use part::Together;
 use request::{Check, Request};
@@ -66,9 +67,13 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     });
     // If the reader has gone away, the sort has failed to write the lines.
     view.map_or(Ok(()), debug::View::finish)?;
-    let report = ended?;
+    let (report, busy) = ended?;
     named.keep();
-    tell(&telling, &report, &Together::default())?;
+    let together = Together {
+        busy,
+        ..Together::default()
+    };
+    tell(&telling, &report, &together)?;
     Ok(Exit::Done)
 }
 
@@ -77,13 +82,15 @@ async fn sort_and_verify(
     node: &Node,
     job: &Job,
     comparison: Option<Comparison>,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Busy), Failure> {
+    let watch = Watch::begin(job);
     let sorted = ::sort::run(node, job).await;
     let report = sorted.map_err(|failure| with_cure(failure, job))?;
+    let busy = watch.end(report.passes);
     if let Some(comparison) = comparison {
         check_output(node, job, comparison, &report).await?;
     }
-    Ok(report)
+    Ok((report, busy))
 }
 
 /// Says of a bad row how to sort the others.

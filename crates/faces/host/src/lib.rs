@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!   glance > failure > job > machine          each uses modules to its left
-//!   memory, progress >
+//!   memory, progress >                        busy stands alone
 //! ```
 //!
 //! `gristmill` and `gristmill-bench` stand on it, so both fail, speak and clean up in the same way.
 
+pub mod busy;
 pub mod failure;
 pub mod glance;
 pub mod job;

@@ -6,6 +6,7 @@
 
 pub(super) mod ranks;
 
+use host::busy::{Busy, BusyDevice};
 use pipeline::{StageReport, most_uneven};
 use sort::{Report, StageName};
 
@@ -16,7 +17,7 @@ use units::{amount, counted, grouped};
 const NOTED_UNEVENNESS: f64 = 1.5;
 
 /// The table, in lines of at most [`COLUMNS`] columns.
-pub(super) fn table(report: &Report) -> String {
+pub(super) fn table(report: &Report, busy: &Busy) -> String {
     let mut lines = Vec::new();
     lines.extend(wrapped(&done(report), COLUMNS));
     lines.extend(wrapped(&report.reason, COLUMNS));
@@ -41,6 +42,7 @@ pub(super) fn table(report: &Report) -> String {
     }
     lines.push(String::new());
     lines.extend(foot(report));
+    lines.extend(devices(busy));
     lines.join("\n")
 }
 
@@ -147,6 +149,37 @@ fn foot(report: &Report) -> Vec<String> {
     lines.extend(workers(report).map(|parts| line("workers", &parts)));
     lines.extend(single(report).map(|parts| line("limit", &parts)));
     lines
+}
+
+/// The shares of cores and devices, and the phases in which a device was read and written at once.
+fn devices(busy: &Busy) -> Vec<String> {
+    let percent = |share: f64| format!("{:.0}%", 100.0 * share);
+    let line = |label, parts: &[String]| labelled(label, parts.iter().map(String::as_str));
+    let device = |device: &BusyDevice| {
+        let mut parts = vec![
+            format!("{}: {} busy,", device.name, percent(device.busy_share)),
+            format!("read {},", amount(device.read_bytes)),
+            format!("written {}", amount(device.written_bytes)),
+        ];
+        let phases = &device.read_and_written_at_once;
+        if !phases.is_empty() {
+            parts[2].push(',');
+            parts.push(format!("at once in {}", phases.join(" and ")));
+        }
+        line("device", &parts)
+    };
+    let cores = busy.cores;
+    let each = counted(cores.count as u64, "core");
+    let of_cores = (cores.count > 0).then(|| {
+        line(
+            "cores",
+            &[format!("{} of {each} busy", percent(cores.busy_share))],
+        )
+    });
+    of_cores
+        .into_iter()
+        .chain(busy.devices.iter().map(device))
+        .collect()
 }
 
 /// Busy time of the worker that had most of it, where a stage has several and one had notably more.
@@ -275,6 +308,33 @@ mod tests {
         }
     }
 
+    fn busy() -> Busy {
+        use host::busy::{BusyCores, Files};
+        let device = |name: &str, busy_share, bytes: [u64; 2], at_once: &[&str]| BusyDevice {
+            name: name.to_owned(),
+            holds: vec![Files::Inputs],
+            busy_share,
+            read_bytes: bytes[0],
+            written_bytes: bytes[1],
+            read_and_written_at_once: at_once.iter().map(|phase| (*phase).to_owned()).collect(),
+        };
+        Busy {
+            cores: BusyCores {
+                count: 2,
+                busy_share: 0.87,
+            },
+            devices: vec![
+                device("sda", 0.31, [10_000_000_000; 2], &[]),
+                device(
+                    "nvme0n1",
+                    0.98,
+                    [8_700_000_000, 9_500_000_000],
+                    &["phase two"],
+                ),
+            ],
+        }
+    }
+
     #[test]
     fn the_table_as_people_see_it() {
         let expected = "\
@@ -295,17 +355,21 @@ two-pass: 100,000,000 records (10.0 GB) in 2 passes, 24.800 s, 403 MB/s
 
 disk      read 18.7 GB, written 19.5 GB, temporary 9.5 GB at most
 sample    2,034 places, 16.7 MB read for it, 0.400 s
-uneven    the largest of 1,017 partitions is 1.27 times their mean";
-        assert_eq!(table(&report()), expected);
+uneven    the largest of 1,017 partitions is 1.27 times their mean
+cores     87% of 2 cores busy
+device    sda: 31% busy, read 10.0 GB, written 10.0 GB
+device    nvme0n1: 98% busy, read 8.7 GB, written 9.5 GB, at once in phase two";
+        assert_eq!(table(&report(), &busy()), expected);
     }
 
     #[test]
     fn no_line_is_wider_than_the_page() {
         let long = "the input, of unknown length, did not fit ".repeat(5);
-        let told = table(&Report {
+        let long = Report {
             reason: long,
             ..report()
-        });
+        };
+        let told = table(&long, &busy());
         assert!(
             told.lines().all(|line| line.chars().count() <= COLUMNS),
             "{told}"
@@ -323,7 +387,7 @@ uneven    the largest of 1,017 partitions is 1.27 times their mean";
             stages,
             ..report()
         };
-        let told = table(&nothing);
+        let told = table(&nothing, &Busy::default());
         assert!(
             told.starts_with("two-pass: 0 records (0 bytes) in 1 pass, 0.000 s\n"),
             "{told}"
@@ -342,21 +406,24 @@ uneven    the largest of 1,017 partitions is 1.27 times their mean";
             stages: vec![reader, sorters],
             ..report()
         };
-        let told = table(&report);
+        let told = table(&report, &busy());
         let limit =
             "\nlimit     the reader has one worker: more cores would not make this sort faster";
         assert!(told.contains(limit), "{told}");
         let workers = "\nworkers   the busiest sorter worked 2.50 times as long as their mean";
         assert!(told.contains(workers), "{told}");
         (report.stages[1].workers, report.bottleneck) = (1, "sorter");
-        assert!(!table(&report).contains("limit"), "there may be one core");
+        assert!(
+            !table(&report, &busy()).contains("limit"),
+            "there may be one core"
+        );
         report.bottleneck = "reader";
         report.stages[0].workers = 2;
-        assert!(!table(&report).contains("limit"), "more workers");
+        assert!(!table(&report, &busy()).contains("limit"), "more workers");
         report.stages[0].workers = 1;
         report.seconds = 20.0;
         assert!(
-            !table(&report).contains("limit"),
+            !table(&report, &busy()).contains("limit"),
             "it waited for most of the time"
         );
     }

@@ -9,6 +9,7 @@ use super::part::{Part, Together};
 use super::request::Request;
 use super::tell::{tell, write_report};
 use super::verify::check_output;
+use host::busy::{Busy, Watch};
 use host::machine;
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::{say, signals};
@@ -37,15 +38,18 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
                 telling,
                 ..
             } = request;
+            let watch = Watch::begin(&job);
             let (report, together) = ::sort::run_and(&node, &job, async |report| {
+                let busy = watch.end(report.passes);
                 let verified = if verifies {
                     check_output(&node, &job, spec.order().clone(), &report).await
                 } else {
                     Ok(())
                 };
-                let part = serde_json::to_string(&Part::of(&report)).expect("text and numbers");
+                let part = Part::of(&report, busy.clone());
+                let part = serde_json::to_string(&part).expect("text and numbers");
                 let parting = ::sort::parting(&node, &job.control, END, verified.map(|()| part));
-                Ok((report, together(&parting.await?, launch)))
+                Ok((report, together(&parting.await?, launch, busy)))
             })
             .await?;
             named.keep();
@@ -87,10 +91,11 @@ async fn prepare(
 }
 
 /// Parses the parts of all ranks; the part of another build counts as empty.
-fn together(said: &[String], launch: Option<Launch>) -> Together {
+fn together(said: &[String], launch: Option<Launch>, busy: Busy) -> Together {
     let part = |said: &String| serde_json::from_str(said).unwrap_or_default();
     Together {
         parts: said.iter().map(part).collect(),
         launch,
+        busy,
     }
 }

@@ -1,6 +1,7 @@
 //! Reports as JSON: the field names are a contract with scripts.
 
 use ::sort::{RankReport, Report, Warning};
+use host::busy::Busy;
 use pipeline::StageReport;
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ pub(super) fn is_report(front: &[u8]) -> bool {
 /// The report of a sort. For a job rank 0 adds the figures of each rank.
 pub(super) fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);
+    add_busy(&mut value, &together.busy);
     if report.ranks.is_empty() {
         return value;
     }
@@ -43,6 +45,12 @@ pub(super) fn report(report: &Report, together: &Together, peak_rss_bytes: u64) 
     value
 }
 
+/// Adds how busy cores and devices were.
+fn add_busy(value: &mut Value, busy: &Busy) {
+    value["cores"] = json!(busy.cores);
+    value["devices"] = json!(busy.devices);
+}
+
 /// Adds a rank's own figures.
 fn add_part(rank: &mut Value, part: &Part) {
     rank["host"] = part.host.as_str().into();
@@ -51,6 +59,7 @@ fn add_part(rank: &mut Value, part: &Part) {
     rank["read_bytes"] = part.read_bytes.into();
     rank["written_bytes"] = part.written_bytes.into();
     rank["temp_peak_bytes"] = part.temp_peak_bytes.into();
+    add_busy(rank, &part.busy);
     rank["stages"] = part.stages.iter().map(stage).collect();
 }
 

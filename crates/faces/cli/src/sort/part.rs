@@ -1,6 +1,7 @@
 //! The report that each rank of a job sends to rank 0, which makes one report of all.
 
 use ::sort::{Report, Warning};
+use host::busy::Busy;
 use pipeline::StageReport;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ pub(super) struct Part {
     pub read_bytes: u64,
     pub written_bytes: u64,
     pub temp_peak_bytes: u64,
+    pub busy: Busy,
     pub stages: Vec<StageReport<String>>,
     pub warnings: Vec<Noticed>,
 }
@@ -40,7 +42,7 @@ impl Noticed {
 
 impl Part {
     /// The figures of this process.
-    pub(super) fn of(report: &Report) -> Part {
+    pub(super) fn of(report: &Report, busy: Busy) -> Part {
         Part {
             host: node_real::host_name(),
             passes: report.passes,
@@ -48,16 +50,19 @@ impl Part {
             read_bytes: report.read_bytes,
             written_bytes: report.written_bytes,
             temp_peak_bytes: report.temp_peak_bytes,
+            busy,
             stages: report.stages.iter().map(StageReport::to_be_told).collect(),
             warnings: report.warnings.iter().map(Noticed::of).collect(),
         }
     }
 }
 
-/// The reports of a finished job on rank 0; empty for a single process, and on other ranks.
+/// The reports of a finished job on rank 0, in addition to that of the sort.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Together {
-    /// One part per rank.
+    /// The cores and devices of this process.
+    pub busy: Busy,
+    /// One part per rank; none for a single process, and on other ranks.
     pub parts: Vec<Part>,
     /// The time before the sort.
     pub launch: Option<Launch>,
@@ -97,7 +102,7 @@ mod tests {
         let parts = vec![part(&["shared"]), part(&["shared", "b"]), part(&["c"])];
         let together = Together {
             parts,
-            launch: None,
+            ..Together::default()
         };
         let told: Vec<_> = together
             .warnings()

@@ -71,7 +71,7 @@ fn tell_people(telling: &Telling, report: &Report, together: &Together) {
         say::err(if is_job {
             ranks::table(report, together)
         } else {
-            balance::table(report)
+            balance::table(report, &together.busy)
         });
     } else if telling.is_followed && Terminal::find(is_job).is_some() {
         let records = telling.noun(report.records);

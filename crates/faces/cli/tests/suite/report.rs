@@ -2,10 +2,12 @@
 //! help and version.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Place, Ran};
 
@@ -24,7 +26,7 @@ const SUBCOMMANDS: [&str; 8] = [
 ];
 
 /// The fields that scripts rely on, in their order.
-const REPORT: [&str; 20] = [
+const REPORT: [&str; 22] = [
     "format_version",
     "records",
     "bytes",
@@ -45,6 +47,8 @@ const REPORT: [&str; 20] = [
     "sample",
     "unevenness",
     "warnings",
+    "cores",
+    "devices",
 ];
 
 const STAGE: [&str; 12] = [
@@ -108,11 +112,73 @@ fn check_report(report: &Value) {
         report["unevenness"]
     );
     assert_eq!(report["warnings"], Value::Array(Vec::new()));
+    check_shares(report);
     let named = |stage: &&Value| stage["name"] == report["bottleneck"];
     assert!(
         stages.iter().any(|stage| named(&stage)),
         "{}",
         report["bottleneck"]
+    );
+}
+
+/// All files of these sorts lie on one device, which the system may not count.
+fn check_shares(report: &Value) {
+    let is_share = |value: &Value| (0.0..=1.0).contains(&value.as_f64().unwrap());
+    assert!(report["cores"]["count"].as_u64() > Some(0));
+    assert!(is_share(&report["cores"]["busy_share"]), "{report}");
+    assert!(
+        report["cores"]["busy_share"].as_f64() > Some(0.0),
+        "{report}"
+    );
+    let devices = report["devices"].as_array().unwrap();
+    assert!(devices.len() <= 1, "{report}");
+    for device in devices {
+        assert!(is_share(&device["busy_share"]), "{device}");
+        let (holds, both) = match report["passes"].as_u64() {
+            Some(1) => (json!(["inputs", "outputs"]), json!([])),
+            _ => (
+                json!(["inputs", "temporary", "outputs"]),
+                json!(["phase one", "phase two"]),
+            ),
+        };
+        assert_eq!(
+            (&device["holds"], &device["read_and_written_at_once"]),
+            (&holds, &both)
+        );
+    }
+}
+
+/// The device under the directory of the tests is told, if the system counts it.
+#[test]
+fn devices_are_told() {
+    let place = Place::with_records(1000);
+    let device = place.path("in").metadata().unwrap().dev();
+    let number = format!(
+        "{}:{}",
+        rustix::fs::major(device),
+        rustix::fs::minor(device)
+    );
+    let known = Path::new("/sys/dev/block").join(number).canonicalize().ok();
+    let whole = |mut found: PathBuf| {
+        if found.join("partition").exists() {
+            found.pop();
+        }
+        found
+    };
+    let known = known
+        .map(whole)
+        .map(|found| found.file_name().unwrap().to_string_lossy().into_owned());
+    let ran = place.run("sort --format gensort in -o out --json --report report");
+    let report = ran.succeeded().json();
+    let names: Vec<_> = report["devices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|device| device["name"].clone())
+        .collect();
+    assert_eq!(
+        names,
+        known.map(Value::from).into_iter().collect::<Vec<_>>()
     );
 }
 

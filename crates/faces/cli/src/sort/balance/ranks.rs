@@ -46,6 +46,23 @@ impl Rank<'_> {
     }
 }
 
+/// A share of a rank in %.
+type Share = fn(&Part) -> Option<f64>;
+
+/// Shares of a rank that are of no stage.
+const SHARES: [(&str, Share); 2] = [("cores", cores), ("busiest device", busiest_device)];
+
+fn cores(part: &Part) -> Option<f64> {
+    let cores = part.busy.cores;
+    (cores.count > 0).then_some(100.0 * cores.busy_share)
+}
+
+fn busiest_device(part: &Part) -> Option<f64> {
+    let shares = part.busy.devices.iter();
+    let shares = shares.map(|device| 100.0 * device.busy_share);
+    shares.max_by(f64::total_cmp)
+}
+
 /// The tables of a job, in lines of at most [`COLUMNS`] columns.
 pub(crate) fn table(report: &Report, together: &Together) -> String {
     let ranks: Vec<Rank> = (0..)
@@ -184,6 +201,11 @@ fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
         };
         let cells = ranks.iter().map(cell).collect();
         lines.push(row(&format!("  {name}"), cells, &rate_of_all(ranks, name)));
+    }
+    for (name, share) in SHARES {
+        let cell =
+            |rank: &Rank| share(rank.part).map_or("-".to_owned(), |share| format!("{share:.0}%"));
+        lines.push(row(name, ranks.iter().map(cell).collect(), "-"));
     }
     lines
 }

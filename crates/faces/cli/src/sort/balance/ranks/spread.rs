@@ -1,6 +1,6 @@
 //! Many ranks on one page: least, median, most, and the worst rank.
 
-use super::{Rank, host, megabytes, rate_of_all, shortened};
+use super::{Rank, SHARES, host, megabytes, rate_of_all, shortened};
 use terminal::text::figure;
 
 /// Columns for the worst rank and its host.
@@ -84,6 +84,15 @@ pub(super) fn stages(ranks: &[Rank], names: &[&str]) -> Vec<String> {
             Shown(&per_cent, Worst::Most),
         );
         lines.push(line(spread, &slows, &rate_of_all(ranks, name)));
+    }
+    for (name, share) in SHARES {
+        let spread = measured(
+            name,
+            ranks,
+            |rank| share(rank.part),
+            Shown(&per_cent, Worst::Most),
+        );
+        lines.push(line(spread, "-", "-"));
     }
     lines
 }

@@ -1,4 +1,5 @@
 use super::*;
+use host::busy::{Busy, BusyCores, BusyDevice};
 use sort::{DirectIo, SampleCost};
 
 const SECONDS: f64 = 20.0;
@@ -48,6 +49,7 @@ fn job(ranks: usize) -> (Report, Together) {
             read_bytes: 4_500_000_000,
             written_bytes: 4_500_000_000,
             temp_peak_bytes: 2_000_000_000 + rank as u64,
+            busy: busy(rank),
             stages,
             warnings: Vec::new(),
         }
@@ -88,8 +90,31 @@ fn job(ranks: usize) -> (Report, Together) {
         Together {
             parts: (0..ranks).map(part).collect(),
             launch,
+            ..Together::default()
         },
     )
+}
+
+/// Rank 1 has no device that the system counts.
+fn busy(rank: usize) -> Busy {
+    let device = |busy_share| BusyDevice {
+        name: "sda".to_owned(),
+        holds: Vec::new(),
+        busy_share,
+        read_bytes: 0,
+        written_bytes: 0,
+        read_and_written_at_once: Vec::new(),
+    };
+    Busy {
+        cores: BusyCores {
+            count: 8,
+            busy_share: 0.75,
+        },
+        devices: match rank {
+            1 => Vec::new(),
+            _ => vec![device(0.5), device(0.95), device(0.3)],
+        },
+    }
 }
 
 #[test]
@@ -112,6 +137,8 @@ busy %, > busiest       0     1     2  MB/s of all
   reloader              -    3%     -          117
   sorter              45%  >99%   45%          682
   writer             >88%   88%  >88%          426
+cores                 75%   75%   75%            -
+busiest device        95%     -   95%            -
 
 disk      read 13.5 GB, written 13.5 GB, temporary 2.0 GB at most (rank 2)
 skew      records 1.00 times the mean (rank 2), seconds 1.00 times (rank 2)";
@@ -141,6 +168,8 @@ busy, % of seconds   least  median    most busiest rank       slows MB/s of all
   reloader              3%      3%      3% -                      -         117
   sorter               45%     45%     99% 1 node008              1       17626
   writer               88%     88%     88% -                     63        9091
+cores                  75%     75%     75% -                      -           -
+busiest device         95%     95%     95% -                      -           -
 
 disk      read 288.0 GB, written 288.0 GB, temporary 2.0 GB at most (rank 63)
 skew      records 1.01 times the mean (rank 62), seconds 1.00 times (rank 63)";
