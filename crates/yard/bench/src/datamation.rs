@@ -14,7 +14,9 @@ use serde_json::json;
 use terminal::ending::failure::CliFailure;
 
 use crate::Common;
-use crate::programs::{Input, OUTPUT, Program, RaceDirectories, Role, Settings, Told, gristmill};
+use crate::programs::{
+    Input, OUTPUT, Program, RaceDirectories, Role, Settings, Told, gristmill, is_on_path,
+};
 use crate::race::{Race, Run};
 use crate::records::{Inputs, generated};
 use crate::room::directory;
@@ -32,6 +34,9 @@ pub struct Arguments {
     /// How many records [default: 1000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     records: Option<u64>,
+    /// Instead of peers, measure the sort with one thing changed: its I/O, its cores, its threads, its passes
+    #[arg(long)]
+    ablate: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -55,8 +60,14 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         memory_bytes: PEER_MEMORY_BYTES,
         temporary: &[PathBuf::from(".")],
     };
-    let mut programs = vec![Program::copy(), Program::ours(gristmill()?)];
-    programs.extend(Program::peers(&told));
+    let ours = Program::ours(gristmill()?);
+    let others = if arguments.ablate {
+        ablations(&ours)
+    } else {
+        Program::peers(&told)
+    };
+    let mut programs = vec![Program::copy(), ours];
+    programs.extend(others);
     let directory = directory(&arguments.directory, "--directory")?;
     let mut place = RaceDirectories::new(&directory, &[], Settings::new(common.smoke))?;
     let small = place.warm_up()?.to_owned();
@@ -91,6 +102,26 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         }),
         sections: vec![Section::new(title, (records, "record"), rows)],
     })
+}
+
+/// The sort with one thing changed. The poster of psort ("Lowering latency in clusters") changes disks, links, clocks and
+/// daemons, which are no options of a sort: fewer cores are as near as this gets.
+fn ablations(ours: &Program) -> Vec<Program> {
+    let with = |name: &str, options: &[&str]| ours.clone().renamed(name).with(options);
+    let mut all = vec![
+        with("direct I/O, always", &["--io", "direct"]),
+        with("I/O through the page cache", &["--io", "buffered"]),
+        with("one thread for each stage", &["--parallel", "1"]),
+        with("two passes", &["--plan", "two-pass"]),
+    ];
+    if is_on_path("taskset") {
+        all.push(
+            ours.clone()
+                .renamed("one core")
+                .launched_by("taskset --cpu-list 0"),
+        );
+    }
+    all
 }
 
 fn time(program: &Program, place: &RaceDirectories, inputs: &Inputs) -> Result<Run, CliFailure> {

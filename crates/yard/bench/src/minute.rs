@@ -44,6 +44,9 @@ pub struct Arguments {
     /// Where temporary files are; several share the load [default: --dir]
     #[arg(long = "tmp", value_name = "DIR")]
     temporary: Vec<PathBuf>,
+    /// Sort on the ranks that this program on PATH starts, such as `mpirun -n 4`: all see --dir, each has --memory
+    #[arg(long, value_name = "COMMAND", default_value = "")]
+    launcher: String,
     /// Seconds of the minute, for short trials
     #[arg(long, value_name = "N", default_value_t = 60,
         value_parser = clap::value_parser!(u16).range(1..=3600))]
@@ -88,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         temporary: &place.temporary,
     };
     check_plan(first, &told)?;
-    let program = Program::ours_told(gristmill()?, &told);
+    let program = Program::ours_told(gristmill()?, &told).launched_by(&arguments.launcher);
     let mut minute = Minute {
         place,
         program,
@@ -101,6 +104,15 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         next = search::next(&minute.tries, limit_s, most);
     }
     minute.report(limit_s, most, arguments.memory)
+}
+
+/// The most memory of a rank.
+fn peak(report: &Value) -> u64 {
+    let ranks = report["ranks"].as_array().into_iter().flatten();
+    let peaks = ranks
+        .chain([report])
+        .map(|rank| rank["peak_rss_bytes"].as_u64());
+    peaks.flatten().max().unwrap_or(0)
 }
 
 /// Records for whose input, output and temporary files there is room.
@@ -137,7 +149,7 @@ impl Minute {
             "plan": report["plan"],
             "passes": report["passes"],
             "validated": true,
-            "peak_rss_bytes": report["peak_rss_bytes"],
+            "peak_rss_bytes": peak(&report),
         }));
         self.rows.push(row);
         Ok(())

@@ -20,7 +20,7 @@ pub use ends::Ends;
 pub use group::Groups;
 pub use race_directories::{RaceDirectories, Settings};
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,8 @@ pub struct Program {
     /// The file that it reads.
     pub input: Input,
     ends: Ends,
+    /// A command that starts it, such as `mpirun -n 4`; none by default.
+    launcher: Vec<String>,
     file: PathBuf,
     words: Vec<String>,
 }
@@ -168,6 +170,25 @@ impl Program {
         all.extend(directories(told));
         all.extend(words(["--progress", "never", "--report", REPORT]));
         Program::new("gristmill", Role::Ours, file, all)
+    }
+
+    /// This program under another name.
+    pub fn renamed(self, name: &str) -> Program {
+        let name = name.to_owned();
+        Program { name, ..self }
+    }
+
+    /// This program with more options behind the others.
+    pub fn with(mut self, options: &[&str]) -> Program {
+        self.words
+            .extend(options.iter().map(|&option| option.to_owned()));
+        self
+    }
+
+    /// This program as another command starts it, such as a launcher of ranks: its words are divided by spaces.
+    pub fn launched_by(self, launcher: &str) -> Program {
+        let launcher = launcher.split_whitespace().map(str::to_owned).collect();
+        Program { launcher, ..self }
     }
 
     /// This program with another input, which is in the page cache before a run.
@@ -263,6 +284,7 @@ impl Program {
             role,
             input: Input::Binary,
             ends: Ends::Files,
+            launcher: Vec::new(),
             file: file.into(),
             words,
         }
@@ -279,14 +301,23 @@ impl Program {
             Input::Text => "LC_ALL=C ",
             Input::Binary => "",
         };
-        let command = format!("{locale}{file} {}", self.words.join(" "));
+        let launcher = self.launcher.iter().map(|word| format!("{word} "));
+        let launcher: String = launcher.collect();
+        let command = format!("{locale}{launcher}{file} {}", self.words.join(" "));
         self.ends.shown(&command, self.input.file())
     }
 
     /// The command, to run in `place`, within a group if there is one.
     fn command(&self, place: &Path, group: Option<&Group>) -> Command {
-        let bare = || Command::new(&self.file);
-        let mut command = group.map_or_else(bare, |group| group.command(&self.file));
+        let mut line = self
+            .launcher
+            .iter()
+            .map(OsStr::new)
+            .chain([self.file.as_os_str()]);
+        let first = line.next().expect("a program");
+        let bare = || Command::new(first);
+        let mut command = group.map_or_else(bare, |group| group.command(first));
+        command.args(line);
         // Text is compared byte by byte.
         command
             .args(&self.words)
@@ -354,6 +385,11 @@ fn is_gnu_sort() -> bool {
     version.is_ok_and(|ended| ended.stdout.starts_with(b"sort (GNU coreutils)"))
 }
 
+/// Whether a shell would find a program of that name.
+pub fn is_on_path(name: &str) -> bool {
+    on_path(name).is_some()
+}
+
 /// The program of that name that a shell would run.
 fn on_path(name: &str) -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH")?;
@@ -394,5 +430,12 @@ mod tests {
         assert_eq!(Program::copy().shown(), "cp input output");
         let ours = Program::ours("/here/gristmill").shown();
         assert_eq!(ours, "gristmill sort --format gensort input -o output");
+        let launched = Program::ours("/here/gristmill").launched_by(" mpirun  -n 2");
+        let shown = "mpirun -n 2 gristmill sort --format gensort input -o output";
+        assert_eq!(launched.shown(), shown);
+        let command = launched.command(Path::new("."), None);
+        assert_eq!(command.get_program(), "mpirun");
+        let first: Vec<_> = command.get_args().take(4).collect();
+        assert_eq!(first, ["-n", "2", "/here/gristmill", "sort"]);
     }
 }

@@ -143,7 +143,7 @@ pub struct Group {
 
 impl Group {
     /// A command that runs within the group.
-    pub fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &OsStr) -> Command {
         let mut command = Command::new("sh");
         command.args([
             OsStr::new("-c"),

@@ -50,6 +50,22 @@ fn datamation_validates_what_it_measures() {
 }
 
 #[test]
+fn datamation_is_measured_with_one_thing_changed() {
+    let place = place();
+    let here = place.path().to_str().unwrap();
+    let report = bench(&["datamation", "--ablate", "--directory", here]);
+    let rows = rows(&report);
+    assert!(rows.len() >= 6, "{report:#}");
+    for row in &rows[1..] {
+        assert_eq!(row["validated"], true);
+    }
+    let of = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    let command = "gristmill sort --format gensort input -o output --io buffered";
+    assert_eq!(of("I/O through the page cache")["command"], command);
+    assert_empty(place.path());
+}
+
+#[test]
 fn kernels_stand_beside_the_papers_choices() {
     let report = bench(&["kernel"]);
     let rows = rows(&report);
@@ -153,6 +169,8 @@ fn a_minute_is_filled_with_records() {
         "64M",
         "--seconds",
         "60",
+        "--launcher",
+        "env SEEN=1",
         "--dir",
         directory,
     ]);
@@ -166,6 +184,12 @@ fn a_minute_is_filled_with_records() {
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(names(rows), ["floor of one pass", "try 1", "try 2"]);
     for row in &rows[1..] {
+        let command = row["command"].as_str().unwrap();
+        assert!(
+            command.starts_with("env SEEN=1 gristmill sort "),
+            "{command}"
+        );
+        assert!(row["peak_rss_bytes"].as_u64() > Some(0), "{row:#}");
         assert_eq!(
             (&row["within"], &row["validated"]),
             (&true.into(), &true.into())
