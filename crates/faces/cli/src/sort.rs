@@ -83,10 +83,10 @@ async fn sort_and_verify(
     job: &Job,
     comparison: Option<Comparison>,
 ) -> Result<(Report, Busy), Failure> {
-    let watch = Watch::begin(job);
+    let watch = Watch::begin();
     let sorted = ::sort::run(node, job).await;
     let report = sorted.map_err(|failure| with_cure(failure, job))?;
-    let busy = watch.end(report.passes);
+    let busy = watch.end(job, report.passes);
     if let Some(comparison) = comparison {
         check_output(node, job, comparison, &report).await?;
     }

@@ -1,11 +1,13 @@
 //! The shares of a sort's time in which cores and devices were busy: the papers' efficiency of a node.
 //!
 //! ```text
-//! Watch::begin    processor time of this process, and the counters of each device with a file of the job
-//! Watch::end      the same again: shares are of the time between
+//! Watch::begin    processor time of this process, and the counters of all devices
+//! Watch::end      the same again, of devices with files of the job: shares are of the time between
 //!
 //! /sys/dev/block/M:N > its directory, or that of the device of a partition > stat
 //! ```
+//!
+//! Files are looked at when the sort has ended: before it, each look would wait for a disk.
 //!
 //! The system counts the time in which a device had a request of any program. Devices that it does not count, such
 //! as memory, networks and file systems over several devices, are left out.
@@ -127,85 +129,67 @@ impl Counted {
     }
 }
 
-/// The system's directory of the device on which a file lies, or which a path names: that of the whole device, if it is
-/// a partition.
-fn device_of(path: &Path) -> Option<PathBuf> {
+/// The number of the device on which a file lies, or which a path names.
+fn device_of(path: &Path) -> Option<u64> {
     let found = path.metadata().ok()?;
-    let device = match found.file_type() {
-        kind if kind.is_block_device() => found.rdev(),
-        kind if kind.is_file() || kind.is_dir() => found.dev(),
-        _ => return None,
-    };
-    let number = format!("{}:{}", major(device), minor(device));
-    let directory = Path::new("/sys/dev/block")
-        .join(number)
-        .canonicalize()
-        .ok()?;
-    let is_part = directory.join("partition").exists();
-    let whole = directory.parent().filter(|_| is_part);
-    Some(whole.map_or_else(|| directory.clone(), Path::to_owned))
+    match found.file_type() {
+        kind if kind.is_block_device() => Some(found.rdev()),
+        kind if kind.is_file() || kind.is_dir() => Some(found.dev()),
+        _ => None,
+    }
 }
 
-/// A device, when the watch began.
-struct Watched {
-    holds: Vec<Files>,
-    began: Counted,
+/// The system's directory of a device: that of the whole one, if it is a partition.
+fn directory_of_device(device: u64) -> Option<PathBuf> {
+    let number = format!("{}:{}", major(device), minor(device));
+    let link = Path::new("/sys/dev/block").join(number);
+    let mut directory = link.canonicalize().ok()?;
+    if directory.join("partition").exists() {
+        directory.pop();
+    }
+    Some(directory)
 }
 
 /// A sort that is watched.
 pub struct Watch {
     since: Instant,
     cpu: Duration,
-    /// Whether sorted inputs are merged.
-    merges: bool,
-    /// By the system's directories.
-    devices: BTreeMap<PathBuf, Watched>,
+    /// Of all devices, by the system's directories.
+    counted: BTreeMap<PathBuf, Counted>,
 }
 
 impl Watch {
-    /// Looks at the counters of a job's devices. They are not looked at while it runs.
-    pub fn begin(job: &Job) -> Watch {
-        let mut devices: BTreeMap<PathBuf, Watched> = BTreeMap::new();
-        for (files, path) in places(job) {
-            if let Some(device) = device_of(&path)
-                && let Some(began) = Counted::read(&device)
-            {
-                let new = Watched {
-                    holds: Vec::new(),
-                    began,
-                };
-                let holds = &mut devices.entry(device).or_insert(new).holds;
-                if !holds.contains(&files) {
-                    holds.push(files);
-                }
-            }
-        }
+    /// Looks at the counters.
+    pub fn begin() -> Watch {
+        let all = std::fs::read_dir("/sys/class/block").into_iter().flatten();
+        let counted = all.flatten().filter_map(|found| {
+            let directory = found.path().canonicalize().ok()?;
+            let counted = Counted::read(&directory)?;
+            Some((directory, counted))
+        });
         Watch {
+            counted: counted.collect(),
             since: Instant::now(),
             cpu: processor_time(),
-            merges: job.plan == Choice::MergeInputs,
-            devices,
         }
     }
 
-    /// The shares since the beginning, of a sort of so many passes.
-    pub fn end(&self, passes: u32) -> Busy {
+    /// The shares since the beginning, of a job that was done in so many passes.
+    pub fn end(&self, job: &Job, passes: u32) -> Busy {
         let (count, elapsed) = (cores(), self.since.elapsed());
         let cpu = processor_time().saturating_sub(self.cpu);
-        let device = |(directory, watched): (&PathBuf, &Watched)| {
-            let mut holds = watched.holds.clone();
-            // In one pass nothing was written there.
-            holds.retain(|files| *files != Files::Temporary || passes > 1);
-            if holds.is_empty() {
-                return None;
-            }
-            let used = watched.began.until(Counted::read(directory)?);
+        let merges = job.plan == Choice::MergeInputs;
+        let device = |(directory, holds): (PathBuf, Vec<Files>)| {
+            let used = self
+                .counted
+                .get(&directory)?
+                .until(Counted::read(&directory)?);
             Some(BusyDevice {
                 name: directory.file_name()?.to_string_lossy().into_owned(),
                 busy_share: share(Duration::from_millis(used.busy_ms.into()), elapsed),
                 read_bytes: used.read_bytes,
                 written_bytes: used.written_bytes,
-                read_and_written_at_once: at_once(&holds, passes, self.merges),
+                read_and_written_at_once: at_once(&holds, passes, merges),
                 holds,
             })
         };
@@ -214,9 +198,33 @@ impl Watch {
                 count,
                 busy_share: share(cpu, elapsed * count as u32),
             },
-            devices: self.devices.iter().filter_map(device).collect(),
+            devices: devices(job, passes)
+                .into_iter()
+                .filter_map(device)
+                .collect(),
         }
     }
+}
+
+/// The devices of a job, and the kinds of its files on each.
+fn devices(job: &Job, passes: u32) -> BTreeMap<PathBuf, Vec<Files>> {
+    let mut known = BTreeMap::new();
+    let mut all: BTreeMap<PathBuf, Vec<Files>> = BTreeMap::new();
+    for (files, path) in places(job, passes) {
+        let Some(device) = device_of(&path) else {
+            continue;
+        };
+        let directory = known
+            .entry(device)
+            .or_insert_with(|| directory_of_device(device));
+        if let Some(directory) = directory {
+            let holds = all.entry(directory.clone()).or_default();
+            if !holds.contains(&files) {
+                holds.push(files);
+            }
+        }
+    }
+    all
 }
 
 fn share(busy: Duration, of: Duration) -> f64 {
@@ -226,8 +234,8 @@ fn share(busy: Duration, of: Duration) -> f64 {
     (busy.as_secs_f64() / of.as_secs_f64()).min(1.0)
 }
 
-/// The places of a job's files: of a new output its directory.
-fn places(job: &Job) -> Vec<(Files, PathBuf)> {
+/// The places of a job's files: in one pass there are no temporary ones.
+fn places(job: &Job, passes: u32) -> Vec<(Files, PathBuf)> {
     let inputs = job.sources.iter().filter_map(|source| source.path());
     let outputs = match &job.target {
         Target::Path(path) | Target::Together(path) => vec![path.clone()],
@@ -242,28 +250,19 @@ fn places(job: &Job) -> Vec<(Files, PathBuf)> {
     if temporary.is_empty() {
         temporary.push(PathBuf::from("."));
     }
-    let place = |path: PathBuf| {
-        if path.exists() {
-            path
-        } else {
-            directory_of(&path).to_owned()
-        }
-    };
+    temporary.retain(|_| passes > 1);
     let inputs = inputs.map(|path| (Files::Inputs, path.to_owned()));
     let temporary = temporary.into_iter().map(|path| (Files::Temporary, path));
-    let outputs = outputs
-        .into_iter()
-        .map(|path| (Files::Outputs, place(path)));
+    let outputs = outputs.into_iter().map(|path| (Files::Outputs, path));
     inputs.chain(temporary).chain(outputs).collect()
 }
 
-/// The directory in which a file is or will be; none of a pipe or a device.
+/// The directory in which a file is; none of a pipe or a device.
 fn directory(path: &Path) -> Option<PathBuf> {
     match path.metadata() {
         Ok(found) if found.is_dir() => Some(path.to_owned()),
         Ok(found) if found.is_file() => Some(directory_of(&path.canonicalize().ok()?).to_owned()),
-        Ok(_) => None,
-        Err(_) => Some(directory_of(path).to_owned()),
+        _ => None,
     }
 }
 
@@ -328,7 +327,6 @@ mod tests {
     fn temporary_files_lie_beside_a_regular_output() {
         let here = std::env::current_dir().unwrap();
         assert_eq!(directory(&here), Some(here.clone()));
-        assert_eq!(directory(Path::new("new")), Some(PathBuf::from(".")));
         assert_eq!(
             directory(Path::new("Cargo.toml")),
             Some(here.canonicalize().unwrap())

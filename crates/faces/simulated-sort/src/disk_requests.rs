@@ -330,6 +330,25 @@ mod tests {
         assert!((0.99..1.001).contains(&(deep / one)), "{deep} {one}");
     }
 
+    /// Writes that wait in a cache are reached over a part of the way. Their turns stay.
+    #[test]
+    fn a_cache_shortens_seeks() {
+        let of_a_cache = |set: &str| {
+            rate(|requests| {
+                requests.on = ServerOptions::of("tritonsort-2011", &format!("disks.count=1{set}"));
+                requests.kind = Kind::Write;
+                requests.files = 300;
+                requests.node_mb = 60_000.0;
+                requests.depth = 4;
+            })
+        };
+        let (without, with) = (
+            of_a_cache(""),
+            of_a_cache(";disks.cache_mb=64;disks.cache_mb_s=300"),
+        );
+        assert!((1.05..1.25).contains(&(with / without)), "{without} {with}");
+    }
+
     #[test]
     fn every_byte_of_a_disk_is_visited_once() {
         let requests = DiskRequests {

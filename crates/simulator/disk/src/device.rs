@@ -19,6 +19,7 @@ use node::Time;
 use node::backend::{Request, chain_capacity};
 
 use super::bus::{Buses, Crossing};
+use super::cache::{Cached, WriteCache};
 use super::limit::{Limit, Shares};
 use super::placement::{Placement, Stretch};
 use super::platter::{Head, Platter, Transfer};
@@ -56,6 +57,8 @@ pub struct Device {
     pub request_limit: Limit,
     /// The platters, if there are any.
     pub platter: Option<Platter>,
+    /// The cache of writes, if there is one.
+    pub cache: Option<WriteCache>,
     /// The number of the bus that it shares with others.
     pub bus: Option<usize>,
 }
@@ -191,6 +194,7 @@ pub(super) struct Disk {
     lanes: Lanes,
     /// Of KiB, and of requests.
     shares: [Shares; 2],
+    cached: Option<Cached>,
     /// Places of files on its platters.
     placed: Option<(Placement, Head)>,
     usage: Usage,
@@ -205,6 +209,7 @@ impl Disk {
             ends: VecDeque::new(),
             lanes: Lanes::default(),
             shares: [device.byte_limit, device.request_limit].map(Shares::new),
+            cached: device.cache.map(Cached::new),
             placed: device.platter.map(placed),
             usage: Usage {
                 under: under.to_owned(),
@@ -232,6 +237,7 @@ impl Disk {
         self.ends.clear();
         self.lanes = Lanes::default();
         self.shares = [self.device.byte_limit, self.device.request_limit].map(Shares::new);
+        self.cached = self.device.cache.map(Cached::new);
     }
 
     pub(super) fn place(&mut self, file: u64, range: Range<u64>) {
@@ -274,7 +280,11 @@ impl Disk {
         let before = is_full.then(|| self.ends.pop_front()).flatten();
         let begin = before.map_or(now, |end| end.max(now));
         let (reached_ns, transfer_ns) = match offset {
-            Some(offset) => self.pass(transfer, file, offset..offset + bytes),
+            Some(offset) => {
+                let cached = self.cached.as_mut().filter(|_| transfer == Transfer::Write);
+                let part = cached.map_or(1.0, |cached| cached.seek_part(now));
+                self.pass(transfer, file, offset..offset + bytes, part)
+            }
             None => (
                 0,
                 bytes.div_ceil(KIB).saturating_mul(self.rate_ns(transfer)),
@@ -313,7 +323,12 @@ impl Disk {
         let traffic = self.usage.of(transfer);
         traffic.bytes += bytes;
         traffic.last = traffic.last.max(end);
-        end
+        match &mut self.cached {
+            Some(cached) if transfer == Transfer::Write && bytes > 0 => {
+                cached.enter(bytes, (now, end), ticks)
+            }
+            _ => end,
+        }
     }
 
     fn rate_ns(&self, transfer: Transfer) -> u64 {
@@ -323,8 +338,8 @@ impl Disk {
         }
     }
 
-    /// The time to reach a range of a file, and that to pass over it.
-    fn pass(&mut self, transfer: Transfer, file: u64, range: Range<u64>) -> (u64, u64) {
+    /// The time to reach a range of a file over a part of the way, and that to pass over it.
+    fn pass(&mut self, transfer: Transfer, file: u64, range: Range<u64>, part: f64) -> (u64, u64) {
         let rate_ns = self.rate_ns(transfer);
         let (Some(platter), Some((placement, head))) = (&self.device.platter, &mut self.placed)
         else {
@@ -339,7 +354,7 @@ impl Disk {
         let (mut reached, mut passed) = (0.0, 0.0);
         for stretch in stretches {
             self.usage.of(transfer).seeks += u64::from(!head.is_at(stretch.0));
-            reached += head.reach(platter, stretch.0, transfer);
+            reached += head.reach(platter, stretch.0, transfer, part);
             passed += head.pass(platter, stretch, rate_ns);
         }
         (reached as u64, passed as u64)

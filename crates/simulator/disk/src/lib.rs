@@ -6,6 +6,7 @@
 //! [`journal`] decides what a crash leaves.
 
 mod bus;
+mod cache;
 mod capacity;
 mod content;
 mod device;
@@ -29,6 +30,7 @@ use node::backend::FileHandle;
 use node::{FileKind, Mutex, Random, Time};
 
 use bus::{Buses, Crossing};
+pub use cache::WriteCache;
 use content::{Content, Inode};
 use device::Disk;
 pub use device::{Device, DiskModel, Rates, Traffic, Usage};

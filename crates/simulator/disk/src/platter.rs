@@ -12,7 +12,7 @@
 //! holds more than half of its bytes. The time of a seek over a part `f` of the tracks is
 //! `least + a sqrt(f) + b f`, with `a` and `b` from the mean over pairs of tracks and the full stroke (Lee
 //! and Katz, "An Analytic Performance Model of Disk Arrays", SIGMETRICS 1993). Left out: switches of heads
-//! and cylinders, which a sustained rate contains, the drive's cache, and reordering.
+//! and cylinders, which a sustained rate contains, and a cache of reads.
 
 use node::Random;
 
@@ -85,8 +85,14 @@ impl Head {
         self.at == address
     }
 
-    /// Moves to an address; returns the time until its first byte passes, in nanoseconds.
-    pub(super) fn reach(&mut self, platter: &Platter, address: u64, transfer: Transfer) -> f64 {
+    /// Moves to an address over a part of the way; returns the time until its first byte passes, in nanoseconds.
+    pub(super) fn reach(
+        &mut self,
+        platter: &Platter,
+        address: u64,
+        transfer: Transfer,
+        part: f64,
+    ) -> f64 {
         if self.is_at(address) {
             return 0.0;
         }
@@ -96,7 +102,7 @@ impl Head {
             Transfer::Write => platter.write_seek,
         };
         let turn = self.turn.below(platter.turn_ns.max(1) as usize) as f64;
-        seek.ns(tracks / (1.0 - platter.inner)) + turn
+        seek.ns(part * tracks / (1.0 - platter.inner)) + turn
     }
 
     /// Passes over bytes from an address on, at this time per KiB on the outermost track; returns the time
@@ -177,12 +183,12 @@ mod tests {
     fn a_request_that_goes_on_waits_for_nothing() {
         let mut head = Head::new(3);
         head.pass(&DRIVE, (0, 1 << 20), 11_000);
-        assert_eq!(head.reach(&DRIVE, 1 << 20, Transfer::Write), 0.0);
+        assert_eq!(head.reach(&DRIVE, 1 << 20, Transfer::Write, 1.0), 0.0);
         assert!(head.is_at(1 << 20));
         let waits: Vec<f64> = (1..1000)
             .map(|number| {
                 let next = if number % 2 == 0 { 0 } else { DRIVE.bytes };
-                let waited = head.reach(&DRIVE, next, Transfer::Write);
+                let waited = head.reach(&DRIVE, next, Transfer::Write, 1.0);
                 head.pass(&DRIVE, (next, 0), 11_000);
                 waited
             })

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use disk::{Device, DiskModel, Limit, Platter, Rates, Seek};
+use disk::{Device, DiskModel, Limit, Platter, Rates, Seek, WriteCache};
 use serde::Deserialize;
 
 pub use network::ServerNetwork;
@@ -121,6 +121,10 @@ pub struct DiskGroup {
     pub limit_mb_s: Option<Most>,
     /// Requests that it lets pass a second.
     pub limit_requests_per_s: Option<Most>,
+    /// Millions of bytes of writes that a cache of the drive or its controller holds, which end when they are in it.
+    pub cache_mb: Option<f64>,
+    /// Millions of bytes a second that are written into it.
+    pub cache_mb_s: Option<f64>,
     /// Microseconds before the first byte of a request.
     pub latency_us: f64,
     /// Requests whose latencies overlap; 1 if it is missing.
@@ -332,6 +336,7 @@ impl DiskGroup {
         for limit in [&mut self.limit_mb_s, &mut self.limit_requests_per_s] {
             *limit = limit.map(|most| most.map(|rate| rate * 2.0));
         }
+        self.cache_mb_s = self.cache_mb_s.map(|rate| rate * 2.0);
         self.latency_us /= 2.0;
         self.rpm = self.rpm.map(|rpm| rpm * 2.0);
         for seek in [&mut self.read_seek_ms, &mut self.write_seek_ms] {
@@ -372,6 +377,13 @@ impl DiskGroup {
                 (1e9 / rate).round() as u64
             }),
             platter,
+            cache: self
+                .cache_mb
+                .zip(self.cache_mb_s)
+                .map(|(mb, mb_s)| WriteCache {
+                    bytes: (mb * 1e6) as u64,
+                    ns_per_kib: ns_per_kib(mb_s),
+                }),
             bus,
         }
     }

@@ -320,7 +320,7 @@ pub enum SortError {
     NotEven,
     /// A list of shares does not fit the ranks.
     #[error(
-        "--shares has {given} numbers, and the job {ranks} ranks; give one number for each rank, above 0"
+        "--shares has {given} numbers, and the number of ranks is {ranks}; give one number for each rank, above 0"
     )]
     Shares {
         /// Numbers that were given.

@@ -35,8 +35,9 @@ use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
+use crate::error::SortError;
 use crate::files::output::{Output, refuse_fixed};
-use crate::job::{Job, Source, Target};
+use crate::job::{Job, Shares, Source, Target};
 use crate::passes::exchange::Ports;
 use crate::passes::survey;
 use crate::ranks::conflicts;
@@ -73,6 +74,7 @@ pub async fn run_and<T>(
     let mut unfinished = Unfinished::default();
     let all = async {
         check_names(job)?;
+        check_shares(node, job)?;
         look_first(node, job).await?;
         if let Some(list) = &job.listing {
             refuse_fixed(
@@ -120,6 +122,20 @@ fn check_names(job: &Job) -> Result<(), DiskError> {
     match &job.target {
         Target::Path(path) | Target::Together(path) => check_name(path),
         Target::Directories(_) | Target::Standard => Ok(()),
+    }
+}
+
+/// Refuses a list of shares for other ranks than one. Several ranks look when they divide the keys, and a sort that goes
+/// on keeps its parts.
+fn check_shares(node: &Node, job: &Job) -> Result<(), SortError> {
+    match &job.shares {
+        Shares::Given(all) if node.nodes() == 1 && job.resume.is_none() && all.len() != 1 => {
+            Err(SortError::Shares {
+                given: all.len(),
+                ranks: 1,
+            })
+        }
+        _ => Ok(()),
     }
 }
 

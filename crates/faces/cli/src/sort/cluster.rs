@@ -38,9 +38,9 @@ pub(super) fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFail
                 telling,
                 ..
             } = request;
-            let watch = Watch::begin(&job);
+            let watch = Watch::begin();
             let (report, together) = ::sort::run_and(&node, &job, async |report| {
-                let busy = watch.end(report.passes);
+                let busy = watch.end(&job, report.passes);
                 let verified = if verifies {
                     check_output(&node, &job, spec.order().clone(), &report).await
                 } else {

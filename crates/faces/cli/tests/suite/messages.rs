@@ -64,6 +64,14 @@ fn a_wrong_command_line_gets_one_line() {
             &["records of one length", "leave out --splitters even"],
         ),
         ("sort --shares 3,0 in", &["'3,0'", "--shares", "even, auto"]),
+        (
+            "sort --shares 3,1 in",
+            &[
+                "--shares has 2 numbers",
+                "ranks is 1",
+                "one number for each",
+            ],
+        ),
         ("check in --foo", &["--foo", "gristmill check --help"]),
         ("lab run", &["<NAME>", "gristmill lab run --help"]),
     ] {

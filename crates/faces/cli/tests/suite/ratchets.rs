@@ -27,8 +27,8 @@ const LINES: [(&str, usize); 25] = [
     ("sort", 33_380),
     ("gristmill", 2350),
     ("c", 1200),
-    ("disk", 2_450),
-    ("machine", 14_040),
+    ("disk", 2_540),
+    ("machine", 14_060),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7_640),
@@ -43,7 +43,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 130_310;
+const ALL_LINES: usize = 130_450;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -11,6 +11,7 @@ const RATES_MB_S: Range<f64> = 0.001..20_000.0;
 const LINKS_MB_S: Range<f64> = 0.001..1e6;
 /// A request takes whole nanoseconds of its limit.
 const REQUESTS_PER_S: Range<f64> = 0.1..1e7;
+const CACHES_MB: Range<f64> = 0.001..1e6;
 const TURNS_PER_MINUTE: Range<f64> = 1.0..1e6;
 const MOST_SEEK_MS: f64 = 1e5;
 const GB: Range<f64> = 0.001..1e9;
@@ -131,6 +132,14 @@ impl Server {
                 "latency_us is {}: must be 0 or more",
                 disks.latency_us
             ));
+        }
+        match (disks.cache_mb, disks.cache_mb_s) {
+            (None, None) => {}
+            (Some(mb), Some(mb_s)) => {
+                inside("cache_mb", mb, CACHES_MB)?;
+                inside("cache_mb_s", mb_s, RATES_MB_S)?;
+            }
+            _ => return Err("cache_mb and cache_mb_s: one of them is missing".to_owned()),
         }
         if let Some(both) = disks.both_mb_s {
             inside("both_mb_s", both, RATES_MB_S.start..2.0 * RATES_MB_S.end)?;
@@ -323,6 +332,16 @@ mod tests {
                 "read_mb_s = 5.5",
                 "limit_mb_s = [1, 2, 3]\nread_mb_s = 5.5",
                 "expected a number, or two: [read, written]",
+            ),
+            (
+                "read_mb_s = 5.5",
+                "cache_mb = 0.5\nread_mb_s = 5.5",
+                "disks, group 1: cache_mb and cache_mb_s: one of them is missing",
+            ),
+            (
+                "read_mb_s = 5.5",
+                "cache_mb = 0\ncache_mb_s = 8\nread_mb_s = 5.5",
+                "disks, group 1: cache_mb is 0: must be 0.001 to 1000000",
             ),
             (
                 "bus = \"narrow\"",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disk::{Device, DiskModel, Fault, Rates};
+use disk::{Device, DiskModel, Fault, Rates, WriteCache};
 use machine::{Cluster, Driver, Limit, Setting};
 use node::{Buffer, Costs, DiskError, File, Node, Open, Work};
 
@@ -96,6 +96,39 @@ fn a_disk_reads_and_writes_in_turn_or_at_once() {
     let (both, less) = (time_of_both(device(Some(5))), time_of_both(device(Some(7))));
     assert!((1000..=1200).contains(&both), "{both}");
     assert!((1350..=1500).contains(&less), "{less}");
+}
+
+/// Writes end when they are in the cache, until it is full; a sync waits for the disk.
+#[test]
+fn a_cache_takes_writes() {
+    let model = DiskModel {
+        latency_ns: 0,
+        read_ns_per_kib: 10,
+        write_ns_per_kib: 10,
+    };
+    let cache = WriteCache {
+        bytes: 4 * KIB as u64,
+        ns_per_kib: 1,
+    };
+    let device = Device {
+        cache: Some(cache),
+        ..Device::from(model)
+    };
+    let driver = Driver::with(1, 1, Costs::default(), DiskModel::default());
+    driver.disks(0).mount(Path::new("/disk"), device);
+    let ends = driver.run(|node| async move {
+        let file = create(&node, "disk/file").await;
+        let mut ends = Vec::new();
+        for place in 0..7 {
+            let offset = (place * KIB) as u64;
+            write(&node, &file, offset, KIB).await.unwrap();
+            ends.push(node.now().0);
+        }
+        file.sync(&node).await.unwrap();
+        ends.push(node.now().0);
+        ends
+    });
+    assert_eq!(ends.unwrap(), [[1, 2, 3, 4, 11, 21, 31, 70]]);
 }
 
 #[test]

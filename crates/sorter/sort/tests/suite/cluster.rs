@@ -112,7 +112,7 @@ fn ranks_have_shares_in_proportion_to_their_disks() {
     job.shares = Shares::Given(vec![1, 2, 3]);
     let failure = run(&driver, &job).swap_remove(0).unwrap_err().to_string();
     assert!(
-        failure.contains("--shares has 3 numbers, and the job 2 ranks"),
+        failure.contains("--shares has 3 numbers, and the number of ranks is 2"),
         "{failure}"
     );
 }
