@@ -166,7 +166,7 @@ fn while_the_output_has_no_reader() {
             .command("sort --format gensort in -o fifo")
             .spawn()
             .unwrap();
-        // Opening returns when the sort has opened the other end, and nobody reads.
+        // Opening ends once the sort has opened the other end. The pipe is never read.
         let fifo = place.path("fifo");
         let reader = children::in_time(|| File::open(fifo).unwrap());
         send(&child, signal);
