@@ -55,16 +55,16 @@ four_ranks() {
         "rank 0 of 4 on h1 rank 1 of 4 on h2 rank 2 of 4 on h3 rank 3 of 4 on h4 " ]
 }
 
-# MB/s from h1 to h2, without and with a rate on h2: 31 MB/s, which a loaded machine reaches, too.
-speed() { timeout 60 "$hosts" mpirun 2 -- "$place/probe" send 32 | sed -n 's, MB/s,,p'; }
+# MB/s from h1 to h2, without and with a rate on h2: 10 MB/s, a small part of what a loaded machine reaches.
+speed() { timeout 60 "$hosts" mpirun 2 -- "$place/probe" send 16 | sed -n 's, MB/s,,p'; }
 rate_holds() {
     free=$(speed)
-    "$hosts" rate h2 250mbit || return
+    "$hosts" rate h2 80mbit || return
     limited=$(speed)
     "$hosts" clear h2 || return
     again=$(speed)
     echo "$free MB/s without, $limited with, $again without again" | tee "$place/speeds"
-    [ "$limited" -le 32 ] && [ "$free" -ge $((3 * limited)) ] && [ "$again" -ge $((3 * limited)) ]
+    [ "$limited" -le 11 ] && [ "$free" -ge $((3 * limited)) ] && [ "$again" -ge $((3 * limited)) ]
 }
 
 # It may hold 100 MB, and a process of 300 MB ends.
