@@ -100,8 +100,21 @@ impl Node {
         poll_fn(|_| self.backend().poll_send(&outgoing)).await;
     }
 
-    /// Sends a small message (`None`), or receives one from `port` while the NIC has no room.
-    pub(crate) async fn send_or_next(
+    /// Sends a small message (`None`), or receives one from `port` while the NIC has no room. So two nodes
+    /// that both send more than a NIC holds do not wait for each other for ever.
+    ///
+    /// # Panics
+    /// As [`Node::send`].
+    pub async fn send_or_next(
+        &self,
+        to: Address,
+        words: &Words,
+        port: &MessagePort,
+    ) -> Option<Message> {
+        self.send_to_or_next(Target::One(to), words, port).await
+    }
+
+    pub(crate) async fn send_to_or_next(
         &self,
         to: Target,
         words: &Words,

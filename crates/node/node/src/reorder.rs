@@ -161,7 +161,7 @@ impl Reorder {
     async fn go_out(&mut self, node: &Node, to: Target, words: &Words) {
         match &mut self.by {
             By::Software { port, early } => {
-                while let Some(framed) = node.send_or_next(to, words, port).await {
+                while let Some(framed) = node.send_to_or_next(to, words, port).await {
                     let (step, message) = unframe(framed);
                     early.keep(node, step, message);
                 }

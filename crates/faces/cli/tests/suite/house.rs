@@ -20,6 +20,7 @@ const FLOORS: [(&str, &[Room]); 5] = [
             ("node-real", &["node", "codec"]),
             ("terminal", &["node", "node-real"]),
             ("node-mpi", &["node", "terminal"]),
+            ("active", &["node"]),
         ],
     ),
     (

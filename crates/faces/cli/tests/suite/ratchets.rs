@@ -14,13 +14,14 @@ use crate::knots;
 const LARGEST_CIRCLE: usize = 4;
 
 /// The most lines of each crate, without those of tests.
-const LINES: [(&str, usize); 25] = [
+const LINES: [(&str, usize); 26] = [
     ("units", 200),
-    ("node", 4_030),
+    ("node", 4_050),
     ("codec", 2360),
     ("node-real", 2800),
     ("terminal", 2000),
     ("node-mpi", 2550),
+    ("active", 1_830),
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
@@ -28,7 +29,7 @@ const LINES: [(&str, usize); 25] = [
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 2_540),
-    ("machine", 14_060),
+    ("machine", 14_080),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7_640),
@@ -43,7 +44,7 @@ const LINES: [(&str, usize); 25] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 130_450;
+const ALL_LINES: usize = 132_330;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -41,6 +41,7 @@ impl Harness for InProcess {
 }
 
 node::conformance_suite!(InProcess);
+active::conformance_suite!(InProcess);
 
 /// Makes a directory and a pipe.
 fn place(top: &Path) -> Place {
@@ -99,7 +100,10 @@ fn be_one_rank(shared: PathBuf) {
         shared,
         met: Cell::new(0),
     };
-    let suite = || node::conformance_suite!(in_turn ranks);
+    let suite = || {
+        node::conformance_suite!(in_turn ranks);
+        active::conformance_suite!(in_turn ranks);
+    };
     if catch_unwind(AssertUnwindSafe(suite)).is_err() {
         session.abort(1);
     }

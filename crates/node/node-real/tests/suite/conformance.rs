@@ -39,6 +39,7 @@ impl Harness for Threads {
 }
 
 node::conformance_suite!(Threads);
+active::conformance_suite!(Threads);
 
 /// The suite allows files without a page cache. Files of this machine have one.
 #[test]

@@ -21,11 +21,21 @@ pub(crate) fn send_letter(world: &Arc<World>, from: Rank, to: Address, letter: L
     match letter {
         Letter::Message(message) => {
             let passage = world.links.passage(to, &message);
-            let bytes = 8 * message.words.len();
-            let deliver: Call = Box::new(move || inbox.deliver(Letter::Message(message)));
+            let (bytes, link) = (8 * message.words.len(), (from.0, to.rank.0));
+            let deliver = |message| -> Call {
+                let inbox = Arc::clone(&inbox);
+                Box::new(move || inbox.deliver(Letter::Message(message)))
+            };
+            if passage == Passage::Twice {
+                send_small(world, link, bytes, deliver(message.clone()));
+            }
+            let deliver = deliver(message);
             match passage {
-                Passage::Usual => send_small(world, (from.0, to.rank.0), bytes, deliver),
+                Passage::Usual | Passage::Twice => send_small(world, link, bytes, deliver),
                 Passage::Through => world.schedule(world.now(), Action::Call(deliver)),
+                Passage::Late(ticks) => {
+                    world.schedule(world.now().after(ticks), Action::Call(deliver))
+                }
                 Passage::Lost => {}
             }
         }

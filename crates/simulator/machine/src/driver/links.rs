@@ -55,6 +55,10 @@ pub enum Passage {
     Lost,
     /// The message arrives at once, even over a cut link.
     Through,
+    /// The message arrives twice, as from a network that repeats what was not lost.
+    Twice,
+    /// The message arrives that many ticks later, even over a cut link, and others overtake it.
+    Late(u64),
 }
 
 /// When the buffer of a shipment returns to its sender.

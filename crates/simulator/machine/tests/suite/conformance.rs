@@ -45,3 +45,4 @@ impl Harness for Machine {
 }
 
 node::conformance_suite!(Machine("nanopu"));
+active::conformance_suite!(Machine("nanopu"));

@@ -46,3 +46,4 @@ impl Harness for Seeds {
 }
 
 node::conformance_suite!(Seeds);
+active::conformance_suite!(Seeds);

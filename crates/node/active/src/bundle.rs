@@ -1,0 +1,139 @@
+//! A bundle: the endpoints of a node that are served together (AM-2).
+//!
+//! Any task may wait in a verb of the bundle. One of them leads: it receives, runs handlers, and repeats
+//! requests that were not answered. The others wait for a change of the state; when the leader's own wait is
+//! over, one of them leads on.
+
+mod leading;
+mod receiving;
+
+use std::sync::Arc;
+
+use node::{Guarded, MessagePort, Node, Port, Time};
+
+use crate::endpoint::Endpoint;
+use crate::frame::{Head, Kind, Serial};
+use crate::handlers::Handlers;
+use crate::message::{Args, Handler, Job, Name};
+use crate::settings::{Counts, Settings, Ticks};
+use crate::state::{Entry, State};
+
+/// The endpoints of a node that share a port; clones share it.
+#[derive(Clone)]
+pub struct Bundle {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// The name of its first endpoint.
+    here: Name,
+    port: MessagePort,
+    settings: Settings,
+    ticks: Ticks,
+    state: Guarded<State>,
+}
+
+impl Bundle {
+    /// A bundle without endpoints, which owns a port of the node.
+    ///
+    /// # Panics
+    /// When the port has an owner, the window is 0, or a time is not positive.
+    pub fn open(node: &Node, port: Port, settings: Settings) -> Bundle {
+        let Settings {
+            window,
+            again,
+            patience,
+            ..
+        } = settings;
+        assert!(window > 0, "without a window no request could leave");
+        assert!(again > 0.0 && patience > 0.0, "times are above zero");
+        let here = Name {
+            rank: node.rank(),
+            port,
+            number: 0,
+        };
+        let ticks = Ticks {
+            again: node.ticks(again).max(1),
+            patience: node.ticks(patience).max(1),
+        };
+        let shared = Shared {
+            here,
+            port: node.bind(port),
+            settings,
+            ticks,
+            state: Guarded::new(node, "active messages", State::default()),
+        };
+        Bundle {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Opens an endpoint, whose number is that of the endpoints opened before it.
+    pub async fn endpoint(&self, node: &Node, job: Job, handlers: Handlers) -> Endpoint {
+        let entry = Entry {
+            job,
+            handlers: Arc::new(handlers),
+            is_open: true,
+        };
+        let add = |state: &mut State| {
+            state.endpoints.push(entry);
+            state.endpoints.len() as u32 - 1
+        };
+        let number = self.state().change(node, add).await;
+        let name = Name {
+            number,
+            ..self.shared.here
+        };
+        Endpoint::new(self.clone(), name)
+    }
+
+    /// Serves until `is_over`, which it asks after each change. Changes that are not the bundle's are told by
+    /// [`Bundle::wake`].
+    pub async fn serve_until(&self, node: &Node, mut is_over: impl FnMut(&Counts) -> bool) {
+        let step = |state: &mut State| is_over(&state.counts).then_some(());
+        self.drive(node, None, step).await;
+    }
+
+    /// Serves the messages that have come, and does not wait.
+    pub async fn poll(&self, node: &Node) {
+        let now = node.now();
+        self.drive(node, Some(now), |_| None::<()>).await;
+    }
+
+    /// Lets all waits of this bundle look again.
+    pub async fn wake(&self, node: &Node) {
+        let here = self.shared.here;
+        let head = Head {
+            kind: Kind::Wake,
+            handler: Handler(0),
+            args: Args::default(),
+            job: Job(0),
+            serial: Serial::default(),
+            to: 0,
+            from: (here.port, 0),
+            bytes: 0,
+        };
+        self.state().change(node, |_| {}).await;
+        for words in head.frames(&[]) {
+            node.send(here.address(), &words).await;
+        }
+    }
+
+    /// The totals so far.
+    pub fn counts(&self) -> Counts {
+        self.state().look(|state| state.counts)
+    }
+
+    pub(crate) fn state(&self) -> &Guarded<State> {
+        &self.shared.state
+    }
+
+    pub(crate) fn window(&self) -> u16 {
+        self.shared.settings.window
+    }
+
+    /// The time on a task's clock, and the times of the settings.
+    pub(crate) fn clock(&self, node: &Node) -> (Time, Ticks) {
+        (node.now(), self.shared.ticks)
+    }
+}

@@ -1,0 +1,169 @@
+//! The work of the leader: a message or a timer lets a handler run, and frames leave.
+
+use std::sync::Arc;
+
+use node::{Address, Message, Node, Words, caught};
+
+use super::Bundle;
+use crate::frame::{Frame, Head, Kind};
+use crate::handlers::Token;
+use crate::inbound::{End, Step, Whole};
+use crate::message::{Answer, Handler, Name, NotRun, Reason, Returned, Unknown};
+use crate::outbound::{Ended, Hearer};
+use crate::state::State;
+
+/// A frame on its way out.
+pub(super) type Letter = (Address, Words);
+
+impl Bundle {
+    /// Takes a message; returns those to send for it.
+    pub(super) fn receive(&self, node: &Node, message: &Message) -> Vec<Letter> {
+        let Some(frame) = Frame::read(&message.words) else {
+            self.state().change_now(|state| state.counts.foreign += 1);
+            return Vec::new();
+        };
+        let (port, number) = frame.head.from;
+        let from = Name {
+            rank: message.from,
+            port,
+            number,
+        };
+        match frame.head.kind {
+            Kind::Wake => Vec::new(),
+            Kind::Request => self.receive_request(node, from, &frame),
+            Kind::Reply | Kind::Refusal => {
+                let hear = |state: &mut State| state.outbound.hear(from, &frame);
+                if let Some(ended) = self.state().change_now(hear) {
+                    self.hear(node, ended);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn receive_request(&self, node: &Node, from: Name, frame: &Frame<'_>) -> Vec<Letter> {
+        let most = self.shared.settings.most_senders;
+        let step = self
+            .state()
+            .change_now(|state| state.hear(from, frame, most));
+        let end = match step {
+            Step::Nothing => return Vec::new(),
+            Step::Again(end) => end,
+            Step::Run(request) => {
+                let end = self.run(node, from, &frame.head, &request);
+                self.state()
+                    .change_now(|state| state.end(from, frame, end.clone()));
+                end
+            }
+        };
+        let (kind, handler, answer) = match (end.number(), end) {
+            (None, End::Answered(answer)) => {
+                (Kind::Reply, answer.handler.unwrap_or_default(), answer)
+            }
+            (number, _) => {
+                let number = Handler(number.expect("a refusal has a number"));
+                (Kind::Refusal, number, Answer::default())
+            }
+        };
+        let head = Head {
+            kind,
+            handler,
+            args: answer.args,
+            job: frame.head.job,
+            serial: frame.head.serial,
+            to: from.number,
+            from: (self.shared.here.port, frame.head.to),
+            bytes: answer.payload.len(),
+        };
+        letters(from.address(), head.frames(&answer.payload)).collect()
+    }
+
+    /// Runs the handler of a request.
+    fn run(&self, node: &Node, from: Name, head: &Head, request: &Whole) -> End {
+        let find = |state: &State| {
+            let entry = state.endpoints.get(head.to as usize);
+            let entry = entry
+                .filter(|entry| entry.is_open)
+                .ok_or(NotRun::NoEndpoint)?;
+            let is_ours = entry.job == head.job;
+            let handlers = is_ours.then(|| Arc::clone(&entry.handlers));
+            handlers.ok_or(NotRun::AnotherJob)
+        };
+        let handlers = match self.state().look(find) {
+            Ok(handlers) => handlers,
+            Err(reason) => return End::Refused(reason),
+        };
+        let Some(run) = handlers.get(request.handler) else {
+            return End::Refused(NotRun::NoHandler);
+        };
+        let ran = caught(|| {
+            let mut token = Token::new(node, from, true);
+            run(&mut token, &request.args, &request.payload);
+            token.end()
+        });
+        ran.map_or(End::Panicked, End::Answered)
+    }
+
+    /// Tells the sender of a request how it ended.
+    pub(crate) fn hear(&self, node: &Node, ended: Ended) {
+        let Ended {
+            from,
+            request,
+            hearer,
+            end,
+        } = ended;
+        let handlers = |state: &State| Arc::clone(&state.endpoints[from as usize].handlers);
+        let handlers = self.state().look(handlers);
+        let to = request.to;
+        let run = match (&end, hearer) {
+            (Ok(Answer { handler, .. }), Hearer::Handlers) => *handler,
+            _ => None,
+        };
+        let end = match run.map(|handler| handlers.get(handler)) {
+            Some(None) => Err(Reason::Unknown(Unknown::NoHandler)),
+            _ => end,
+        };
+        let returned = |reason| Returned { request, reason };
+        let end = end.map_err(returned);
+        self.state().change_now(|state| match &end {
+            Ok(_) => state.counts.answered += 1,
+            Err(_) => state.counts.returned += 1,
+        });
+        match (hearer, end) {
+            (Hearer::Caller(call), end) => {
+                self.state()
+                    .change_now(|state| state.calls.insert(call, end));
+            }
+            (Hearer::Handlers, Err(returned)) => (handlers.returned)(&returned),
+            (Hearer::Handlers, Ok(answer)) => {
+                if let Some(run) = run.and_then(|handler| handlers.get(handler)) {
+                    let mut token = Token::new(node, to, false);
+                    run(&mut token, &answer.args, &answer.payload);
+                }
+            }
+        }
+    }
+
+    /// Repeats or gives up the requests that are overdue.
+    pub(super) fn repeat(&self, node: &Node) -> Vec<Letter> {
+        let (here, clock) = (self.shared.here, self.clock(node));
+        let is_due = |state: &State| state.outbound.due().is_some_and(|due| due <= clock.0);
+        if !self.state().look(is_due) {
+            return Vec::new();
+        }
+        let repeat = |state: &mut State| state.repeat(here, clock);
+        let (repeated, ended) = self.state().change_now(repeat);
+        for ended in ended {
+            self.hear(node, ended);
+        }
+        let again = repeated.into_iter();
+        again
+            .flat_map(|request| letters(request.to.address(), request.frames))
+            .collect()
+    }
+}
+
+pub(super) fn letters(to: Address, frames: Vec<Vec<u64>>) -> impl Iterator<Item = Letter> {
+    let frames = frames.into_iter();
+    frames.map(move |words| (to, Words::from(&words[..])))
+}

@@ -1,0 +1,182 @@
+//! An endpoint: the place where requests come from and go to.
+
+use node::Node;
+
+use crate::bundle::Bundle;
+use crate::message::{Answer, Handler, MEDIUM_BYTES, Name, Request, Returned};
+use crate::outbound::{Hearer, Place};
+use crate::state::{Begun, State};
+
+/// An endpoint of a bundle; clones share it, and any task of the node may use them.
+#[derive(Clone)]
+pub struct Endpoint {
+    bundle: Bundle,
+    name: Name,
+}
+
+/// A slot that is taken, and a payload to fill in place.
+///
+/// One that is dropped keeps its slot: [`Endpoint::cancel`] gives it back.
+#[derive(Debug)]
+#[must_use = "a dropped one keeps its slot"]
+pub struct Prepared {
+    place: Place,
+    /// As long as it was asked for, and zero; cut it before it is sent if less is needed.
+    pub payload: Vec<u8>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(bundle: Bundle, name: Name) -> Endpoint {
+        Endpoint { bundle, name }
+    }
+
+    /// The place to send requests to.
+    pub fn name(&self) -> Name {
+        self.name
+    }
+
+    /// The bundle that serves it.
+    pub fn bundle(&self) -> &Bundle {
+        &self.bundle
+    }
+
+    /// Sends a request; serves while the window to that endpoint is full. One of a closed endpoint is returned.
+    ///
+    /// # Panics
+    /// When its payload is longer than [`MEDIUM_BYTES`].
+    pub async fn request(&self, node: &Node, request: Request) {
+        self.launch(node, request, false).await;
+    }
+
+    /// As [`Endpoint::request`], but does not wait.
+    ///
+    /// # Errors
+    /// When the window to that endpoint is full: gives the request back.
+    ///
+    /// # Panics
+    /// As [`Endpoint::request`].
+    pub async fn try_request(&self, node: &Node, request: Request) -> Result<(), Request> {
+        let (to, window) = (request.to, self.bundle.window());
+        let take = |state: &mut State| state.outbound.prepare(self.name.number, to, window);
+        let taken = self.bundle.state().change(node, take).await;
+        let Some(place) = taken else {
+            self.bundle.poll(node).await;
+            return Err(request);
+        };
+        let payload = request.payload;
+        let prepared = Prepared { place, payload };
+        self.commit(node, prepared, request.handler, &request.args)
+            .await;
+        Ok(())
+    }
+
+    /// Sends a request, and serves until its end.
+    ///
+    /// # Errors
+    /// When it is returned.
+    ///
+    /// # Panics
+    /// As [`Endpoint::request`].
+    pub async fn call(&self, node: &Node, request: Request) -> Result<Answer, Returned> {
+        let Hearer::Caller(call) = self.launch(node, request, true).await else {
+            unreachable!("a call has a caller");
+        };
+        let ended = self
+            .bundle
+            .drive(node, None, |state| state.calls.remove(&call));
+        ended.await.expect("a wait without a deadline has an end")
+    }
+
+    /// Takes a slot for a request of up to `bytes` bytes (GASNet's negotiated payload); serves while the window is
+    /// full.
+    ///
+    /// # Panics
+    /// When there are more than [`MEDIUM_BYTES`].
+    pub async fn prepare(&self, node: &Node, to: Name, bytes: usize) -> Prepared {
+        check_payload(bytes);
+        let window = self.bundle.window();
+        let take = |state: &mut State| state.outbound.prepare(self.name.number, to, window);
+        let place = self.bundle.drive(node, None, take).await;
+        Prepared {
+            place: place.expect("a wait without a deadline has an end"),
+            payload: vec![0; bytes],
+        }
+    }
+
+    /// Sends a request that was prepared.
+    ///
+    /// # Panics
+    /// As [`Endpoint::request`].
+    pub async fn commit(&self, node: &Node, prepared: Prepared, handler: Handler, args: &[u32]) {
+        let Prepared { place, payload } = prepared;
+        let request = Request::new(place.to, handler, args).with(payload);
+        check_payload(request.payload.len());
+        let mut request = Some((request, false));
+        node.reach().await;
+        let clock = self.bundle.clock(node);
+        let begin = |state: &mut State| {
+            state.outbound.cancel(place);
+            state.begin(place, self.name, &mut request, clock)
+        };
+        let begun = self.bundle.state().change_now(begin);
+        self.send(node, place.to, begun).await;
+    }
+
+    /// Gives the slot of a request back that will not be sent.
+    pub async fn cancel(&self, node: &Node, prepared: Prepared) {
+        let cancel = |state: &mut State| state.outbound.cancel(prepared.place);
+        self.bundle.state().change(node, cancel).await;
+    }
+
+    /// Serves until no request of this endpoint is under way.
+    pub async fn quiet(&self, node: &Node) {
+        let number = self.name.number;
+        let is_quiet = |state: &mut State| (state.outbound.count(number) == 0).then_some(());
+        self.bundle.drive(node, None, is_quiet).await;
+    }
+
+    /// Ends the endpoint: its requests are returned, and those to it are refused.
+    pub async fn close(&self, node: &Node) {
+        let number = self.name.number;
+        let close = |state: &mut State| {
+            state.endpoints[number as usize].is_open = false;
+            state.outbound.close(number)
+        };
+        for ended in self.bundle.state().change(node, close).await {
+            self.bundle.hear(node, ended);
+        }
+        self.bundle.wake(node).await;
+    }
+
+    async fn launch(&self, node: &Node, request: Request, is_call: bool) -> Hearer {
+        check_payload(request.payload.len());
+        let (to, window) = (request.to, self.bundle.window());
+        let mut request = Some((request, is_call));
+        let step = |state: &mut State| {
+            let place = state.outbound.slot(self.name.number, to, window)?;
+            Some(state.begin(place, self.name, &mut request, self.bundle.clock(node)))
+        };
+        let begun = self.bundle.drive(node, None, step).await;
+        let begun = begun.expect("a wait without a deadline has an end");
+        let hearer = begun.hearer;
+        self.send(node, to, begun).await;
+        hearer
+    }
+
+    async fn send(&self, node: &Node, to: Name, begun: Begun) {
+        if let Some(ended) = begun.ended {
+            self.bundle.hear(node, ended);
+        }
+        self.bundle.send(node, to.address(), begun.frames).await;
+        if begun.wakes_leader {
+            self.bundle.wake(node).await;
+        }
+    }
+}
+
+fn check_payload(bytes: usize) {
+    assert!(
+        bytes <= MEDIUM_BYTES,
+        "a payload of {bytes} bytes does not fit in a medium message of {MEDIUM_BYTES}"
+    );
+}

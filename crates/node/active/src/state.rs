@@ -1,0 +1,170 @@
+//! The state of a bundle, which the tasks of a node share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use node::Time;
+
+use crate::frame::Frame;
+use crate::handlers::Handlers;
+use crate::inbound::{End, Senders, Step};
+use crate::message::{Answer, Job, Name, NotRun, Reason, Request, Returned};
+use crate::outbound::{Ended, Hearer, Outbound, Place, head_of};
+use crate::settings::{Counts, Ticks};
+
+/// An endpoint. It stays when it is closed: its requests come back to its handlers.
+pub(crate) struct Entry {
+    pub job: Job,
+    pub handlers: Arc<Handlers>,
+    pub is_open: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub endpoints: Vec<Entry>,
+    senders: Senders,
+    pub outbound: Outbound,
+    /// The ends of calls, until their tasks take them.
+    pub calls: BTreeMap<u64, Result<Answer, Returned>>,
+    begun_calls: u64,
+    pub counts: Counts,
+    leader: Option<Leader>,
+}
+
+/// The one task that receives.
+struct Leader {
+    /// When it looks up if nothing comes; `None` is never.
+    wakes: Option<Time>,
+}
+
+/// A request that has begun.
+pub(crate) struct Begun {
+    /// Its frames.
+    pub frames: Vec<Vec<u64>>,
+    /// Whether the leader must hear of its timer.
+    pub wakes_leader: bool,
+    pub hearer: Hearer,
+    /// Its end, if its endpoint was closed.
+    pub ended: Option<Ended>,
+}
+
+impl State {
+    /// Makes the calling task the leader, if there is none.
+    pub fn lead(&mut self) -> bool {
+        let is_free = self.leader.is_none();
+        if is_free {
+            // It has yet to say how long it waits.
+            let wakes = Some(Time(0));
+            self.leader = Some(Leader { wakes });
+        }
+        is_free
+    }
+
+    pub fn step_down(&mut self) {
+        self.leader = None;
+    }
+
+    /// How long the leader may wait for a message.
+    pub fn wait_until(&mut self, deadline: Option<Time>) -> Option<Time> {
+        let wakes = [deadline, self.outbound.due()].into_iter().flatten().min();
+        self.leader = Some(Leader { wakes });
+        wakes
+    }
+
+    /// Begins a request in a free slot, or in the one that was prepared for it.
+    pub fn begin(
+        &mut self,
+        place: Place,
+        from: Name,
+        request: &mut Option<(Request, bool)>,
+        clock: (Time, Ticks),
+    ) -> Begun {
+        let (request, is_call) = request.take().expect("begun once");
+        let hearer = if is_call {
+            self.begun_calls += 1;
+            Hearer::Caller(self.begun_calls)
+        } else {
+            Hearer::Handlers
+        };
+        let Entry { job, is_open, .. } = self.endpoints[from.number as usize];
+        if !is_open {
+            let ended = Ended {
+                from: from.number,
+                request,
+                hearer,
+                end: Err(Reason::NotRun(NotRun::NoEndpoint)),
+            };
+            return Begun {
+                frames: Vec::new(),
+                wakes_leader: false,
+                hearer,
+                ended: Some(ended),
+            };
+        }
+        let serial = self.outbound.begin(place, request, hearer, clock);
+        let request = self.outbound.request(place);
+        let head = head_of(request, from, job, serial);
+        let frames = head.frames(&request.payload);
+        let due = self.outbound.due();
+        let leader = self.leader.as_mut();
+        let late = leader.filter(|leader| leader.wakes.is_none_or(|wakes| Some(wakes) > due));
+        let wakes_leader = late.is_some();
+        if let Some(leader) = late {
+            leader.wakes = due;
+        }
+        Begun {
+            frames,
+            wakes_leader,
+            hearer,
+            ended: None,
+        }
+    }
+
+    /// Hears a piece of a request.
+    pub fn hear(&mut self, from: Name, frame: &Frame<'_>, most_senders: usize) -> Step {
+        let place = (frame.head.to, from);
+        if self.senders.len() >= most_senders && !self.senders.contains_key(&place) {
+            return Step::Again(End::Refused(NotRun::Crowded));
+        }
+        self.senders.entry(place).or_default().hear(frame)
+    }
+
+    /// Keeps the end of a request that was heard.
+    pub fn end(&mut self, from: Name, frame: &Frame<'_>, end: End) {
+        self.counts.run += u64::from(end.has_run());
+        let slots = self.senders.get_mut(&(frame.head.to, from));
+        slots.expect("it was heard").end(frame.head.serial, end);
+    }
+
+    /// The requests that are to be repeated, and those that are given up.
+    pub fn repeat(&mut self, here: Name, clock: (Time, Ticks)) -> (Vec<Repeated>, Vec<Ended>) {
+        let (now, ticks) = clock;
+        let (mut repeated, mut ended) = (Vec::new(), Vec::new());
+        for place in self.outbound.overdue(now) {
+            match self.outbound.repeat(place, now, ticks) {
+                Ok(serial) => {
+                    let from = Name {
+                        number: place.from,
+                        ..here
+                    };
+                    let request = self.outbound.request(place);
+                    let job = self.endpoints[place.from as usize].job;
+                    let frames = head_of(request, from, job, serial).frames(&request.payload);
+                    repeated.push(Repeated {
+                        to: place.to,
+                        frames,
+                    });
+                }
+                Err(end) => ended.push(*end),
+            }
+        }
+        self.counts.repeated += repeated.len() as u64;
+        (repeated, ended)
+    }
+}
+
+/// A request that is sent again.
+pub(crate) struct Repeated {
+    pub to: Name,
+    pub frames: Vec<Vec<u64>>,
+}
