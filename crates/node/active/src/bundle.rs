@@ -6,10 +6,13 @@
 
 mod leading;
 mod receiving;
+mod service;
 
 use std::sync::Arc;
 
 use node::{Guarded, MessagePort, Node, Port, Time};
+
+pub use service::BulkService;
 
 use crate::endpoint::Endpoint;
 use crate::frame::{Head, Kind, Serial};
@@ -74,6 +77,7 @@ impl Bundle {
             job,
             handlers: Arc::new(handlers),
             is_open: true,
+            regions: Vec::new(),
         };
         let add = |state: &mut State| {
             state.endpoints.push(entry);

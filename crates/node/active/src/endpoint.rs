@@ -1,9 +1,12 @@
 //! An endpoint: the place where requests come from and go to.
 
-use node::Node;
+use std::sync::Arc;
 
+use node::{Address, Buffer, Mutex, Node, Ticket};
+
+use crate::bulk::Bulk;
 use crate::bundle::Bundle;
-use crate::message::{Answer, Handler, MEDIUM_BYTES, Name, Request, Returned};
+use crate::message::{Answer, Handler, MEDIUM_BYTES, Name, Region, Request, Returned};
 use crate::outbound::{Hearer, Place};
 use crate::state::{Begun, State};
 
@@ -23,6 +26,26 @@ pub struct Prepared {
     place: Place,
     /// As long as it was asked for, and zero; cut it before it is sent if less is needed.
     pub payload: Vec<u8>,
+}
+
+/// The memory of a bulk message on its way.
+#[must_use = "a dropped one loses its memory"]
+pub struct Leaving(Way);
+
+enum Way {
+    Here(Bulk),
+    Out(Ticket<Buffer>),
+}
+
+impl Leaving {
+    /// Waits until the bytes have left, and gives the memory back. Of a message to a node that has gone that never
+    /// happens.
+    pub async fn back(self, node: &Node) -> Bulk {
+        match self.0 {
+            Way::Here(memory) => memory,
+            Way::Out(ticket) => Bulk::over(ticket.wait(node).await),
+        }
+    }
 }
 
 impl Endpoint {
@@ -78,13 +101,8 @@ impl Endpoint {
     /// # Panics
     /// As [`Endpoint::request`].
     pub async fn call(&self, node: &Node, request: Request) -> Result<Answer, Returned> {
-        let Hearer::Caller(call) = self.launch(node, request, true).await else {
-            unreachable!("a call has a caller");
-        };
-        let ended = self
-            .bundle
-            .drive(node, None, |state| state.calls.remove(&call));
-        ended.await.expect("a wait without a deadline has an end")
+        let hearer = self.launch(node, request, true).await;
+        self.end_of(node, hearer).await
     }
 
     /// Takes a slot for a request of up to `bytes` bytes (GASNet's negotiated payload); serves while the window is
@@ -148,16 +166,108 @@ impl Endpoint {
         self.bundle.wake(node).await;
     }
 
-    async fn launch(&self, node: &Node, request: Request, is_call: bool) -> Hearer {
-        check_payload(request.payload.len());
-        let (to, window) = (request.to, self.bundle.window());
-        let mut request = Some((request, is_call));
+    /// Lets others copy bulk messages to this memory, as far as it is filled; returns its number.
+    pub async fn export(&self, node: &Node, memory: Bulk) -> Region {
+        let number = self.name.number as usize;
+        let add = |state: &mut State| {
+            let regions = &mut state.endpoints[number].regions;
+            regions.push(Arc::new(Mutex::new(memory)));
+            Region(regions.len() as u32 - 1)
+        };
+        self.bundle.state().change(node, add).await
+    }
+
+    /// Looks at memory that was exported. No message is copied there meanwhile, so `look` must not wait.
+    ///
+    /// # Panics
+    /// When there is no such region.
+    pub fn with_region<R>(&self, region: Region, look: impl FnOnce(&mut Bulk) -> R) -> R {
+        let find = |state: &State| {
+            let regions = &state.endpoints[self.name.number as usize].regions;
+            regions.get(region.0 as usize).cloned()
+        };
+        let region = self.bundle.state().look(find).expect("it was exported");
+        look(&mut region.lock())
+    }
+
+    /// Sends a bulk message to the request's target; serves while the window is full. The peer's bundle must have
+    /// the port of this one, and serve bulk.
+    ///
+    /// # Panics
+    /// When the request has no target.
+    pub async fn request_bulk(&self, node: &Node, request: Request, memory: Bulk) -> Leaving {
+        self.launch_bulk(node, (request, false), memory).await.1
+    }
+
+    /// As [`Endpoint::request_bulk`], and serves until its end; returns the memory with the answer.
+    ///
+    /// # Errors
+    /// When it is returned. The memory is lost then, since the network may hold it.
+    ///
+    /// # Panics
+    /// As [`Endpoint::request_bulk`].
+    pub async fn call_bulk(
+        &self,
+        node: &Node,
+        request: Request,
+        memory: Bulk,
+    ) -> Result<(Answer, Bulk), Returned> {
+        let (hearer, leaving) = self.launch_bulk(node, (request, true), memory).await;
+        let answer = self.end_of(node, hearer).await?;
+        Ok((answer, leaving.back(node).await))
+    }
+
+    async fn launch_bulk(
+        &self,
+        node: &Node,
+        request: (Request, bool),
+        memory: Bulk,
+    ) -> (Hearer, Leaving) {
+        let to = request.0.to;
+        assert!(request.0.target.is_some(), "a bulk message has a target");
+        let begun = self.begin(node, request).await;
+        if let Some(ended) = begun.ended {
+            self.bundle.hear(node, ended);
+            return (begun.hearer, Leaving(Way::Here(memory)));
+        }
+        let address = Address {
+            rank: to.rank,
+            port: self.bundle.bulk_port(),
+        };
+        let ticket = node.ship(address, memory.close(&begun.frames[0]));
+        if begun.wakes_leader {
+            self.bundle.wake(node).await;
+        }
+        (begun.hearer, Leaving(Way::Out(ticket)))
+    }
+
+    /// Serves until the end of a call.
+    async fn end_of(&self, node: &Node, hearer: Hearer) -> Result<Answer, Returned> {
+        let Hearer::Caller(call) = hearer else {
+            unreachable!("a call has a caller");
+        };
+        let ended = self
+            .bundle
+            .drive(node, None, |state| state.calls.remove(&call));
+        ended.await.expect("a wait without a deadline has an end")
+    }
+
+    /// Takes a slot for a request, and serves while the window is full.
+    async fn begin(&self, node: &Node, request: (Request, bool)) -> Begun {
+        let (to, window) = (request.0.to, self.bundle.window());
+        let mut request = Some(request);
         let step = |state: &mut State| {
             let place = state.outbound.slot(self.name.number, to, window)?;
             Some(state.begin(place, self.name, &mut request, self.bundle.clock(node)))
         };
         let begun = self.bundle.drive(node, None, step).await;
-        let begun = begun.expect("a wait without a deadline has an end");
+        begun.expect("a wait without a deadline has an end")
+    }
+
+    async fn launch(&self, node: &Node, request: Request, is_call: bool) -> Hearer {
+        check_payload(request.payload.len());
+        let to = request.to;
+        let begun = self.begin(node, (request, is_call)).await;
         let hearer = begun.hearer;
         self.send(node, to, begun).await;
         hearer

@@ -8,7 +8,7 @@
 
 use node::{MESSAGE_WORDS, Port};
 
-use crate::message::{Args, Handler, Job, MEDIUM_BYTES, SHORT_WORDS};
+use crate::message::{Args, Handler, Job, MEDIUM_BYTES, Region, SHORT_WORDS, Target};
 
 /// Words in front of the arguments.
 const HEAD_WORDS: usize = 4;
@@ -28,9 +28,20 @@ pub(crate) enum Kind {
     Refusal,
     /// From this bundle to itself: its state has changed.
     Wake,
+    /// A request behind the bytes of a shipment; its payload is their target.
+    Bulk,
+    /// Has this bulk message arrived? Bulk is not sent again: networks lose it only with its sender or receiver.
+    Query,
 }
 
-const KINDS: [Kind; 4] = [Kind::Request, Kind::Reply, Kind::Refusal, Kind::Wake];
+const KINDS: [Kind; 6] = [
+    Kind::Request,
+    Kind::Reply,
+    Kind::Refusal,
+    Kind::Wake,
+    Kind::Bulk,
+    Kind::Query,
+];
 
 /// One request of a slot: a number is never used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,6 +158,16 @@ impl Frame<'_> {
     /// Bytes of the payload in this piece.
     fn len(&self) -> usize {
         PIECE_BYTES.min(self.head.bytes - self.piece * PIECE_BYTES)
+    }
+
+    /// The target of a bulk message, whose payload it is.
+    pub fn target(&self) -> Option<Target> {
+        let &[region, offset] = self.payload else {
+            return None;
+        };
+        let region = Region(region.try_into().ok()?);
+        let is_whole = self.head.kind == Kind::Bulk && self.head.bytes == 16;
+        is_whole.then_some(Target { region, offset })
     }
 
     pub fn is_last_piece(&self) -> bool {

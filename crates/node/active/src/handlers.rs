@@ -5,7 +5,7 @@ use std::fmt;
 
 use node::{Node, Work};
 
-use crate::message::{Answer, Args, Handler, MEDIUM_BYTES, Name, Returned, SHORT_WORDS};
+use crate::message::{Answer, Args, Handler, MEDIUM_BYTES, Name, Returned, SHORT_WORDS, Target};
 
 /// Numbers of handlers.
 const HANDLERS: usize = 256;
@@ -77,17 +77,32 @@ pub struct Token<'a> {
     node: &'a Node,
     from: Name,
     is_request: bool,
+    bulk: Option<(Target, usize)>,
     answer: Option<Answer>,
 }
 
 impl Token<'_> {
-    pub(crate) fn new(node: &Node, from: Name, is_request: bool) -> Token<'_> {
+    /// The token of a request; of a bulk message with the place of its bytes.
+    pub(crate) fn new(node: &Node, from: Name, bulk: Option<(Target, usize)>) -> Token<'_> {
         Token {
             node,
             from,
-            is_request,
+            is_request: true,
+            bulk,
             answer: None,
         }
+    }
+
+    pub(crate) fn of_reply(node: &Node, from: Name) -> Token<'_> {
+        Token {
+            is_request: false,
+            ..Token::new(node, from, None)
+        }
+    }
+
+    /// The place and the number of the bytes that a bulk message brought.
+    pub fn bulk(&self) -> Option<(Target, usize)> {
+        self.bulk
     }
 
     /// The endpoint that sent the message.

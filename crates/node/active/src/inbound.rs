@@ -14,11 +14,12 @@ pub(crate) enum End {
 }
 
 /// The endings that travel as the number of a refusal.
-const REFUSALS: [End; 5] = [
+const REFUSALS: [End; 6] = [
     End::Refused(NotRun::NoEndpoint),
     End::Refused(NotRun::AnotherJob),
     End::Refused(NotRun::NoHandler),
     End::Refused(NotRun::Crowded),
+    End::Refused(NotRun::NoMemory),
     End::Panicked,
 ];
 
@@ -110,6 +111,18 @@ impl Inbound {
             // Once for all pieces of a repeated request.
             Stage::Ended(end) if frame.is_last_piece() => Step::Again(end.clone()),
             Stage::Ended(_) => Step::Nothing,
+        }
+    }
+
+    /// The end of a bulk message, if it has come and ended.
+    pub fn query(&self, serial: Serial) -> Step {
+        let slot = self.slots.get(&serial.slot);
+        match slot.filter(|place| place.number == serial.number) {
+            Some(Slot {
+                stage: Stage::Ended(end),
+                ..
+            }) => Step::Again(end.clone()),
+            _ => Step::Nothing,
         }
     }
 

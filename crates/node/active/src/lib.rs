@@ -49,6 +49,7 @@
 //! assert_eq!(Driver::new(1, 2).run(program).unwrap(), [42, 0]);
 //! ```
 
+mod bulk;
 mod bundle;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -61,11 +62,12 @@ mod outbound;
 mod settings;
 mod state;
 
-pub use bundle::Bundle;
-pub use endpoint::{Endpoint, Prepared};
+pub use bulk::Bulk;
+pub use bundle::{BulkService, Bundle};
+pub use endpoint::{Endpoint, Leaving, Prepared};
 pub use handlers::{Handlers, NoReply, Token};
 pub use message::{
-    Answer, Args, Handler, Job, MEDIUM_BYTES, Name, NotRun, Reason, Request, Returned, SHORT_WORDS,
-    Unknown,
+    Answer, Args, Handler, Job, MEDIUM_BYTES, Name, NotRun, Reason, Region, Request, Returned,
+    SHORT_WORDS, Target, Unknown,
 };
 pub use settings::{Counts, Settings};

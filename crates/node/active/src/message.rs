@@ -95,6 +95,27 @@ impl fmt::Debug for Args {
     }
 }
 
+/// Memory of an endpoint that bulk messages may be copied to, from 0 in the order in which it was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Region(pub u32);
+
+/// The place of the bytes of a bulk message in the memory of the endpoint that receives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// The memory.
+    pub region: Region,
+    /// Bytes before it.
+    pub offset: u64,
+}
+
+impl Target {
+    /// The target as a payload.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let words = [u64::from(self.region.0), self.offset];
+        words.into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+}
+
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -106,6 +127,8 @@ pub struct Request {
     pub args: Args,
     /// Its payload.
     pub payload: Vec<u8>,
+    /// Where its bytes go, if it is a bulk message.
+    pub target: Option<Target>,
 }
 
 impl Request {
@@ -119,6 +142,16 @@ impl Request {
             handler,
             args: Args::new(args),
             payload: Vec::new(),
+            target: None,
+        }
+    }
+
+    /// A bulk message to this place.
+    #[must_use]
+    pub fn into(self, target: Target) -> Request {
+        Request {
+            target: Some(target),
+            ..self
         }
     }
 
@@ -198,6 +231,8 @@ pub enum NotRun {
     AnotherJob,
     /// The endpoint has no such handler.
     NoHandler,
+    /// The endpoint has no memory at the target, or less.
+    NoMemory,
     /// The node has heard of [`Settings::most_senders`](crate::Settings::most_senders) others.
     Crowded,
 }
@@ -208,6 +243,7 @@ impl fmt::Display for NotRun {
             NotRun::NoEndpoint => "there is no such endpoint",
             NotRun::AnotherJob => "the endpoint belongs to another job",
             NotRun::NoHandler => "the endpoint has no such handler",
+            NotRun::NoMemory => "the endpoint has no such memory",
             NotRun::Crowded => "the node has no room for another sender",
         })
     }

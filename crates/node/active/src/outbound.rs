@@ -6,7 +6,7 @@ use node::Time;
 
 use crate::frame::{Frame, Head, Kind, Pieces, Serial};
 use crate::inbound::End;
-use crate::message::{Answer, Job, Name, Reason, Request, Unknown};
+use crate::message::{Answer, Job, Name, Reason, Request, Target, Unknown};
 use crate::settings::Ticks;
 
 /// Who hears of the end of a request.
@@ -211,16 +211,30 @@ impl Outbound {
     }
 }
 
-/// The head of a request's frames.
-pub(crate) fn head_of(request: &Request, from: Name, job: Job, serial: Serial) -> Head {
-    Head {
-        kind: Kind::Request,
+/// The frames of a request. Those of a bulk message follow its bytes; when it is repeated, it only asks for its end.
+pub(crate) fn frames_of(
+    request: &Request,
+    from: Name,
+    job: Job,
+    serial: Serial,
+    is_repeated: bool,
+) -> Vec<Vec<u64>> {
+    let target = request.target.map(Target::to_bytes);
+    let kind = match (&target, is_repeated) {
+        (None, _) => Kind::Request,
+        (Some(_), false) => Kind::Bulk,
+        (Some(_), true) => Kind::Query,
+    };
+    let payload = target.as_ref().unwrap_or(&request.payload);
+    let head = Head {
+        kind,
         handler: request.handler,
         args: request.args,
         job,
         serial,
         to: request.to.number,
         from: (from.port, from.number),
-        bytes: request.payload.len(),
-    }
+        bytes: payload.len(),
+    };
+    head.frames(payload)
 }

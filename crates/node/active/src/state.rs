@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::Time;
+use node::{Mutex, Time};
 
-use crate::frame::Frame;
+use crate::bulk::Bulk;
+use crate::frame::{Frame, Kind};
 use crate::handlers::Handlers;
 use crate::inbound::{End, Senders, Step};
 use crate::message::{Answer, Job, Name, NotRun, Reason, Request, Returned};
-use crate::outbound::{Ended, Hearer, Outbound, Place, head_of};
+use crate::outbound::{Ended, Hearer, Outbound, Place, frames_of};
 use crate::settings::{Counts, Ticks};
 
 /// An endpoint. It stays when it is closed: its requests come back to its handlers.
@@ -17,6 +18,8 @@ pub(crate) struct Entry {
     pub job: Job,
     pub handlers: Arc<Handlers>,
     pub is_open: bool,
+    /// Memory for bulk messages.
+    pub regions: Vec<Arc<Mutex<Bulk>>>,
 }
 
 #[derive(Default)]
@@ -58,6 +61,10 @@ impl State {
             self.leader = Some(Leader { wakes });
         }
         is_free
+    }
+
+    pub fn is_led(&self) -> bool {
+        self.leader.is_some()
     }
 
     pub fn step_down(&mut self) {
@@ -103,8 +110,7 @@ impl State {
         }
         let serial = self.outbound.begin(place, request, hearer, clock);
         let request = self.outbound.request(place);
-        let head = head_of(request, from, job, serial);
-        let frames = head.frames(&request.payload);
+        let frames = frames_of(request, from, job, serial, false);
         let due = self.outbound.due();
         let leader = self.leader.as_mut();
         let late = leader.filter(|leader| leader.wakes.is_none_or(|wakes| Some(wakes) > due));
@@ -126,7 +132,12 @@ impl State {
         if self.senders.len() >= most_senders && !self.senders.contains_key(&place) {
             return Step::Again(End::Refused(NotRun::Crowded));
         }
-        self.senders.entry(place).or_default().hear(frame)
+        let sender = self.senders.entry(place).or_default();
+        if frame.head.kind == Kind::Query {
+            sender.query(frame.head.serial)
+        } else {
+            sender.hear(frame)
+        }
     }
 
     /// Keeps the end of a request that was heard.
@@ -149,7 +160,7 @@ impl State {
                     };
                     let request = self.outbound.request(place);
                     let job = self.endpoints[place.from as usize].job;
-                    let frames = head_of(request, from, job, serial).frames(&request.payload);
+                    let frames = frames_of(request, from, job, serial, true);
                     repeated.push(Repeated {
                         to: place.to,
                         frames,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use node::{Address, Message, Node, Words, caught};
 
 use super::Bundle;
+use crate::bulk::Arrived;
 use crate::frame::{Frame, Head, Kind};
-use crate::handlers::Token;
+use crate::handlers::{Handlers, Token};
 use crate::inbound::{End, Step, Whole};
 use crate::message::{Answer, Handler, Name, NotRun, Reason, Returned, Unknown};
 use crate::outbound::{Ended, Hearer};
@@ -29,8 +30,8 @@ impl Bundle {
             number,
         };
         match frame.head.kind {
-            Kind::Wake => Vec::new(),
-            Kind::Request => self.receive_request(node, from, &frame),
+            Kind::Wake | Kind::Bulk => Vec::new(),
+            Kind::Request | Kind::Query => self.receive_request(node, from, &frame, None),
             Kind::Reply | Kind::Refusal => {
                 let hear = |state: &mut State| state.outbound.hear(from, &frame);
                 if let Some(ended) = self.state().change_now(hear) {
@@ -41,7 +42,14 @@ impl Bundle {
         }
     }
 
-    fn receive_request(&self, node: &Node, from: Name, frame: &Frame<'_>) -> Vec<Letter> {
+    /// Takes a piece of a request; of a bulk message with the bytes that came before it.
+    pub(super) fn receive_request(
+        &self,
+        node: &Node,
+        from: Name,
+        frame: &Frame<'_>,
+        arrived: Option<&mut Arrived>,
+    ) -> Vec<Letter> {
         let most = self.shared.settings.most_senders;
         let step = self
             .state()
@@ -50,7 +58,11 @@ impl Bundle {
             Step::Nothing => return Vec::new(),
             Step::Again(end) => end,
             Step::Run(request) => {
-                let end = self.run(node, from, &frame.head, &request);
+                let bulk = arrived.as_ref().map(|arrived| arrived.extent());
+                let end = match self.accept(&frame.head, request.handler, arrived) {
+                    Ok(handlers) => run(&handlers, &request, Token::new(node, from, bulk)),
+                    Err(reason) => End::Refused(reason),
+                };
                 self.state()
                     .change_now(|state| state.end(from, frame, end.clone()));
                 end
@@ -78,30 +90,35 @@ impl Bundle {
         letters(from.address(), head.frames(&answer.payload)).collect()
     }
 
-    /// Runs the handler of a request.
-    fn run(&self, node: &Node, from: Name, head: &Head, request: &Whole) -> End {
+    /// The handlers of the endpoint that a request is for; puts the bytes of a bulk message in their place.
+    fn accept(
+        &self,
+        head: &Head,
+        handler: Handler,
+        arrived: Option<&mut Arrived>,
+    ) -> Result<Arc<Handlers>, NotRun> {
+        let target = arrived.as_ref().map(|arrived| arrived.target);
         let find = |state: &State| {
             let entry = state.endpoints.get(head.to as usize);
-            let entry = entry
-                .filter(|entry| entry.is_open)
-                .ok_or(NotRun::NoEndpoint)?;
-            let is_ours = entry.job == head.job;
-            let handlers = is_ours.then(|| Arc::clone(&entry.handlers));
-            handlers.ok_or(NotRun::AnotherJob)
+            let open = entry.filter(|entry| entry.is_open);
+            let entry = open.ok_or(NotRun::NoEndpoint)?;
+            if entry.job != head.job {
+                return Err(NotRun::AnotherJob);
+            }
+            if entry.handlers.get(handler).is_none() {
+                return Err(NotRun::NoHandler);
+            }
+            let region = target.and_then(|target| entry.regions.get(target.region.0 as usize));
+            Ok((Arc::clone(&entry.handlers), region.cloned()))
         };
-        let handlers = match self.state().look(find) {
-            Ok(handlers) => handlers,
-            Err(reason) => return End::Refused(reason),
-        };
-        let Some(run) = handlers.get(request.handler) else {
-            return End::Refused(NotRun::NoHandler);
-        };
-        let ran = caught(|| {
-            let mut token = Token::new(node, from, true);
-            run(&mut token, &request.args, &request.payload);
-            token.end()
-        });
-        ran.map_or(End::Panicked, End::Answered)
+        let (handlers, region) = self.state().look(find)?;
+        if let Some(arrived) = arrived {
+            let region = region.ok_or(NotRun::NoMemory)?;
+            region
+                .lock()
+                .take(arrived.target.offset, &mut arrived.memory)?;
+        }
+        Ok(handlers)
     }
 
     /// Tells the sender of a request how it ended.
@@ -137,7 +154,7 @@ impl Bundle {
             (Hearer::Handlers, Err(returned)) => (handlers.returned)(&returned),
             (Hearer::Handlers, Ok(answer)) => {
                 if let Some(run) = run.and_then(|handler| handlers.get(handler)) {
-                    let mut token = Token::new(node, to, false);
+                    let mut token = Token::of_reply(node, to);
                     run(&mut token, &answer.args, &answer.payload);
                 }
             }
@@ -161,6 +178,23 @@ impl Bundle {
             .flat_map(|request| letters(request.to.address(), request.frames))
             .collect()
     }
+}
+
+/// Runs the handler of a request. A bulk message has no payload, but the place of its bytes.
+fn run(handlers: &Handlers, request: &Whole, mut token: Token<'_>) -> End {
+    let Some(run) = handlers.get(request.handler) else {
+        return End::Refused(NotRun::NoHandler);
+    };
+    let payload = if token.bulk().is_some() {
+        &[]
+    } else {
+        &request.payload[..]
+    };
+    let ran = caught(|| {
+        run(&mut token, &request.args, payload);
+        token.end()
+    });
+    ran.map_or(End::Panicked, End::Answered)
 }
 
 pub(super) fn letters(to: Address, frames: Vec<Vec<u64>>) -> impl Iterator<Item = Letter> {

@@ -1,0 +1,132 @@
+//! Bulk messages of a bundle: tasks that receive them, one each at a time.
+
+use std::io;
+use std::sync::Arc;
+
+use node::{
+    Arrival, Buffer, BulkPort, Close, Filled, Node, Panic, Pool, Port, Rank, Ticket, Undelivered,
+};
+
+use super::Bundle;
+use crate::bulk::{Arrived, Bulk, TAIL_BYTES};
+use crate::frame::Frame;
+use crate::message::Name;
+use crate::state::State;
+
+/// The tasks that receive bulk messages for a bundle.
+#[must_use = "its tasks run until it is ended"]
+pub struct BulkService {
+    port: Arc<BulkPort>,
+    tasks: Vec<Ticket<Result<(), Panic>>>,
+}
+
+impl BulkService {
+    /// Ends the tasks; bulk messages that have not arrived are lost.
+    ///
+    /// # Panics
+    /// When one of them did.
+    pub async fn end(self, node: &Node) {
+        node.reach().await;
+        self.port.close();
+        for task in self.tasks {
+            if let Err(Panic(text)) = task.wait(node).await {
+                panic!("{text}");
+            }
+        }
+    }
+}
+
+impl Bundle {
+    /// Memory for messages of up to `bytes` bytes, or to receive them.
+    ///
+    /// # Errors
+    /// When the system has no memory.
+    pub fn memory(node: &Node, bytes: usize) -> io::Result<Bulk> {
+        let mut buffers = node.buffers(1, bytes + TAIL_BYTES, Filled::Often)?;
+        let mut buffer = buffers.pop().expect("one buffer");
+        buffer.set_capacity(bytes + TAIL_BYTES);
+        Ok(Bulk::over(buffer))
+    }
+
+    /// Receives bulk messages of up to `bytes` bytes, as many at once as there are `tasks`, at the port after that
+    /// of the bundle. Their handlers run in these tasks. Longer ones are not received: nobody answers them.
+    ///
+    /// # Errors
+    /// When the system has no memory or no threads.
+    ///
+    /// # Panics
+    /// When that port has an owner.
+    pub fn serve_bulk(&self, node: &Node, bytes: usize, tasks: usize) -> io::Result<BulkService> {
+        let port = Arc::new(node.bind_bulk(self.bulk_port()));
+        let mut service = BulkService {
+            port: Arc::clone(&port),
+            tasks: Vec::new(),
+        };
+        for number in 0..tasks {
+            let memory = Bundle::memory(node, bytes)?;
+            let (bundle, port) = (self.clone(), Arc::clone(&port));
+            let receive = async move |node: Node| receive(&bundle, &node, &port, memory).await;
+            let task = node.try_spawn(format!("bulk {number}"), receive)?;
+            service.tasks.push(task);
+        }
+        Ok(service)
+    }
+
+    /// The port of bulk messages to and from a bundle.
+    pub(crate) fn bulk_port(&self) -> Port {
+        Port(self.shared.here.port.0 + 1)
+    }
+
+    /// Takes a shipment; returns memory for the next one.
+    async fn take_bulk(&self, node: &Node, from: Rank, shipment: Buffer) -> Buffer {
+        let (memory, words) = Bulk::open(shipment);
+        let frame = words.as_deref().and_then(Frame::read);
+        let target = frame.as_ref().and_then(Frame::target);
+        let Some((frame, target)) = frame.zip(target) else {
+            self.state().change_now(|state| state.counts.foreign += 1);
+            return memory.into_buffer();
+        };
+        let (port, number) = frame.head.from;
+        let from = Name {
+            rank: from,
+            port,
+            number,
+        };
+        let mut arrived = Arrived { target, memory };
+        let letters = self.receive_request(node, from, &frame, Some(&mut arrived));
+        for (to, words) in letters {
+            node.send(to, &words).await;
+        }
+        if self.state().look(State::is_led) {
+            self.wake(node).await;
+        }
+        arrived.memory.into_buffer()
+    }
+}
+
+/// Receives shipments until the port is closed.
+async fn receive(bundle: &Bundle, node: &Node, port: &BulkPort, memory: Bulk) {
+    let (bytes, first) = (memory.capacity(), memory.into_buffer());
+    let pool = Pool::new(node, "memory for bulk", vec![first]);
+    loop {
+        let next = match port.lend(node, &pool).await {
+            Ok(Arrival { from, filled, .. }) => {
+                let until = node.now().after(bundle.shared.ticks.patience);
+                if filled.done_by(node, until).await {
+                    let shipment = filled.wait(node).await;
+                    Some(bundle.take_bulk(node, from, shipment).await)
+                } else {
+                    None
+                }
+            }
+            Err(Undelivered::Closed) => return,
+            Err(Undelivered::Foreign { .. }) => {
+                bundle.state().change_now(|state| state.counts.foreign += 1);
+                None
+            }
+        };
+        // The memory of a shipment whose sender is gone went with it.
+        let next = next.unwrap_or_else(|| Buffer::heap(bytes + TAIL_BYTES));
+        pool.give(node, next).await;
+    }
+}
