@@ -71,7 +71,8 @@ impl Bundle {
         }
     }
 
-    /// Opens an endpoint, whose number is that of the endpoints opened before it.
+    /// Opens an endpoint, whose number is that of the endpoints opened before it. Requests that came for it before run
+    /// now.
     pub async fn endpoint(&self, node: &Node, job: Job, handlers: Handlers) -> Endpoint {
         let entry = Entry {
             job,
@@ -79,11 +80,13 @@ impl Bundle {
             is_open: true,
             regions: Vec::new(),
         };
-        let add = |state: &mut State| {
-            state.endpoints.push(entry);
-            state.endpoints.len() as u32 - 1
-        };
-        let number = self.state().change(node, add).await;
+        let add = |state: &mut State| state.open(entry);
+        let (number, held) = self.state().change(node, add).await;
+        for whole in held {
+            for (to, words) in self.run(node, whole, None) {
+                node.send(to, &words).await;
+            }
+        }
         let name = Name {
             number,
             ..self.shared.here

@@ -3,6 +3,12 @@
 //! A backend's test file calls [`conformance_suite!`](crate::conformance_suite) with the harness of the node's
 //! suite.
 
+mod bulk;
+mod layers;
+
+pub use bulk::*;
+pub use layers::*;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -11,8 +17,8 @@ use node::{Address, Node, Port, Rank};
 
 use crate::frame::PIECE_BYTES;
 use crate::{
-    Bulk, Bundle, Endpoint, Handler, Handlers, Job, MEDIUM_BYTES, Name, NoReply, NotRun, Reason,
-    Region, Request, SHORT_WORDS, Settings, Target, Unknown,
+    Bundle, Endpoint, Handler, Handlers, Job, MEDIUM_BYTES, Name, NoReply, NotRun, Reason, Request,
+    SHORT_WORDS, Settings, Unknown,
 };
 
 /// Makes a test of each function of the suite: `conformance_suite!(harness)`. `conformance_suite!(in_turn
@@ -29,10 +35,13 @@ macro_rules! conformance_suite {
         $crate::conformance_suite! { @$how $harness;
             every_size_and_count_comes_back, a_window_of_one_floods_both_ways, all_request_of_all,
             many_tasks_share_an_endpoint, a_full_window_says_so, prepared_requests_leave_or_are_given_up,
-            requests_that_cannot_run_are_refused, panics_of_handlers_are_told, a_request_is_replied_to_once,
+            requests_that_cannot_run_are_refused, early_requests_wait_for_their_endpoint,
+            panics_of_handlers_are_told, a_request_is_replied_to_once,
             a_silent_node_returns_requests, a_closed_endpoint_returns_its_requests,
             words_of_others_are_counted, bulk_is_copied_to_its_target, bulk_floods_both_ways,
-            bulk_without_a_place_is_refused, bulk_that_nobody_takes_is_returned }
+            bulk_without_a_place_is_refused, bulk_that_nobody_takes_is_returned, teams_of_every_shape_agree,
+            memory_of_all_nodes_is_reached, two_sided_messages_meet,
+            two_sided_messages_that_do_not_fit_are_told }
     };
     (@tests $harness:expr; $($name:ident),*) => {
         mod active_messages {
@@ -342,11 +351,13 @@ pub fn requests_that_cannot_run_are_refused(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let part = Part::new(&node, Settings::default()).await;
         let foreign = part.bundle.endpoint(&node, Job(2), Handlers::new()).await;
+        let gone = part.bundle.endpoint(&node, JOB, Handlers::new()).await;
         if node.rank() == Rank(1) {
+            gone.close(&node).await;
             return part.serve(&node).await;
         }
         let there = part.there(1);
-        let absent = Name { number: 2, ..there };
+        let absent = gone.name().at(Rank(1));
         let other_job = foreign.name().at(Rank(1));
         for (to, handler, reason) in [
             (absent, ECHO, NotRun::NoEndpoint),
@@ -374,6 +385,46 @@ pub fn requests_that_cannot_run_are_refused(harness: &impl Harness) {
         // Handlers hear of what is theirs, and callers of theirs.
         assert!(part.returned.lock().unwrap().is_empty());
         part.stop(&node, 1).await;
+    });
+}
+
+/// A node that is ahead of another may send to an endpoint that the other has yet to open.
+pub fn early_requests_wait_for_their_endpoint(harness: &impl Harness) {
+    harness.run(2, |node, _| async move {
+        let plain = node.bind(PLAIN);
+        let bundle = Bundle::open(&node, PORT, Settings::default());
+        let first = bundle.endpoint(&node, Job(2), Handlers::new()).await;
+        let there = Name {
+            number: 1,
+            ..first.name().at(Rank(1))
+        };
+        if node.rank() == Rank(0) {
+            let (sum, stopped) = (Arc::default(), Arc::default());
+            let second = bundle.endpoint(&node, JOB, handlers(&sum, &stopped)).await;
+            let sent = payload(100, 1);
+            second
+                .request(&node, Request::new(there, ADD, &[3]).with(sent))
+                .await;
+            let port = PLAIN;
+            node.send(
+                Address {
+                    rank: Rank(1),
+                    port,
+                },
+                &[],
+            )
+            .await;
+            second.quiet(&node).await;
+            assert_eq!(sum.load(Ordering::SeqCst), 3);
+            return;
+        }
+        plain.next(&node).await;
+        bundle.poll(&node).await;
+        let (sum, stopped) = (Arc::<AtomicU64>::default(), Arc::default());
+        let second = bundle.endpoint(&node, JOB, handlers(&sum, &stopped)).await;
+        bundle.serve_until(&node, |counts| counts.run == 1).await;
+        assert_eq!(sum.load(Ordering::SeqCst), 3);
+        assert_eq!(second.name().number, 1);
     });
 }
 
@@ -570,192 +621,5 @@ pub fn words_of_others_are_counted(harness: &impl Harness) {
             node.send(Address { rank, port }, words).await;
         }
         part.stop(&node, 1).await;
-    });
-}
-
-/// Memory for bulk messages, filled with bytes that `salt` decides.
-fn memory(node: &Node, bytes: usize, salt: usize) -> Bulk {
-    let mut memory = Bundle::memory(node, BULK_BYTES).unwrap();
-    memory.set_len(bytes);
-    memory.bytes_mut().copy_from_slice(&payload(bytes, salt));
-    memory
-}
-
-const BULK_BYTES: usize = 300_000;
-
-fn target(region: u32, offset: usize) -> Target {
-    Target {
-        region: Region(region),
-        offset: offset as u64,
-    }
-}
-
-/// Parts of a region are replaced, a byte, none, and all of it; the sender has its memory back.
-pub fn bulk_is_copied_to_its_target(harness: &impl Harness) {
-    const CASES: [(u32, usize, usize); 6] = [
-        (0, 0, BULK_BYTES),
-        (0, 1000, 70_001),
-        (1, 5, 1),
-        (1, 10, 0),
-        (1, 0, 10),
-        (0, BULK_BYTES - 3, 3),
-    ];
-    harness.run(2, |node, _| async move {
-        let part = Part::new(&node, Settings::default()).await;
-        if node.rank() == Rank(0) {
-            for (salt, &(region, offset, bytes)) in (1..).zip(&CASES) {
-                let request = Request::new(part.there(1), PUT, &[salt as u32]);
-                let request = request.into(target(region, offset));
-                let memory = memory(&node, bytes, salt);
-                let (answer, memory) = part
-                    .endpoint
-                    .call_bulk(&node, request, memory)
-                    .await
-                    .unwrap();
-                assert_eq!(*answer.args, [region, offset as u32, salt as u32]);
-                assert_eq!(memory.capacity(), BULK_BYTES);
-            }
-            return part.stop(&node, 1).await;
-        }
-        let mut expected = [payload(BULK_BYTES, 0), payload(10, 0)];
-        for contents in &expected {
-            let memory = memory(&node, contents.len(), 0);
-            part.endpoint.export(&node, memory).await;
-        }
-        let service = part.bundle.serve_bulk(&node, BULK_BYTES, 2).unwrap();
-        part.serve(&node).await;
-        service.end(&node).await;
-        let mut sum = 0;
-        for (salt, (region, offset, bytes)) in (1..).zip(CASES) {
-            expected[region as usize][offset..offset + bytes]
-                .copy_from_slice(&payload(bytes, salt));
-            sum += bytes as u64;
-        }
-        for (region, contents) in (0..).map(Region).zip(&expected) {
-            let is_there = |memory: &mut Bulk| memory.bytes() == contents;
-            assert!(part.endpoint.with_region(region, is_there), "{region:?}");
-        }
-        assert_eq!(part.sum.load(Ordering::SeqCst), sum);
-    });
-}
-
-/// Each node sends more than the other takes at once, beside short messages.
-pub fn bulk_floods_both_ways(harness: &impl Harness) {
-    const MESSAGES: usize = 8;
-    harness.run(2, |node, _| async move {
-        let part = Part::new(&node, window(3)).await;
-        part.endpoint
-            .export(&node, memory(&node, BULK_BYTES, 0))
-            .await;
-        let service = part.bundle.serve_bulk(&node, BULK_BYTES, 1).unwrap();
-        let there = part.there(1 - node.rank().0);
-        let mut leaving = Vec::new();
-        for number in 0..MESSAGES {
-            let bytes = 10_000 + number;
-            let request = Request::new(there, PUT, &[0]).into(target(0, 30_000 * number));
-            let memory = memory(&node, bytes, number);
-            leaving.push(part.endpoint.request_bulk(&node, request, memory).await);
-            let request = Request::new(there, ADD, &[1]);
-            part.endpoint.request(&node, request).await;
-        }
-        part.endpoint.quiet(&node).await;
-        for memory in leaving {
-            assert_eq!(memory.back(&node).await.capacity(), BULK_BYTES);
-        }
-        let bytes: usize = (0..MESSAGES).map(|number| 10_000 + number).sum();
-        // Those of the other's requests, of its bulk, and of the replies to this node.
-        let (sum, all) = (Arc::clone(&part.sum), (bytes + 2 * MESSAGES) as u64);
-        let is_over = move |_: &_| sum.load(Ordering::SeqCst) == all;
-        part.bundle.serve_until(&node, is_over).await;
-        for number in 0..MESSAGES {
-            let (begin, expected) = (30_000 * number, payload(10_000 + number, number));
-            let is_there = |memory: &mut Bulk| memory.bytes()[begin..].starts_with(&expected);
-            assert!(
-                part.endpoint.with_region(Region(0), is_there),
-                "message {number}"
-            );
-        }
-        service.end(&node).await;
-    });
-}
-
-/// Bytes that would not fit, or go to memory that is not there, change nothing.
-pub fn bulk_without_a_place_is_refused(harness: &impl Harness) {
-    harness.run(2, |node, _| async move {
-        let part = Part::new(&node, Settings::default()).await;
-        let foreign = part.bundle.endpoint(&node, Job(2), Handlers::new()).await;
-        if node.rank() == Rank(1) {
-            part.endpoint.export(&node, memory(&node, 100, 1)).await;
-            let service = part.bundle.serve_bulk(&node, BULK_BYTES, 1).unwrap();
-            part.serve(&node).await;
-            service.end(&node).await;
-            let is_as_before = |memory: &mut Bulk| memory.bytes() == payload(100, 1);
-            assert!(part.endpoint.with_region(Region(0), is_as_before));
-            assert_eq!(part.sum.load(Ordering::SeqCst), 0);
-            return;
-        }
-        let (there, other) = (part.there(1), foreign.name().at(Rank(1)));
-        for (to, handler, place, reason) in [
-            (there, PUT, target(1, 0), NotRun::NoMemory),
-            (there, PUT, target(0, 91), NotRun::NoMemory),
-            (there, PUT, target(0, usize::MAX), NotRun::NoMemory),
-            (there, Handler(77), target(0, 0), NotRun::NoHandler),
-            (other, PUT, target(0, 0), NotRun::AnotherJob),
-            (
-                Name { number: 9, ..there },
-                PUT,
-                target(0, 0),
-                NotRun::NoEndpoint,
-            ),
-        ] {
-            let request = Request::new(to, handler, &[]).into(place);
-            let call = part
-                .endpoint
-                .call_bulk(&node, request.clone(), memory(&node, 10, 2));
-            let returned = call.await.unwrap_err();
-            assert_eq!(
-                (returned.request, returned.reason),
-                (request, Reason::NotRun(reason))
-            );
-        }
-        part.stop(&node, 1).await;
-    });
-}
-
-/// A node that serves no bulk for long: its sender waits no longer than it has patience, and the message, which
-/// nobody knows of then, may run later.
-pub fn bulk_that_nobody_takes_is_returned(harness: &impl Harness) {
-    harness.run(2, |node, _| async move {
-        let plain = node.bind(PLAIN);
-        let settings = Settings {
-            again: 0.004,
-            patience: 0.02,
-            ..window(2)
-        };
-        let part = Part::new(&node, settings).await;
-        if node.rank() == Rank(1) {
-            part.endpoint.export(&node, memory(&node, 10, 1)).await;
-            plain.next(&node).await;
-            let service = part.bundle.serve_bulk(&node, BULK_BYTES, 1).unwrap();
-            let is_over = |_: &_| part.sum.load(Ordering::SeqCst) == 10;
-            part.bundle.serve_until(&node, is_over).await;
-            service.end(&node).await;
-            return;
-        }
-        let request = Request::new(part.there(1), PUT, &[0]).into(target(0, 0));
-        let call = part
-            .endpoint
-            .call_bulk(&node, request, memory(&node, 10, 0));
-        let returned = call.await.unwrap_err();
-        assert_eq!(returned.reason, Reason::Unknown(Unknown::Silent));
-        let port = PLAIN;
-        node.send(
-            Address {
-                rank: Rank(1),
-                port,
-            },
-            &[],
-        )
-        .await;
     });
 }

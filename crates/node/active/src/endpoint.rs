@@ -166,28 +166,31 @@ impl Endpoint {
         self.bundle.wake(node).await;
     }
 
-    /// Lets others copy bulk messages to this memory, as far as it is filled; returns its number.
-    pub async fn export(&self, node: &Node, memory: Bulk) -> Region {
-        let number = self.name.number as usize;
+    /// Lets others copy bulk messages to this memory, as far as it is filled; returns its number. Tasks and
+    /// handlers may lock it to look; no message is copied there meanwhile.
+    pub async fn export(&self, node: &Node, memory: &Arc<Mutex<Bulk>>) -> Region {
+        let (number, memory) = (self.name.number as usize, Some(Arc::clone(memory)));
         let add = |state: &mut State| {
             let regions = &mut state.endpoints[number].regions;
-            regions.push(Arc::new(Mutex::new(memory)));
-            Region(regions.len() as u32 - 1)
+            let free = regions.iter().position(Option::is_none);
+            let region = free.unwrap_or(regions.len());
+            if region == regions.len() {
+                regions.push(None);
+            }
+            regions[region] = memory;
+            Region(region as u32)
         };
         self.bundle.state().change(node, add).await
     }
 
-    /// Looks at memory that was exported. No message is copied there meanwhile, so `look` must not wait.
-    ///
-    /// # Panics
-    /// When there is no such region.
-    pub fn with_region<R>(&self, region: Region, look: impl FnOnce(&mut Bulk) -> R) -> R {
-        let find = |state: &State| {
-            let regions = &state.endpoints[self.name.number as usize].regions;
-            regions.get(region.0 as usize).cloned()
+    /// Lets nobody copy to a region any more. Its number is used again.
+    pub async fn withdraw(&self, node: &Node, region: Region) {
+        let number = self.name.number as usize;
+        let remove = |state: &mut State| {
+            let regions = &mut state.endpoints[number].regions;
+            regions.get_mut(region.0 as usize).and_then(Option::take)
         };
-        let region = self.bundle.state().look(find).expect("it was exported");
-        look(&mut region.lock())
+        drop(self.bundle.state().change(node, remove).await);
     }
 
     /// Sends a bulk message to the request's target; serves while the window is full. The peer's bundle must have

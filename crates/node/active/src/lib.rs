@@ -55,19 +55,25 @@ mod bundle;
 pub mod conformance;
 mod endpoint;
 mod frame;
+mod global;
 mod handlers;
 mod inbound;
 mod message;
 mod outbound;
 mod settings;
 mod state;
+mod team;
+mod two_sided;
 
 pub use bulk::Bulk;
 pub use bundle::{BulkService, Bundle};
 pub use endpoint::{Endpoint, Leaving, Prepared};
+pub use global::{Global, GlobalPointer, NoAccess};
 pub use handlers::{Handlers, NoReply, Token};
 pub use message::{
     Answer, Args, Handler, Job, MEDIUM_BYTES, Name, NotRun, Reason, Region, Request, Returned,
     SHORT_WORDS, Target, Unknown,
 };
 pub use settings::{Counts, Settings};
+pub use team::{Shape, Team};
+pub use two_sided::{NotMet, Received, TwoSided};

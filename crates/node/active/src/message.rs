@@ -225,7 +225,7 @@ impl Error for Returned {}
 /// Why a receiver has refused a request without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRun {
-    /// The node has no endpoint of this number, or no longer.
+    /// The endpoint was closed, or bulk came before it was opened.
     NoEndpoint,
     /// The endpoint belongs to another job.
     AnotherJob,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use node::{Mutex, Time};
 
 use crate::bulk::Bulk;
-use crate::frame::{Frame, Kind};
+use crate::frame::{Frame, Head, Kind};
 use crate::handlers::Handlers;
-use crate::inbound::{End, Senders, Step};
+use crate::inbound::{End, Senders, Step, Whole};
 use crate::message::{Answer, Job, Name, NotRun, Reason, Request, Returned};
 use crate::outbound::{Ended, Hearer, Outbound, Place, frames_of};
 use crate::settings::{Counts, Ticks};
@@ -18,14 +18,23 @@ pub(crate) struct Entry {
     pub job: Job,
     pub handlers: Arc<Handlers>,
     pub is_open: bool,
-    /// Memory for bulk messages.
-    pub regions: Vec<Arc<Mutex<Bulk>>>,
+    /// Memory for bulk messages, by region; none where it was withdrawn.
+    pub regions: Vec<Option<Arc<Mutex<Bulk>>>>,
+}
+
+/// A request that is whole.
+pub(crate) struct Held {
+    pub from: Name,
+    pub head: Head,
+    pub request: Whole,
 }
 
 #[derive(Default)]
 pub(crate) struct State {
     pub endpoints: Vec<Entry>,
     senders: Senders,
+    /// Requests for endpoints to come, by their number.
+    held: BTreeMap<u32, Vec<Held>>,
     pub outbound: Outbound,
     /// The ends of calls, until their tasks take them.
     pub calls: BTreeMap<u64, Result<Answer, Returned>>,
@@ -127,24 +136,46 @@ impl State {
     }
 
     /// Hears a piece of a request.
+    ///
+    /// One for an endpoint that is not there yet is kept until it is, since nodes may be ahead of each other.
     pub fn hear(&mut self, from: Name, frame: &Frame<'_>, most_senders: usize) -> Step {
         let place = (frame.head.to, from);
         if self.senders.len() >= most_senders && !self.senders.contains_key(&place) {
             return Step::Again(End::Refused(NotRun::Crowded));
         }
         let sender = self.senders.entry(place).or_default();
-        if frame.head.kind == Kind::Query {
+        let step = if frame.head.kind == Kind::Query {
             sender.query(frame.head.serial)
         } else {
             sender.hear(frame)
+        };
+        let is_early = frame.head.to as usize >= self.endpoints.len();
+        match step {
+            Step::Run(request) if is_early && frame.head.kind == Kind::Request => {
+                let held = self.held.entry(frame.head.to).or_default();
+                held.push(Held {
+                    from,
+                    head: frame.head.clone(),
+                    request,
+                });
+                Step::Nothing
+            }
+            step => step,
         }
     }
 
+    /// Adds an endpoint; its number, and the requests that wait for it.
+    pub fn open(&mut self, entry: Entry) -> (u32, Vec<Held>) {
+        let number = self.endpoints.len() as u32;
+        self.endpoints.push(entry);
+        (number, self.held.remove(&number).unwrap_or_default())
+    }
+
     /// Keeps the end of a request that was heard.
-    pub fn end(&mut self, from: Name, frame: &Frame<'_>, end: End) {
+    pub fn end(&mut self, from: Name, head: &Head, end: End) {
         self.counts.run += u64::from(end.has_run());
-        let slots = self.senders.get_mut(&(frame.head.to, from));
-        slots.expect("it was heard").end(frame.head.serial, end);
+        let slots = self.senders.get_mut(&(head.to, from));
+        slots.expect("it was heard").end(head.serial, end);
     }
 
     /// The requests that are to be repeated, and those that are given up.

@@ -26,6 +26,12 @@ fn lines(count: usize) -> Vec<u8> {
     (0..count).map(line).collect::<String>().into_bytes()
 }
 
+/// Lines of 20 bytes that are not in order: enough bytes for a limit of memory, with few lines to sort.
+fn long_lines(bytes: usize) -> Vec<u8> {
+    let line = |number: usize| format!("{:07}-{number:011}\n", number * 7919 % 1_000_003);
+    (0..bytes / 20).map(line).collect::<String>().into_bytes()
+}
+
 fn sorted_lines(all: &[u8]) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = all.split_inclusive(|&byte| byte == b'\n').collect();
     lines.sort_unstable();
@@ -277,7 +283,7 @@ fn the_memory_limit_holds_with_compressed_inputs() {
     const PROGRAM_BYTES: u64 = 32 << 20;
     let bytes = if is_long() { 80_000_000 } else { 40_000_000 };
     let place = Place::new();
-    let text = lines(bytes / 7);
+    let text = long_lines(bytes);
     let expected = sorted_lines(&text);
     for format in Compression::ALL {
         place.write("in", compressed(format, &text));
@@ -407,7 +413,7 @@ fn the_memory_limit_holds_with_compressed_outputs() {
     const PROGRAM_BYTES: u64 = 32 << 20;
     let bytes = if is_long() { 60_000_000 } else { 20_000_000 };
     let place = Place::new();
-    let text = lines(bytes / 7);
+    let text = long_lines(bytes);
     place.write("in", &text);
     place.run("gensort 20000 records").succeeded();
     for format in Compression::ALL {

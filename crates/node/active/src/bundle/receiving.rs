@@ -11,7 +11,7 @@ use crate::handlers::{Handlers, Token};
 use crate::inbound::{End, Step, Whole};
 use crate::message::{Answer, Handler, Name, NotRun, Reason, Returned, Unknown};
 use crate::outbound::{Ended, Hearer};
-use crate::state::State;
+use crate::state::{Held, State};
 
 /// A frame on its way out.
 pub(super) type Letter = (Address, Words);
@@ -54,20 +54,44 @@ impl Bundle {
         let step = self
             .state()
             .change_now(|state| state.hear(from, frame, most));
-        let end = match step {
-            Step::Nothing => return Vec::new(),
-            Step::Again(end) => end,
+        match step {
+            Step::Nothing => Vec::new(),
+            Step::Again(end) => self.tell(from, &frame.head, end),
             Step::Run(request) => {
-                let bulk = arrived.as_ref().map(|arrived| arrived.extent());
-                let end = match self.accept(&frame.head, request.handler, arrived) {
-                    Ok(handlers) => run(&handlers, &request, Token::new(node, from, bulk)),
-                    Err(reason) => End::Refused(reason),
+                let whole = Held {
+                    from,
+                    head: frame.head.clone(),
+                    request,
                 };
-                self.state()
-                    .change_now(|state| state.end(from, frame, end.clone()));
-                end
+                self.run(node, whole, arrived)
             }
+        }
+    }
+
+    /// Runs a request that is whole; returns the messages that answer it.
+    pub(super) fn run(
+        &self,
+        node: &Node,
+        whole: Held,
+        arrived: Option<&mut Arrived>,
+    ) -> Vec<Letter> {
+        let Held {
+            from,
+            head,
+            request,
+        } = whole;
+        let bulk = arrived.as_ref().map(|arrived| arrived.extent());
+        let end = match self.accept(&head, arrived) {
+            Ok(handlers) => run(&handlers, &request, Token::new(node, from, bulk)),
+            Err(reason) => End::Refused(reason),
         };
+        self.state()
+            .change_now(|state| state.end(from, &head, end.clone()));
+        self.tell(from, &head, end)
+    }
+
+    /// The frames that tell the sender of a request its end.
+    fn tell(&self, from: Name, request: &Head, end: End) -> Vec<Letter> {
         let (kind, handler, answer) = match (end.number(), end) {
             (None, End::Answered(answer)) => {
                 (Kind::Reply, answer.handler.unwrap_or_default(), answer)
@@ -81,22 +105,17 @@ impl Bundle {
             kind,
             handler,
             args: answer.args,
-            job: frame.head.job,
-            serial: frame.head.serial,
+            job: request.job,
+            serial: request.serial,
             to: from.number,
-            from: (self.shared.here.port, frame.head.to),
+            from: (self.shared.here.port, request.to),
             bytes: answer.payload.len(),
         };
         letters(from.address(), head.frames(&answer.payload)).collect()
     }
 
     /// The handlers of the endpoint that a request is for; puts the bytes of a bulk message in their place.
-    fn accept(
-        &self,
-        head: &Head,
-        handler: Handler,
-        arrived: Option<&mut Arrived>,
-    ) -> Result<Arc<Handlers>, NotRun> {
+    fn accept(&self, head: &Head, arrived: Option<&mut Arrived>) -> Result<Arc<Handlers>, NotRun> {
         let target = arrived.as_ref().map(|arrived| arrived.target);
         let find = |state: &State| {
             let entry = state.endpoints.get(head.to as usize);
@@ -105,11 +124,11 @@ impl Bundle {
             if entry.job != head.job {
                 return Err(NotRun::AnotherJob);
             }
-            if entry.handlers.get(handler).is_none() {
+            if entry.handlers.get(head.handler).is_none() {
                 return Err(NotRun::NoHandler);
             }
             let region = target.and_then(|target| entry.regions.get(target.region.0 as usize));
-            Ok((Arc::clone(&entry.handlers), region.cloned()))
+            Ok((Arc::clone(&entry.handlers), region.cloned().flatten()))
         };
         let (handlers, region) = self.state().look(find)?;
         if let Some(arrived) = arrived {
