@@ -4,8 +4,8 @@
 //!   bytes | frame | words of the frame      one shipment; the frame is behind them, so that they begin a page
 //! ```
 //!
-//! A message that replaces the whole of a region of the same capacity is not copied there: the region and the
-//! buffer that it arrived in change places.
+//! A message that fills all of a region is not copied there: the region and the buffer that it arrived in change
+//! places.
 
 use node::Buffer;
 
@@ -59,7 +59,7 @@ impl Bulk {
         self.buffer.capacity() - TAIL_BYTES
     }
 
-    /// Makes it shorter, or longer again; bytes that it had before are there again.
+    /// Makes it shorter or longer. Bytes behind the former length may be any, if it was sent or received.
     ///
     /// # Panics
     /// When `len` exceeds the capacity.
@@ -71,8 +71,8 @@ impl Bulk {
 
     /// Takes the bytes of a message at an offset.
     pub(crate) fn take(&mut self, offset: u64, message: &mut Bulk) -> Result<(), NotRun> {
-        let is_whole = offset == 0 && message.len == self.len;
-        if is_whole && message.capacity() == self.capacity() {
+        let is_full = offset == 0 && message.len == self.len && self.len == self.capacity();
+        if is_full && message.capacity() == self.capacity() {
             std::mem::swap(self, message);
             return Ok(());
         }

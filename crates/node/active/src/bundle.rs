@@ -8,14 +8,16 @@ mod leading;
 mod receiving;
 mod service;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use node::{Guarded, MessagePort, Node, Port, Time};
 
+pub(crate) use receiving::letters;
 pub use service::BulkService;
 
 use crate::endpoint::Endpoint;
-use crate::frame::{Head, Kind, Serial};
+use crate::frame::{Head, Kind, MOST_SLOTS, Serial};
 use crate::handlers::Handlers;
 use crate::message::{Args, Handler, Job, Name};
 use crate::settings::{Counts, Settings, Ticks};
@@ -40,7 +42,7 @@ impl Bundle {
     /// A bundle without endpoints, which owns a port of the node.
     ///
     /// # Panics
-    /// When the port has an owner, the window is 0, or a time is not positive.
+    /// When the port has an owner, the window is 0 or above 1,024, or a time is not positive.
     pub fn open(node: &Node, port: Port, settings: Settings) -> Bundle {
         let Settings {
             window,
@@ -48,7 +50,10 @@ impl Bundle {
             patience,
             ..
         } = settings;
-        assert!(window > 0, "without a window no request could leave");
+        assert!(
+            (1..=MOST_SLOTS).contains(&window),
+            "a window of {window}, from 1 to {MOST_SLOTS}"
+        );
         assert!(again > 0.0 && patience > 0.0, "times are above zero");
         let here = Name {
             rank: node.rank(),
@@ -78,14 +83,18 @@ impl Bundle {
             job,
             handlers: Arc::new(handlers),
             is_open: true,
-            regions: Vec::new(),
+            regions: BTreeMap::new(),
+            exported: 0,
         };
         let add = |state: &mut State| state.open(entry);
         let (number, held) = self.state().change(node, add).await;
-        for whole in held {
-            for (to, words) in self.run(node, whole, None) {
-                node.send(to, &words).await;
-            }
+        let letters = held
+            .into_iter()
+            .flat_map(|whole| self.run(node, whole, None));
+        let letters: Vec<_> = letters.collect();
+        if !letters.is_empty() {
+            self.send(node, letters).await;
+            self.wake_leader(node).await;
         }
         let name = Name {
             number,
@@ -94,17 +103,21 @@ impl Bundle {
         Endpoint::new(self.clone(), name)
     }
 
-    /// Serves until `is_over`, which it asks after each change. Changes that are not the bundle's are told by
-    /// [`Bundle::wake`].
+    /// Serves until `is_over`, which it asks after each change, and which must not use the bundle. Changes that are
+    /// not the bundle's are told by [`Bundle::wake`].
     pub async fn serve_until(&self, node: &Node, mut is_over: impl FnMut(&Counts) -> bool) {
         let step = |state: &mut State| is_over(&state.counts).then_some(());
         self.drive(node, None, step).await;
     }
 
-    /// Serves the messages that have come, and does not wait.
+    /// Serves the messages that have come, and waits for no other.
     pub async fn poll(&self, node: &Node) {
-        let now = node.now();
-        self.drive(node, Some(now), |_| None::<()>).await;
+        self.serve_by(node, node.now()).await;
+    }
+
+    /// Serves until a time.
+    pub async fn serve_by(&self, node: &Node, deadline: Time) {
+        self.drive(node, Some(deadline), |_| None::<()>).await;
     }
 
     /// Lets all waits of this bundle look again.
@@ -137,6 +150,11 @@ impl Bundle {
 
     pub(crate) fn window(&self) -> u16 {
         self.shared.settings.window
+    }
+
+    /// The time by which a request that begins now is given up.
+    pub(crate) fn patience_from(&self, node: &Node) -> Time {
+        node.now().after(self.shared.ticks.patience)
     }
 
     /// The time on a task's clock, and the times of the settings.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use node::{Address, Buffer, Mutex, Node, Ticket};
+use node::{Buffer, Mutex, Node, Ticket};
 
 use crate::bulk::Bulk;
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, letters};
 use crate::message::{Answer, Handler, MEDIUM_BYTES, Name, Region, Request, Returned};
-use crate::outbound::{Hearer, Place};
-use crate::state::{Begun, State};
+use crate::outbound::{Ended, Hearer, Place};
+use crate::state::{Begun, Launch, State};
 
 /// An endpoint of a bundle; clones share it, and any task of the node may use them.
 #[derive(Clone)]
@@ -34,16 +34,20 @@ pub struct Leaving(Way);
 
 enum Way {
     Here(Bulk),
-    Out(Ticket<Buffer>),
+    Out(Ticket<Buffer>, usize),
 }
 
 impl Leaving {
-    /// Waits until the bytes have left, and gives the memory back. Of a message to a node that has gone that never
-    /// happens.
+    /// Waits until the bytes have left, and gives the memory back. Of a message that the other node does not take,
+    /// since it has gone or takes none of that length, that never happens.
     pub async fn back(self, node: &Node) -> Bulk {
         match self.0 {
             Way::Here(memory) => memory,
-            Way::Out(ticket) => Bulk::over(ticket.wait(node).await),
+            Way::Out(ticket, bytes) => {
+                let mut memory = Bulk::over(ticket.wait(node).await);
+                memory.set_len(bytes);
+                memory
+            }
         }
     }
 }
@@ -66,12 +70,12 @@ impl Endpoint {
     /// Sends a request; serves while the window to that endpoint is full. One of a closed endpoint is returned.
     ///
     /// # Panics
-    /// When its payload is longer than [`MEDIUM_BYTES`].
+    /// When its payload is longer than [`MEDIUM_BYTES`], or it has a target.
     pub async fn request(&self, node: &Node, request: Request) {
         self.launch(node, request, false).await;
     }
 
-    /// As [`Endpoint::request`], but does not wait.
+    /// As [`Endpoint::request`], but does not wait for the window.
     ///
     /// # Errors
     /// When the window to that endpoint is full: gives the request back.
@@ -79,6 +83,7 @@ impl Endpoint {
     /// # Panics
     /// As [`Endpoint::request`].
     pub async fn try_request(&self, node: &Node, request: Request) -> Result<(), Request> {
+        check(&request);
         let (to, window) = (request.to, self.bundle.window());
         let take = |state: &mut State| state.outbound.prepare(self.name.number, to, window);
         let taken = self.bundle.state().change(node, take).await;
@@ -124,17 +129,18 @@ impl Endpoint {
     /// Sends a request that was prepared.
     ///
     /// # Panics
-    /// As [`Endpoint::request`].
+    /// When there are more than [`SHORT_WORDS`](crate::SHORT_WORDS) arguments, or as [`Endpoint::request`].
     pub async fn commit(&self, node: &Node, prepared: Prepared, handler: Handler, args: &[u32]) {
         let Prepared { place, payload } = prepared;
         let request = Request::new(place.to, handler, args).with(payload);
-        check_payload(request.payload.len());
-        let mut request = Some((request, false));
+        check(&request);
+        let is_call = false;
+        let mut launch = Some(Launch { request, is_call });
         node.reach().await;
         let clock = self.bundle.clock(node);
         let begin = |state: &mut State| {
             state.outbound.cancel(place);
-            state.begin(place, self.name, &mut request, clock)
+            state.begin(place, self.name, &mut launch, clock)
         };
         let begun = self.bundle.state().change_now(begin);
         self.send(node, place.to, begun).await;
@@ -144,12 +150,13 @@ impl Endpoint {
     pub async fn cancel(&self, node: &Node, prepared: Prepared) {
         let cancel = |state: &mut State| state.outbound.cancel(prepared.place);
         self.bundle.state().change(node, cancel).await;
+        self.bundle.wake_leader(node).await;
     }
 
     /// Serves until no request of this endpoint is under way.
     pub async fn quiet(&self, node: &Node) {
         let number = self.name.number;
-        let is_quiet = |state: &mut State| (state.outbound.count(number) == 0).then_some(());
+        let is_quiet = |state: &mut State| state.outbound.is_quiet(number).then_some(());
         self.bundle.drive(node, None, is_quiet).await;
     }
 
@@ -164,42 +171,39 @@ impl Endpoint {
             self.bundle.hear(node, ended);
         }
         self.bundle.wake(node).await;
+        self.bundle.raise();
     }
 
     /// Lets others copy bulk messages to this memory, as far as it is filled; returns its number. Tasks and
     /// handlers may lock it to look; no message is copied there meanwhile.
     pub async fn export(&self, node: &Node, memory: &Arc<Mutex<Bulk>>) -> Region {
-        let (number, memory) = (self.name.number as usize, Some(Arc::clone(memory)));
+        let (number, memory) = (self.name.number as usize, Arc::clone(memory));
         let add = |state: &mut State| {
-            let regions = &mut state.endpoints[number].regions;
-            let free = regions.iter().position(Option::is_none);
-            let region = free.unwrap_or(regions.len());
-            if region == regions.len() {
-                regions.push(None);
-            }
-            regions[region] = memory;
-            Region(region as u32)
+            let entry = &mut state.endpoints[number];
+            let region = Region(entry.exported);
+            entry.exported += 1;
+            entry.regions.insert(region, memory);
+            region
         };
         self.bundle.state().change(node, add).await
     }
 
-    /// Lets nobody copy to a region any more. Its number is used again.
+    /// Lets nobody copy to a region any more. Its number is not used again.
     pub async fn withdraw(&self, node: &Node, region: Region) {
         let number = self.name.number as usize;
         let remove = |state: &mut State| {
             let regions = &mut state.endpoints[number].regions;
-            regions.get_mut(region.0 as usize).and_then(Option::take)
+            regions.remove(&region)
         };
         drop(self.bundle.state().change(node, remove).await);
     }
 
-    /// Sends a bulk message to the request's target; serves while the window is full. The peer's bundle must have
-    /// the port of this one, and serve bulk.
+    /// Sends a bulk message to the request's target; serves while the window is full.
     ///
     /// # Panics
-    /// When the request has no target.
+    /// When the request has no target, or a payload.
     pub async fn request_bulk(&self, node: &Node, request: Request, memory: Bulk) -> Leaving {
-        self.launch_bulk(node, (request, false), memory).await.1
+        self.launch_bulk(node, of(request, false), memory).await.1
     }
 
     /// As [`Endpoint::request_bulk`], and serves until its end; returns the memory with the answer.
@@ -215,33 +219,27 @@ impl Endpoint {
         request: Request,
         memory: Bulk,
     ) -> Result<(Answer, Bulk), Returned> {
-        let (hearer, leaving) = self.launch_bulk(node, (request, true), memory).await;
+        let (hearer, leaving) = self.launch_bulk(node, of(request, true), memory).await;
         let answer = self.end_of(node, hearer).await?;
         Ok((answer, leaving.back(node).await))
     }
 
-    async fn launch_bulk(
-        &self,
-        node: &Node,
-        request: (Request, bool),
-        memory: Bulk,
-    ) -> (Hearer, Leaving) {
-        let to = request.0.to;
-        assert!(request.0.target.is_some(), "a bulk message has a target");
-        let begun = self.begin(node, request).await;
+    async fn launch_bulk(&self, node: &Node, launch: Launch, memory: Bulk) -> (Hearer, Leaving) {
+        let (to, bytes) = (launch.request.to, memory.bytes().len());
+        assert!(
+            launch.request.target.is_some() && launch.request.payload.is_empty(),
+            "a bulk message has a target, and bytes of its own"
+        );
+        let begun = self.begin(node, launch).await;
         if let Some(ended) = begun.ended {
-            self.bundle.hear(node, ended);
+            self.hear(node, ended).await;
             return (begun.hearer, Leaving(Way::Here(memory)));
         }
-        let address = Address {
-            rank: to.rank,
-            port: self.bundle.bulk_port(),
-        };
-        let ticket = node.ship(address, memory.close(&begun.frames[0]));
+        let ticket = node.ship(to.bulk(), memory.close(&begun.frames[0]));
         if begun.wakes_leader {
             self.bundle.wake(node).await;
         }
-        (begun.hearer, Leaving(Way::Out(ticket)))
+        (begun.hearer, Leaving(Way::Out(ticket, bytes)))
     }
 
     /// Serves until the end of a call.
@@ -256,35 +254,55 @@ impl Endpoint {
     }
 
     /// Takes a slot for a request, and serves while the window is full.
-    async fn begin(&self, node: &Node, request: (Request, bool)) -> Begun {
-        let (to, window) = (request.0.to, self.bundle.window());
-        let mut request = Some(request);
+    async fn begin(&self, node: &Node, launch: Launch) -> Begun {
+        let (to, window) = (launch.request.to, self.bundle.window());
+        let mut launch = Some(launch);
         let step = |state: &mut State| {
             let place = state.outbound.slot(self.name.number, to, window)?;
-            Some(state.begin(place, self.name, &mut request, self.bundle.clock(node)))
+            Some(state.begin(place, self.name, &mut launch, self.bundle.clock(node)))
         };
         let begun = self.bundle.drive(node, None, step).await;
         begun.expect("a wait without a deadline has an end")
     }
 
     async fn launch(&self, node: &Node, request: Request, is_call: bool) -> Hearer {
-        check_payload(request.payload.len());
+        check(&request);
         let to = request.to;
-        let begun = self.begin(node, (request, is_call)).await;
+        let begun = self.begin(node, of(request, is_call)).await;
         let hearer = begun.hearer;
         self.send(node, to, begun).await;
         hearer
     }
 
+    /// Hears of a request of this task that ended at once.
+    async fn hear(&self, node: &Node, ended: Ended) {
+        self.bundle.hear(node, ended);
+        self.bundle.wake_leader(node).await;
+        self.bundle.raise();
+    }
+
     async fn send(&self, node: &Node, to: Name, begun: Begun) {
         if let Some(ended) = begun.ended {
-            self.bundle.hear(node, ended);
+            return self.hear(node, ended).await;
         }
-        self.bundle.send(node, to.address(), begun.frames).await;
+        let letters = letters(to.address(), begun.frames).collect();
+        self.bundle.send(node, letters).await;
         if begun.wakes_leader {
             self.bundle.wake(node).await;
         }
     }
+}
+
+fn of(request: Request, is_call: bool) -> Launch {
+    Launch { request, is_call }
+}
+
+fn check(request: &Request) {
+    assert!(
+        request.target.is_none(),
+        "a request with a target is a bulk message"
+    );
+    check_payload(request.payload.len());
 }
 
 fn check_payload(bytes: usize) {

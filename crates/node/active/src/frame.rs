@@ -16,6 +16,9 @@ const HEAD_WORDS: usize = 4;
 /// Bytes of a payload in one message, whatever the number of arguments.
 pub(crate) const PIECE_BYTES: usize = (MESSAGE_WORDS - HEAD_WORDS - SHORT_WORDS / 2) * 8;
 
+/// The most slots of an endpoint for another: 8 MiB of answers at the receiver.
+pub(crate) const MOST_SLOTS: u16 = 1024;
+
 /// Bits of the number of a request in its slot.
 const REQUEST_BITS: u32 = 48;
 
@@ -151,7 +154,9 @@ impl Frame<'_> {
             payload,
             head,
         };
-        let fits = piece < frame.head.pieces() && payload.len() == frame.len().div_ceil(8);
+        let is_slot = frame.head.serial.slot < MOST_SLOTS;
+        let is_piece = piece < frame.head.pieces() && payload.len() == frame.len().div_ceil(8);
+        let fits = is_slot && is_piece;
         fits.then_some(frame)
     }
 
@@ -209,7 +214,7 @@ mod tests {
             args: Args::new(args),
             job: Job(u64::MAX - 1),
             serial: Serial {
-                slot: 0xfedc,
+                slot: 0x03fe,
                 number: (1 << REQUEST_BITS) - 2,
             },
             to: u32::MAX,

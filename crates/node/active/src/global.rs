@@ -17,7 +17,7 @@ use node::{Mutex, Node, Rank};
 use crate::bundle::Bundle;
 use crate::endpoint::Endpoint;
 use crate::handlers::{Handlers, Token};
-use crate::message::{Answer, Handler, Job, MEDIUM_BYTES, Request, Returned};
+use crate::message::{Answer, Handler, Job, MEDIUM_BYTES, Request, Returned, halves, whole};
 use crate::team::{Shape, Team};
 
 /// A place in the memory of a node.
@@ -34,7 +34,7 @@ impl GlobalPointer {
     #[must_use]
     pub fn after(self, bytes: usize) -> GlobalPointer {
         GlobalPointer {
-            offset: self.offset + bytes as u64,
+            offset: self.offset.saturating_add(bytes as u64),
             ..self
         }
     }
@@ -47,6 +47,8 @@ pub enum NoAccess {
     Outside(GlobalPointer),
     /// The request was returned.
     Returned(Returned),
+    /// The node's answer is not one of this protocol: it runs another program.
+    Foreign(Rank),
 }
 
 impl fmt::Display for NoAccess {
@@ -59,6 +61,7 @@ impl fmt::Display for NoAccess {
                 )
             }
             NoAccess::Returned(returned) => returned.fmt(out),
+            NoAccess::Foreign(rank) => write!(out, "rank {rank} runs another program"),
         }
     }
 }
@@ -134,8 +137,11 @@ impl Global {
             let from = from.after(whole.len());
             let piece = MEDIUM_BYTES.min(bytes - whole.len());
             let request = self.request(GET, from, &[piece as u32]);
-            let answer = self.endpoint.call(node, request).await;
-            whole.extend(inside(answer, from)?.payload);
+            let answer = inside(self.endpoint.call(node, request).await, from)?;
+            if answer.payload.len() != piece {
+                return Err(NoAccess::Foreign(from.rank));
+            }
+            whole.extend(answer.payload);
         }
         Ok(whole)
     }
@@ -202,9 +208,13 @@ impl Global {
 
     /// Waits until others have stored so many bytes here, beside those that were waited for.
     pub async fn store_sync(&self, node: &Node, bytes: u64) {
-        let are_here = |_: &_| self.shared.lock().stored >= bytes;
-        self.endpoint.bundle().serve_until(node, are_here).await;
-        self.shared.lock().stored -= bytes;
+        let take = |_: &_| {
+            let mut shared = self.shared.lock();
+            let left = shared.stored.checked_sub(bytes);
+            shared.stored = left.unwrap_or(shared.stored);
+            left.is_some()
+        };
+        self.endpoint.bundle().serve_until(node, take).await;
     }
 
     /// Waits until all stores of all nodes have ended; all nodes make this call.
@@ -216,6 +226,8 @@ impl Global {
         let ended = self.sync(node).await;
         self.team.barrier(node).await.map_err(NoAccess::Returned)?;
         self.shared.lock().stored = 0;
+        // So that no later store comes before that.
+        self.team.barrier(node).await.map_err(NoAccess::Returned)?;
         ended
     }
 
@@ -240,26 +252,16 @@ fn pieces(to: GlobalPointer, bytes: &[u8]) -> impl Iterator<Item = (GlobalPointe
     pieces.map(move |(at, piece)| (to.after(at * MEDIUM_BYTES), piece))
 }
 
-fn halves(word: u64) -> [u32; 2] {
-    [word as u32, (word >> 32) as u32]
-}
-
-fn whole(halves: &[u32]) -> u64 {
-    u64::from(halves[0]) | u64::from(halves[1]) << 32
-}
-
 fn handlers(shared: &Arc<Mutex<Shared>>) -> Handlers {
     let of = || Arc::clone(shared);
     let (get, got, put, store, outside, returned) = (of(), of(), of(), of(), of(), of());
     Handlers::new()
         .on(GET, move |token, args, _| {
-            let bytes = MEDIUM_BYTES.min(args[2] as usize);
-            let part = get
-                .lock()
-                .part(whole(args), bytes)
-                .map(|part| part.to_vec());
+            let bytes = args.get(2).map_or(0, |bytes| *bytes as usize);
+            let bytes = MEDIUM_BYTES.min(bytes);
+            let part = whole(args).and_then(|at| Some(get.lock().part(at, bytes)?.to_vec()));
             match part {
-                Some(part) => reply(token, GOT, &args[3..], part),
+                Some(part) => reply(token, GOT, args.get(3..).unwrap_or_default(), part),
                 None => reply(token, OUTSIDE, args, Vec::new()),
             }
         })
@@ -280,7 +282,7 @@ fn handlers(shared: &Arc<Mutex<Shared>>) -> Handlers {
             }
         })
         .on(OUTSIDE, move |token, args, _| {
-            let (rank, offset) = (token.from().rank, whole(args));
+            let (rank, offset) = (token.from().rank, whole(args).unwrap_or_default());
             let reason = NoAccess::Outside(GlobalPointer { rank, offset });
             outside.lock().fail(reason);
         })
@@ -289,7 +291,7 @@ fn handlers(shared: &Arc<Mutex<Shared>>) -> Handlers {
 
 /// Whether it was inside.
 fn write(shared: &mut Shared, args: &[u32], payload: &[u8]) -> bool {
-    let place = shared.part(whole(args), payload.len());
+    let place = whole(args).and_then(|at| shared.part(at, payload.len()));
     place.map(|place| place.copy_from_slice(payload)).is_some()
 }
 

@@ -9,12 +9,15 @@
 //! A [`Bundle`] owns a port of a node; its [`Endpoint`]s send and receive, and any task of the node may use
 //! them. A *short* message has up to [`SHORT_WORDS`] arguments of 32 bits, a *medium* one also a payload of up
 //! to [`MEDIUM_BYTES`], which its handler gets in a temporary buffer. Messages are received while a task of the
-//! node waits in a verb of the bundle, one at a time, and nowhere else: who only computes answers nobody.
+//! node waits in a verb of the bundle: a node that only computes answers nobody. A *bulk* message copies memory to
+//! memory, and then runs its handler; tasks of their own receive it ([`Bundle::serve_bulk`]), so handlers may run at
+//! the same time as others.
 //!
-//! **Nothing deadlocks**, since only requests wait for credit, and whoever waits serves. Each peer of an
+//! **Nothing deadlocks**, since only requests wait for credit, and a task that waits serves. Each peer of an
 //! endpoint has [`Settings::window`] slots. A request takes one, or waits for one; its reply comes back in the
 //! same slot, so it never waits. A request handler may reply once, a reply handler not at all, and neither can
-//! wait: they are plain functions. So each wait ends with a reply that nothing holds back.
+//! wait: they are plain functions. So each wait ends with a reply that nothing holds back, unless a task keeps a
+//! [`Prepared`] request while it waits.
 //!
 //! **A request runs at most once, and its sender hears of it exactly once**, over links that lose, double,
 //! delay and reorder messages. Each slot counts its requests. The receiver keeps the last answer of each slot:
@@ -23,7 +26,8 @@
 //! [`Reason::NotRun`] is said only where the receiver has refused it, and keeps refusing it;
 //! everything else is [`Reason::Unknown`].
 //!
-//! Requests of an endpoint may overtake each other.
+//! Requests of an endpoint may overtake each other. On top: [`TwoSided`] messages by tag, the memory of all nodes
+//! ([`Global`]), collectives along trees ([`Team`]).
 //!
 //! ```
 //! use active::{Bundle, Handler, Handlers, Job, Request, Settings};

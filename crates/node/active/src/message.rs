@@ -21,7 +21,7 @@ pub struct Job(pub u64);
 pub struct Handler(pub u8);
 
 /// The place of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// The node.
     pub rank: Rank,
@@ -36,6 +36,18 @@ impl Name {
     #[must_use]
     pub fn at(self, rank: Rank) -> Name {
         Name { rank, ..self }
+    }
+
+    /// The address of bulk messages, at the port after that of the bundle.
+    ///
+    /// # Panics
+    /// When that is the last port.
+    pub(crate) fn bulk(self) -> Address {
+        let port = self.port.0.checked_add(1);
+        Address {
+            rank: self.rank,
+            port: Port(port.expect("a bundle with bulk has a port before the last one")),
+        }
     }
 
     pub(crate) fn address(self) -> Address {
@@ -54,6 +66,17 @@ impl fmt::Display for Name {
             self.number, self.rank, self.port.0
         )
     }
+}
+
+/// A number as two arguments.
+pub(crate) fn halves(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+/// The number of the first two arguments.
+pub(crate) fn whole(args: &[u32]) -> Option<u64> {
+    let &[low, high] = args.first_chunk()?;
+    Some(u64::from(low) | u64::from(high) << 32)
 }
 
 /// Up to [`SHORT_WORDS`] arguments.

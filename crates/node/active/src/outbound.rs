@@ -9,7 +9,7 @@ use crate::inbound::End;
 use crate::message::{Answer, Job, Name, Reason, Request, Target, Unknown};
 use crate::settings::Ticks;
 
-/// Who hears of the end of a request.
+/// The receiver of the end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hearer {
     /// The handler that the reply names, or that of returned requests.
@@ -58,6 +58,8 @@ pub(crate) struct Outbound {
     /// Slots that are taken for requests to come.
     prepared: BTreeSet<Place>,
     timers: BTreeSet<(Time, Place)>,
+    /// By sending endpoint: requests that have ended, of which their sender is yet to hear.
+    ending: BTreeMap<u32, usize>,
 }
 
 impl Outbound {
@@ -104,7 +106,7 @@ impl Outbound {
             hearer,
             number: *used,
             began: now,
-            due: now.after(ticks.again),
+            due: now.after(ticks.again.min(ticks.patience)),
             then: ticks.again.saturating_mul(2),
             reply: Pieces::default(),
         };
@@ -169,7 +171,9 @@ impl Outbound {
             return Err(Box::new(self.end(place, silent)));
         }
         self.timers.remove(&(flight.due, place));
-        flight.due = now.after(flight.then);
+        flight.due = now
+            .after(flight.then)
+            .min(flight.began.after(ticks.patience));
         flight.then = flight.then.saturating_mul(2);
         self.timers.insert((flight.due, place));
         Ok(Serial {
@@ -182,18 +186,34 @@ impl Outbound {
         &self.flights[&place].request
     }
 
-    /// Number of requests of an endpoint that are under way.
-    pub fn count(&self, from: u32) -> usize {
-        self.flights
-            .keys()
-            .filter(|place| place.from == from)
-            .count()
+    /// Whether the sender has heard of all requests of an endpoint.
+    pub fn is_quiet(&self, from: u32) -> bool {
+        !self.ending.contains_key(&from) && self.places(from).next().is_none()
+    }
+
+    /// The sender has heard of a request that ended.
+    pub fn heard(&mut self, from: u32) {
+        let ending = self.ending.get_mut(&from).expect("it has ended");
+        *ending -= 1;
+        if *ending == 0 {
+            self.ending.remove(&from);
+        }
+    }
+
+    /// The requests of an endpoint that are under way.
+    fn places(&self, from: u32) -> impl Iterator<Item = Place> {
+        let first = Place {
+            from,
+            to: Name::default(),
+            slot: 0,
+        };
+        let places = self.flights.range(first..).map(|(place, _)| *place);
+        places.take_while(move |place| place.from == from)
     }
 
     /// Ends all requests of an endpoint.
     pub fn close(&mut self, from: u32) -> Vec<Ended> {
-        let places = self.flights.keys().filter(|place| place.from == from);
-        let places: Vec<Place> = places.copied().collect();
+        let places: Vec<Place> = self.places(from).collect();
         let closed = Reason::Unknown(Unknown::Closed);
         let ended = places.into_iter().map(|place| self.end(place, Err(closed)));
         ended.collect()
@@ -202,10 +222,22 @@ impl Outbound {
     fn end(&mut self, place: Place, end: Result<Answer, Reason>) -> Ended {
         let flight = self.flights.remove(&place).expect("it is under way");
         self.timers.remove(&(flight.due, place));
+        self.ended(place.from, flight.request, flight.hearer, end)
+    }
+
+    /// The end of a request, of which its sender is yet to hear.
+    pub fn ended(
+        &mut self,
+        from: u32,
+        request: Request,
+        hearer: Hearer,
+        end: Result<Answer, Reason>,
+    ) -> Ended {
+        *self.ending.entry(from).or_default() += 1;
         Ended {
-            from: place.from,
-            request: flight.request,
-            hearer: flight.hearer,
+            from,
+            request,
+            hearer,
             end,
         }
     }

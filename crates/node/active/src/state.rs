@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::{Mutex, Time};
+use node::{Mutex, Panic, Time};
 
 use crate::bulk::Bulk;
 use crate::frame::{Frame, Head, Kind};
 use crate::handlers::Handlers;
 use crate::inbound::{End, Senders, Step, Whole};
-use crate::message::{Answer, Job, Name, NotRun, Reason, Request, Returned};
+use crate::message::{Answer, Job, Name, NotRun, Reason, Region, Request, Returned};
 use crate::outbound::{Ended, Hearer, Outbound, Place, frames_of};
 use crate::settings::{Counts, Ticks};
 
@@ -18,8 +18,9 @@ pub(crate) struct Entry {
     pub job: Job,
     pub handlers: Arc<Handlers>,
     pub is_open: bool,
-    /// Memory for bulk messages, by region; none where it was withdrawn.
-    pub regions: Vec<Option<Arc<Mutex<Bulk>>>>,
+    /// Memory for bulk messages, and how many regions there were: a number is never used again.
+    pub regions: BTreeMap<Region, Arc<Mutex<Bulk>>>,
+    pub exported: u32,
 }
 
 /// A request that is whole.
@@ -33,20 +34,29 @@ pub(crate) struct Held {
 pub(crate) struct State {
     pub endpoints: Vec<Entry>,
     senders: Senders,
-    /// Requests for endpoints to come, by their number.
-    held: BTreeMap<u32, Vec<Held>>,
+    /// Requests for endpoints to come, by their number, sender and slot.
+    held: BTreeMap<u32, BTreeMap<(Name, u16), Held>>,
     pub outbound: Outbound,
     /// The ends of calls, until their tasks take them.
     pub calls: BTreeMap<u64, Result<Answer, Returned>>,
     begun_calls: u64,
     pub counts: Counts,
     leader: Option<Leader>,
+    /// The first panic of a handler of replies or returns, for a task to raise.
+    pub panicked: Option<Panic>,
 }
 
 /// The one task that receives.
 struct Leader {
     /// When it looks up if nothing comes; `None` is never.
     wakes: Option<Time>,
+}
+
+/// A request to begin.
+pub(crate) struct Launch {
+    pub request: Request,
+    /// Whether a task waits for its end.
+    pub is_call: bool,
 }
 
 /// A request that has begun.
@@ -92,24 +102,20 @@ impl State {
         &mut self,
         place: Place,
         from: Name,
-        request: &mut Option<(Request, bool)>,
+        launch: &mut Option<Launch>,
         clock: (Time, Ticks),
     ) -> Begun {
-        let (request, is_call) = request.take().expect("begun once");
+        let Launch { request, is_call } = launch.take().expect("it begins once");
         let hearer = if is_call {
             self.begun_calls += 1;
             Hearer::Caller(self.begun_calls)
         } else {
             Hearer::Handlers
         };
-        let Entry { job, is_open, .. } = self.endpoints[from.number as usize];
+        let &Entry { job, is_open, .. } = &self.endpoints[from.number as usize];
         if !is_open {
-            let ended = Ended {
-                from: from.number,
-                request,
-                hearer,
-                end: Err(Reason::NotRun(NotRun::NoEndpoint)),
-            };
+            let end = Err(Reason::NotRun(NotRun::NoEndpoint));
+            let ended = self.outbound.ended(from.number, request, hearer, end);
             return Begun {
                 frames: Vec::new(),
                 wakes_leader: false,
@@ -152,12 +158,15 @@ impl State {
         let is_early = frame.head.to as usize >= self.endpoints.len();
         match step {
             Step::Run(request) if is_early && frame.head.kind == Kind::Request => {
-                let held = self.held.entry(frame.head.to).or_default();
-                held.push(Held {
+                let whole = Held {
                     from,
                     head: frame.head.clone(),
                     request,
-                });
+                };
+                // The sender has given up an older one in its slot.
+                let place = (from, frame.head.serial.slot);
+                let held = self.held.entry(frame.head.to).or_default();
+                held.insert(place, whole);
                 Step::Nothing
             }
             step => step,
@@ -168,7 +177,8 @@ impl State {
     pub fn open(&mut self, entry: Entry) -> (u32, Vec<Held>) {
         let number = self.endpoints.len() as u32;
         self.endpoints.push(entry);
-        (number, self.held.remove(&number).unwrap_or_default())
+        let held = self.held.remove(&number).unwrap_or_default();
+        (number, held.into_values().collect())
     }
 
     /// Keeps the end of a request that was heard.

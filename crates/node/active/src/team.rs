@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Values go up the tree and are combined on the way, results go down it. All nodes take the same steps in the
-//! same order; messages carry their step, so a node that is ahead disturbs nobody. A node that never comes is
-//! waited for.
+//! same order; messages carry their step, so a node that is ahead disturbs nobody, but for the memory of those that
+//! it waits for. A node that never comes is waited for. After an error a team is not used again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use node::{Mutex, Node, Rank};
 use crate::bundle::Bundle;
 use crate::endpoint::Endpoint;
 use crate::handlers::Handlers;
-use crate::message::{Handler, Job, MEDIUM_BYTES, Request, Returned};
+use crate::message::{Handler, Job, MEDIUM_BYTES, Request, Returned, halves, whole};
 
 /// The tree of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +43,28 @@ impl Shape {
     }
 
     /// The children of a place among `places`.
-    fn children(self, place: u32, places: u32) -> impl Iterator<Item = u32> {
-        let is_child = move |child: &u32| self.parent(*child) == Some(place);
-        (place + 1..places).filter(is_child)
+    fn children(self, place: u32, places: u32) -> Vec<u32> {
+        let children: Vec<u64> = match (self, u64::from(place)) {
+            (Shape::Flat, 0) => (1..u64::from(places)).collect(),
+            (Shape::Flat, _) => Vec::new(),
+            (Shape::Tree(children), place) => {
+                let children = u64::from(children.max(1));
+                let first = place * children + 1;
+                (first..first + children)
+                    .take_while(|child| *child < u64::from(places))
+                    .collect()
+            }
+            // One more bit, below the lowest.
+            (Shape::Binomial, 0) => (0..32).map(|bit| 1 << bit).collect(),
+            (Shape::Binomial, place) => {
+                let bits = 0..place.trailing_zeros();
+                bits.map(|bit| place | 1 << bit).collect()
+            }
+        };
+        let children = children
+            .into_iter()
+            .filter_map(|child| u32::try_from(child).ok());
+        children.filter(|child| *child < places).collect()
     }
 }
 
@@ -76,9 +95,10 @@ impl Team {
         let (hears, loses) = (Arc::clone(&heard), Arc::clone(&heard));
         let handlers = Handlers::new()
             .on(VALUE, move |token, args, payload| {
-                let step = u64::from(args[0]) | u64::from(args[1]) << 32;
-                let from = (step, args[2] > 0, token.from().rank);
-                hears.lock().values.insert(from, payload.to_vec());
+                if let (Some(step), Some(is_up)) = (whole(args), args.get(2)) {
+                    let from = (step, *is_up > 0, token.from().rank);
+                    hears.lock().values.insert(from, payload.to_vec());
+                }
             })
             .on_return(move |returned| loses.lock().returned = Some(returned.clone()));
         let endpoint = bundle.endpoint(node, job, handlers).await;
@@ -133,25 +153,26 @@ impl Team {
         bytes: Vec<u8>,
     ) -> Result<Vec<u8>, Returned> {
         let parent = self.parent(node, root);
-        let mut whole = Vec::new();
+        let mut all = Vec::new();
         let mut rest = bytes.chunks(MEDIUM_BYTES);
+        let children = self.children(node, root);
         loop {
             // A piece that is not full is the last: one may be empty.
             let piece = match parent {
                 None => rest.next().unwrap_or_default().to_vec(),
                 Some(parent) => self.hear(node, (self.step, false, parent)).await?,
             };
-            for child in self.children(node, root) {
-                self.tell(node, child, false, piece.clone()).await;
+            for child in &children {
+                self.tell(node, *child, false, piece.clone()).await;
             }
             self.step += 1;
-            whole.extend_from_slice(&piece);
+            all.extend_from_slice(&piece);
             if piece.len() < MEDIUM_BYTES {
                 break;
             }
         }
         self.endpoint.quiet(node).await;
-        self.heard.lock().returned.take().map_or(Ok(whole), Err)
+        self.heard.lock().returned.take().map_or(Ok(all), Err)
     }
 
     fn parent(&self, node: &Node, root: Rank) -> Option<Rank> {
@@ -161,11 +182,13 @@ impl Team {
 
     fn children(&self, node: &Node, root: Rank) -> Vec<Rank> {
         let children = self.shape.children(place(node, root), node.nodes());
-        children.map(|place| at(node, root, place)).collect()
+        let ranks = children.into_iter().map(|place| at(node, root, place));
+        ranks.collect()
     }
 
     async fn tell(&self, node: &Node, to: Rank, is_up: bool, bytes: Vec<u8>) {
-        let step = [self.step as u32, (self.step >> 32) as u32, is_up.into()];
+        let [low, high] = halves(self.step);
+        let step = [low, high, is_up.into()];
         let to = self.endpoint.name().at(to);
         let request = Request::new(to, VALUE, &step).with(bytes);
         self.endpoint.request(node, request).await;
@@ -211,6 +234,7 @@ mod tests {
                 let mut reached = vec![0; places as usize];
                 for place in 0..places {
                     for child in shape.children(place, places) {
+                        assert_eq!(shape.parent(child), Some(place));
                         assert!(child > place && child < places);
                         reached[child as usize] += 1;
                     }
@@ -219,13 +243,7 @@ mod tests {
                 assert_eq!(reached, vec![1; places as usize], "{shape:?}");
             }
         }
-        assert_eq!(
-            Shape::Binomial.children(0, 16).collect::<Vec<_>>(),
-            [1, 2, 4, 8]
-        );
-        assert_eq!(
-            Shape::Binomial.children(8, 16).collect::<Vec<_>>(),
-            [9, 10, 12]
-        );
+        assert_eq!(Shape::Binomial.children(0, 16), [1, 2, 4, 8]);
+        assert_eq!(Shape::Binomial.children(8, 16), [9, 10, 12]);
     }
 }

@@ -10,44 +10,37 @@
 //! Each node has one buffer for each sender, and each sender knows whether its own is free: while it is not, short
 //! messages go as long ones do. Messages from one node to another are matched in the order in which they were sent.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod table;
+
 use std::error::Error;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use node::{Mutex, Node, Rank};
+use node::{Mutex, Node, Rank, Time};
 
 use crate::bulk::Bulk;
 use crate::bundle::{BulkService, Bundle};
 use crate::endpoint::Endpoint;
 use crate::handlers::Handlers;
-use crate::message::{Handler, Job, MEDIUM_BYTES, Region, Request, Returned, Target};
-
-/// An envelope: its number among those of its sender, the tag, the number of bytes, and whether they follow.
-const ENVELOPE: Handler = Handler(1);
-/// The memory for the bytes of an envelope, as a reply or later.
-const MEMORY: Handler = Handler(2);
-/// The sender's buffer is free, as a reply or later.
-const FREE: Handler = Handler(3);
-/// The bytes have come, by bulk.
-const BYTES: Handler = Handler(4);
+use crate::message::{Job, MEDIUM_BYTES, Region, Request, Returned, Target};
+use crate::state::State;
+use table::{BYTES, ENVELOPE, Envelope, FREE, MEMORY, Met, Number, Posted, TOO_LITTLE, Table};
 
 /// Tasks that receive the bytes of long messages.
 const TASKS: usize = 2;
 
-/// In place of a region: the receive has too little memory.
-const TOO_LITTLE: u32 = u32::MAX;
-
 /// Why two messages did not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotMet {
-    /// The receive that matches has less memory than the message has bytes.
+    /// The receive that matches has less memory, or no message may be that long.
     TooLong {
         /// Bytes of the message.
         bytes: usize,
     },
-    /// A message to the other node was returned.
+    /// A message to the other node was returned, now or before.
     Returned(Returned),
+    /// The bytes of a message that was matched have not come from that node.
+    Silent(Rank),
 }
 
 impl fmt::Display for NotMet {
@@ -60,6 +53,9 @@ impl fmt::Display for NotMet {
                 )
             }
             NotMet::Returned(returned) => returned.fmt(out),
+            NotMet::Silent(rank) => {
+                write!(out, "the bytes of a message of rank {rank} do not come")
+            }
         }
     }
 }
@@ -81,148 +77,9 @@ pub struct Received {
 pub struct TwoSided {
     endpoint: Endpoint,
     table: Arc<Mutex<Table>>,
-    service: Option<BulkService>,
-}
-
-/// The number of an envelope among those of its sender to this node.
-type Number = u32;
-
-#[derive(Default)]
-struct Table {
-    /// As a sender, by receiver: the number of the next envelope, and whether its buffer there is taken.
-    next: BTreeMap<Rank, Number>,
-    taken: BTreeSet<Rank>,
-    /// As a sender: the memory for an envelope's bytes.
-    memory: BTreeMap<(Rank, Number), u32>,
-    /// As a receiver, by sender: envelopes that were matched or kept, and those that overtook others.
-    seen: BTreeMap<Rank, Number>,
-    early: BTreeMap<(Rank, Number), Envelope>,
-    /// Envelopes without a receive, and receives without an envelope, each in their order.
-    kept: VecDeque<Envelope>,
-    posted: VecDeque<Posted>,
-    receives: u64,
-    met: BTreeMap<u64, Met>,
-    /// Envelopes whose bytes have come.
-    filled: BTreeSet<(Rank, Number)>,
-    returned: Option<Returned>,
-}
-
-#[derive(Debug)]
-struct Envelope {
-    from: Rank,
-    number: Number,
-    tag: u32,
-    bytes: usize,
-    /// The bytes of a short message, in the sender's buffer.
-    held: Option<Vec<u8>>,
-}
-
-/// An envelope with its receive.
-#[derive(Debug)]
-struct Met {
-    envelope: Envelope,
-    /// Whether its bytes came with it.
-    is_short: bool,
-    word: Word,
-    /// Whether a handler has replied with the word.
-    is_said: bool,
-}
-
-/// The message to the sender of an envelope that was matched.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    handler: Handler,
-    number: Number,
-    region: u32,
-}
-
-impl Word {
-    fn args(self) -> [u32; 2] {
-        [self.number, self.region]
-    }
-}
-
-struct Posted {
-    receive: u64,
-    from: Option<Rank>,
-    tag: Option<u32>,
-    region: Region,
-    memory: Arc<Mutex<Bulk>>,
-}
-
-impl Posted {
-    fn matches(&self, envelope: &Envelope) -> bool {
-        self.from.is_none_or(|from| from == envelope.from)
-            && self.tag.is_none_or(|tag| tag == envelope.tag)
-    }
-
-    /// Meets an envelope: its bytes go to the memory, if they are here.
-    fn meet(&self, envelope: Envelope) -> Met {
-        let mut memory = self.memory.lock();
-        let fits = memory.capacity() >= envelope.bytes;
-        if fits {
-            memory.set_len(envelope.bytes);
-            if let Some(held) = &envelope.held {
-                memory.bytes_mut().copy_from_slice(held);
-            }
-        }
-        let is_short = envelope.held.is_some();
-        let word = Word {
-            handler: if is_short { FREE } else { MEMORY },
-            number: envelope.number,
-            region: if fits { self.region.0 } else { TOO_LITTLE },
-        };
-        Met {
-            envelope,
-            is_short,
-            word,
-            is_said: false,
-        }
-    }
-}
-
-impl Table {
-    /// Takes an envelope, and those that waited for it, in their order. The word to its own sender, if it has met
-    /// its receive; of the others the tasks that receive them say theirs.
-    fn arrive(&mut self, envelope: Envelope) -> Option<Word> {
-        let (from, number) = (envelope.from, envelope.number);
-        self.early.insert((from, number), envelope);
-        let mut said = None;
-        while let Some(next) = self.next_of(from) {
-            let at = self.posted.iter().position(|posted| posted.matches(&next));
-            let Some(posted) = at.and_then(|at| self.posted.remove(at)) else {
-                self.kept.push_back(next);
-                continue;
-            };
-            let mut met = posted.meet(next);
-            met.is_said = met.word.number == number;
-            if met.is_said {
-                said = Some(met.word);
-            }
-            self.met.insert(posted.receive, met);
-        }
-        said
-    }
-
-    /// The envelope of a sender whose turn it is.
-    fn next_of(&mut self, from: Rank) -> Option<Envelope> {
-        let seen = self.seen.entry(from).or_default();
-        let next = self.early.remove(&(from, *seen))?;
-        *seen += 1;
-        Some(next)
-    }
-
-    /// Posts a receive; it ends with an envelope that it matches, the oldest first.
-    fn post(&mut self, posted: Posted) {
-        let at = self.kept.iter().position(|kept| posted.matches(kept));
-        match at.and_then(|at| self.kept.remove(at)) {
-            Some(envelope) => {
-                let met = posted.meet(envelope);
-                self.met.insert(posted.receive, met);
-            }
-            None => self.posted.push_back(posted),
-        }
-    }
+    service: BulkService,
+    /// Bytes of the longest message.
+    most: usize,
 }
 
 impl TwoSided {
@@ -231,26 +88,31 @@ impl TwoSided {
     ///
     /// # Errors
     /// When the system has no memory or no threads.
+    ///
+    /// # Panics
+    /// When the bundle serves bulk already, or `bytes` needs more than 32 bits.
     pub async fn open(
         node: &Node,
         bundle: &Bundle,
         job: Job,
         bytes: usize,
     ) -> io::Result<TwoSided> {
+        assert!(u32::try_from(bytes).is_ok(), "{bytes} bytes of a message");
         let table = Arc::<Mutex<Table>>::default();
         let endpoint = bundle.endpoint(node, job, handlers(&table)).await;
-        let service = Some(bundle.serve_bulk(node, bytes, TASKS)?);
+        let service = bundle.serve_bulk(node, bytes, TASKS)?;
         Ok(TwoSided {
             endpoint,
             table,
             service,
+            most: bytes,
         })
     }
 
     /// Sends a message; returns its memory when the bytes have left. A long message waits for its receive.
     ///
     /// # Errors
-    /// When the receive has too little memory, or a message is returned. The memory is lost then.
+    /// When the receive has too little memory, or a message to that node was returned. The memory is lost then.
     pub async fn send(
         &self,
         node: &Node,
@@ -259,6 +121,12 @@ impl TwoSided {
         memory: Bulk,
     ) -> Result<Bulk, NotMet> {
         let bytes = memory.bytes().len();
+        if bytes > self.most {
+            return Err(NotMet::TooLong { bytes });
+        }
+        if let Some(returned) = self.table.lock().failed.get(&to) {
+            return Err(NotMet::Returned(returned.clone()));
+        }
         let (number, is_short) = self.envelope_to(to, bytes);
         let args = [number, tag, bytes as u32, is_short.into()];
         let held = if is_short {
@@ -272,9 +140,8 @@ impl TwoSided {
         if is_short {
             return Ok(memory);
         }
-        let region = self
-            .wait(node, |table| table.memory.remove(&(to, number)))
-            .await?;
+        let take = |table: &mut Table| table.memory.remove(&(to, number));
+        let region = self.wait(node, Some(to), None, take).await?;
         if region == TOO_LITTLE {
             return Err(NotMet::TooLong { bytes });
         }
@@ -290,7 +157,8 @@ impl TwoSided {
     /// Receives a message into `memory`: from a node or any, with a tag or any.
     ///
     /// # Errors
-    /// When the memory is too little, or a message is returned.
+    /// When the memory is too little, the bytes do not come, or a message to that node was returned: to any node, if
+    /// it receives from any.
     pub async fn receive(
         &self,
         node: &Node,
@@ -299,33 +167,41 @@ impl TwoSided {
         memory: &Arc<Mutex<Bulk>>,
     ) -> Result<Received, NotMet> {
         let region = self.endpoint.export(node, memory).await;
-        let received = self.receive_in(node, (from, tag), region, memory).await;
-        self.endpoint.withdraw(node, region).await;
-        received
-    }
-
-    async fn receive_in(
-        &self,
-        node: &Node,
-        wanted: (Option<Rank>, Option<u32>),
-        region: Region,
-        memory: &Arc<Mutex<Bulk>>,
-    ) -> Result<Received, NotMet> {
         let receive = {
             let mut table = self.table.lock();
             table.receives += 1;
             let receive = table.receives;
             let posted = Posted {
                 receive,
-                from: wanted.0,
-                tag: wanted.1,
+                from,
+                tag,
                 region,
                 memory: Arc::clone(memory),
             };
             table.post(posted);
             receive
         };
-        let met = self.wait(node, |table| table.met.remove(&receive)).await?;
+        let received = self.receive_posted(node, from, receive).await;
+        let forgotten = self.table.lock().forget(receive);
+        if let Some(mut met) = forgotten {
+            met.word.region = TOO_LITTLE;
+            self.say(node, &met).await;
+        }
+        self.endpoint.withdraw(node, region).await;
+        received
+    }
+
+    async fn receive_posted(
+        &self,
+        node: &Node,
+        from: Option<Rank>,
+        receive: u64,
+    ) -> Result<Received, NotMet> {
+        let take = |table: &mut Table| table.met.remove(&receive);
+        let met = self.wait(node, from, None, take).await?;
+        if !met.is_said {
+            self.say(node, &met).await;
+        }
         let Envelope {
             from,
             number,
@@ -333,26 +209,30 @@ impl TwoSided {
             bytes,
             ..
         } = met.envelope;
-        if !met.is_said {
-            let to = self.endpoint.name().at(from);
-            let request = Request::new(to, met.word.handler, &met.word.args());
-            self.endpoint.request(node, request).await;
-        }
         if met.word.region == TOO_LITTLE {
             return Err(NotMet::TooLong { bytes });
         }
         if !met.is_short {
-            let is_filled = |table: &mut Table| table.filled.remove(&(from, number)).then_some(());
-            self.wait(node, is_filled).await?;
+            let deadline = self.endpoint.bundle().patience_from(node);
+            let take = |table: &mut Table| table.filled.remove(&(from, number)).then_some(());
+            self.wait(node, Some(from), Some(deadline), take).await?;
         }
         Ok(Received { from, tag, bytes })
     }
 
+    /// Tells the sender of an envelope that it has met its receive.
+    async fn say(&self, node: &Node, met: &Met) {
+        let to = self.endpoint.name().at(met.envelope.from);
+        let request = Request::new(to, met.word.handler, &met.word.args());
+        self.endpoint.request(node, request).await;
+    }
+
     /// Ends the tasks that receive long messages.
-    pub async fn end(mut self, node: &Node) {
-        if let Some(service) = self.service.take() {
-            service.end(node).await;
-        }
+    ///
+    /// # Panics
+    /// When one of them did.
+    pub async fn end(self, node: &Node) {
+        self.service.end(node).await;
     }
 
     /// The number of the next envelope to a node, and whether the bytes go with it.
@@ -360,28 +240,32 @@ impl TwoSided {
         let mut table = self.table.lock();
         let next = table.next.entry(to).or_default();
         let number = *next;
-        *next += 1;
+        *next = next.wrapping_add(1);
         let is_short = bytes < MEDIUM_BYTES && table.taken.insert(to);
         (number, is_short)
     }
 
-    /// Serves until the table has an answer.
+    /// Serves until the table has an answer, or a message to `of` was returned, to any if it is none.
     async fn wait<R>(
         &self,
         node: &Node,
+        of: Option<Rank>,
+        deadline: Option<Time>,
         mut take: impl FnMut(&mut Table) -> Option<R>,
     ) -> Result<R, NotMet> {
-        let mut answer = None;
-        let is_over = |_: &_| {
+        let step = |_: &mut State| {
             let mut table = self.table.lock();
-            answer = take(&mut table);
-            answer.is_some() || table.returned.is_some()
+            if let Some(answer) = take(&mut table) {
+                return Some(Ok(answer));
+            }
+            let failed = match of {
+                Some(rank) => table.failed.get(&rank),
+                None => table.failed.values().next(),
+            };
+            failed.map(|returned| Err(NotMet::Returned(returned.clone())))
         };
-        self.endpoint.bundle().serve_until(node, is_over).await;
-        answer.ok_or_else(|| {
-            let returned = self.table.lock().returned.clone();
-            NotMet::Returned(returned.expect("one of them ended the wait"))
-        })
+        let ended = self.endpoint.bundle().drive(node, deadline, step).await;
+        ended.unwrap_or_else(|| Err(NotMet::Silent(of.unwrap_or_default())))
     }
 }
 
@@ -390,13 +274,16 @@ fn handlers(table: &Arc<Mutex<Table>>) -> Handlers {
     let (arrives, memory, free, filled, returned) = (of(), of(), of(), of(), of());
     Handlers::new()
         .on(ENVELOPE, move |token, args, payload| {
-            let is_short = args[3] > 0;
+            let &[number, tag, bytes, is_short] = args else {
+                return;
+            };
+            let held = (is_short > 0).then(|| payload.to_vec());
             let envelope = Envelope {
                 from: token.from().rank,
-                number: args[0],
-                tag: args[1],
-                bytes: args[2] as usize,
-                held: is_short.then(|| payload.to_vec()),
+                number,
+                tag,
+                bytes: held.as_ref().map_or(bytes as usize, Vec::len),
+                held,
             };
             if let Some(word) = arrives.lock().arrive(envelope) {
                 let replied = token.reply(word.handler, &word.args(), Vec::new());
@@ -404,17 +291,22 @@ fn handlers(table: &Arc<Mutex<Table>>) -> Handlers {
             }
         })
         .on(MEMORY, move |token, args, _| {
-            let place = (token.from().rank, args[0]);
-            memory.lock().memory.insert(place, args[1]);
+            if let &[number, region] = args {
+                let place = (token.from().rank, number);
+                memory.lock().memory.insert(place, region);
+            }
         })
         .on(FREE, move |token, _, _| {
             free.lock().taken.remove(&token.from().rank);
         })
         .on(BYTES, move |token, args, _| {
-            let place = (token.from().rank, args[0]);
-            filled.lock().filled.insert(place);
+            if let &[number] = args {
+                filled.lock().filled.insert((token.from().rank, number));
+            }
         })
         .on_return(move |back| {
-            returned.lock().returned.get_or_insert(back.clone());
+            let mut table = returned.lock();
+            let failed = table.failed.entry(back.request.to.rank);
+            failed.or_insert_with(|| back.clone());
         })
 }

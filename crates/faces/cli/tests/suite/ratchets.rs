@@ -21,7 +21,7 @@ const LINES: [(&str, usize); 26] = [
     ("node-real", 2800),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("active", 1_830),
+    ("active", 3_570),
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
@@ -29,7 +29,7 @@ const LINES: [(&str, usize); 26] = [
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 2_540),
-    ("machine", 14_080),
+    ("machine", 14_090),
     ("grain", 9800),
     ("plot", 2850),
     ("lab", 7_640),
@@ -44,7 +44,7 @@ const LINES: [(&str, usize); 26] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 132_330;
+const ALL_LINES: usize = 134_110;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use node::{Address, Node, Panic, Time, caught};
+use node::{Node, Panic, Time, caught};
 
 use super::Bundle;
-use super::receiving::{Letter, letters};
+use super::receiving::Letter;
 use crate::state::State;
 
 enum Turn<R> {
@@ -44,43 +44,39 @@ impl Bundle {
                 Some(wakes) => port.next_until(node, wakes).await,
                 None => Some(port.next(node).await),
             };
-            let served = caught(|| {
-                let message = message.as_ref();
-                let mut letters =
-                    message.map_or_else(Vec::new, |message| self.receive(node, message));
-                letters.extend(self.repeat(node));
-                letters
-            });
-            let letters = self.or_step_down(served);
+            let mut letters = message
+                .as_ref()
+                .map_or_else(Vec::new, |message| self.receive(node, message));
+            letters.extend(self.repeat(node));
             self.send_all(node, letters).await;
             // A message that is there is served even if the deadline is over.
             let is_late =
                 message.is_none() && deadline.is_some_and(|deadline| deadline <= node.now());
-            let ended = self.state().change_now(|state| {
+            let look = |state: &mut State| {
                 let answer = step(state);
-                let ends = answer.is_some() || is_late;
+                let ends = answer.is_some() || is_late || state.panicked.is_some();
                 if ends {
                     state.step_down();
                 }
                 ends.then_some(answer)
-            });
-            if let Some(answer) = ended {
-                return answer;
+            };
+            // Others lead on if this task's own look panics.
+            match caught(|| self.state().change_now(look)) {
+                Ok(None) => {}
+                Ok(Some(answer)) => {
+                    self.raise();
+                    return answer;
+                }
+                Err(Panic(text)) => {
+                    self.state().change_now(State::step_down);
+                    panic!("{text}");
+                }
             }
         }
     }
 
-    /// A handler that panics for a reply is a bug of this task, but others may lead on.
-    fn or_step_down<R>(&self, run: Result<R, Panic>) -> R {
-        run.unwrap_or_else(|Panic(text)| {
-            self.state().change_now(State::step_down);
-            panic!("{text}");
-        })
-    }
-
-    /// Sends frames. Receives while the NIC has no room, unless another task does.
-    pub(crate) async fn send(&self, node: &Node, to: Address, frames: Vec<Vec<u64>>) {
-        let letters: Vec<Letter> = letters(to, frames).collect();
+    /// Sends frames, and receives while the NIC has no room, unless another task leads.
+    pub(crate) async fn send(&self, node: &Node, letters: Vec<Letter>) {
         if !self.state().change_now(State::lead) {
             for (to, words) in &letters {
                 node.send(*to, words).await;
@@ -89,6 +85,7 @@ impl Bundle {
         }
         self.send_all(node, letters).await;
         self.state().change_now(State::step_down);
+        self.raise();
     }
 
     /// As the leader.
@@ -97,11 +94,15 @@ impl Bundle {
         while let Some((to, words)) = letters.front() {
             match node.send_or_next(*to, words, &self.shared.port).await {
                 None => drop(letters.pop_front()),
-                Some(message) => {
-                    let served = caught(|| self.receive(node, &message));
-                    letters.extend(self.or_step_down(served));
-                }
+                Some(message) => letters.extend(self.receive(node, &message)),
             }
+        }
+    }
+
+    /// Lets the leader look again, if there is one: the state has changed, and no message tells it.
+    pub(crate) async fn wake_leader(&self, node: &Node) {
+        if self.state().look(State::is_led) {
+            self.wake(node).await;
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The work of the leader: a message or a timer lets a handler run, and frames leave.
+//! A message or a timer lets a handler run, and frames leave.
 
 use std::sync::Arc;
 
-use node::{Address, Message, Node, Words, caught};
+use node::{Address, Message, Node, Panic, Words, caught};
 
 use super::Bundle;
 use crate::bulk::Arrived;
@@ -14,7 +14,7 @@ use crate::outbound::{Ended, Hearer};
 use crate::state::{Held, State};
 
 /// A frame on its way out.
-pub(super) type Letter = (Address, Words);
+pub(crate) type Letter = (Address, Words);
 
 impl Bundle {
     /// Takes a message; returns those to send for it.
@@ -127,8 +127,8 @@ impl Bundle {
             if entry.handlers.get(head.handler).is_none() {
                 return Err(NotRun::NoHandler);
             }
-            let region = target.and_then(|target| entry.regions.get(target.region.0 as usize));
-            Ok((Arc::clone(&entry.handlers), region.cloned().flatten()))
+            let region = target.and_then(|target| entry.regions.get(&target.region));
+            Ok((Arc::clone(&entry.handlers), region.cloned()))
         };
         let (handlers, region) = self.state().look(find)?;
         if let Some(arrived) = arrived {
@@ -140,7 +140,7 @@ impl Bundle {
         Ok(handlers)
     }
 
-    /// Tells the sender of a request how it ended.
+    /// Tells the sender of a request how it ended. A panic of its handlers is kept for [`Bundle::raise`].
     pub(crate) fn hear(&self, node: &Node, ended: Ended) {
         let Ended {
             from,
@@ -149,34 +149,48 @@ impl Bundle {
             end,
         } = ended;
         let handlers = |state: &State| Arc::clone(&state.endpoints[from as usize].handlers);
-        let handlers = self.state().look(handlers);
-        let to = request.to;
-        let run = match (&end, hearer) {
-            (Ok(Answer { handler, .. }), Hearer::Handlers) => *handler,
-            _ => None,
+        let (handlers, to) = (self.state().look(handlers), request.to);
+        let is_known = |answer: &Answer| {
+            let handler = answer.handler.filter(|_| hearer == Hearer::Handlers);
+            handler.is_none_or(|handler| handlers.get(handler).is_some())
         };
-        let end = match run.map(|handler| handlers.get(handler)) {
-            Some(None) => Err(Reason::Unknown(Unknown::NoHandler)),
-            _ => end,
+        let end = match end {
+            Ok(answer) if !is_known(&answer) => Err(Reason::Unknown(Unknown::NoHandler)),
+            end => end,
         };
-        let returned = |reason| Returned { request, reason };
-        let end = end.map_err(returned);
-        self.state().change_now(|state| match &end {
-            Ok(_) => state.counts.answered += 1,
-            Err(_) => state.counts.returned += 1,
-        });
-        match (hearer, end) {
-            (Hearer::Caller(call), end) => {
-                self.state()
-                    .change_now(|state| state.calls.insert(call, end));
-            }
-            (Hearer::Handlers, Err(returned)) => (handlers.returned)(&returned),
-            (Hearer::Handlers, Ok(answer)) => {
-                if let Some(run) = run.and_then(|handler| handlers.get(handler)) {
+        let end = end.map_err(|reason| Returned { request, reason });
+        let heard = caught(|| match &end {
+            _ if hearer != Hearer::Handlers => {}
+            Err(returned) => (handlers.returned)(returned),
+            Ok(answer) => {
+                let run = answer.handler.and_then(|handler| handlers.get(handler));
+                if let Some(run) = run {
                     let mut token = Token::of_reply(node, to);
                     run(&mut token, &answer.args, &answer.payload);
                 }
             }
+        });
+        // All that waits for the end of this request sees what its handler did.
+        self.state().change_now(|state| {
+            state.outbound.heard(from);
+            if end.is_ok() {
+                state.counts.answered += 1;
+            } else {
+                state.counts.returned += 1;
+            }
+            if let Hearer::Caller(call) = hearer {
+                state.calls.insert(call, end);
+            }
+            if let Err(panic) = heard {
+                state.panicked.get_or_insert(panic);
+            }
+        });
+    }
+
+    /// Panics as a handler of this task's endpoints did.
+    pub(crate) fn raise(&self) {
+        if let Some(Panic(text)) = self.state().change_now(|state| state.panicked.take()) {
+            panic!("{text}");
         }
     }
 
@@ -216,7 +230,7 @@ fn run(handlers: &Handlers, request: &Whole, mut token: Token<'_>) -> End {
     ran.map_or(End::Panicked, End::Answered)
 }
 
-pub(super) fn letters(to: Address, frames: Vec<Vec<u64>>) -> impl Iterator<Item = Letter> {
+pub(crate) fn letters(to: Address, frames: Vec<Vec<u64>>) -> impl Iterator<Item = Letter> {
     let frames = frames.into_iter();
     frames.map(move |words| (to, Words::from(&words[..])))
 }

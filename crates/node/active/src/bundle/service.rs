@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::{
     Arrival, Buffer, BulkPort, Close, Filled, Node, Panic, Pool, Port, Rank, Ticket, Undelivered,
@@ -17,6 +18,7 @@ use crate::state::State;
 #[must_use = "its tasks run until it is ended"]
 pub struct BulkService {
     port: Arc<BulkPort>,
+    is_over: Arc<AtomicBool>,
     tasks: Vec<Ticket<Result<(), Panic>>>,
 }
 
@@ -27,6 +29,7 @@ impl BulkService {
     /// When one of them did.
     pub async fn end(self, node: &Node) {
         node.reach().await;
+        self.is_over.store(true, Ordering::SeqCst);
         self.port.close();
         for task in self.tasks {
             if let Err(Panic(text)) = task.wait(node).await {
@@ -60,21 +63,29 @@ impl Bundle {
         let port = Arc::new(node.bind_bulk(self.bulk_port()));
         let mut service = BulkService {
             port: Arc::clone(&port),
+            is_over: Arc::default(),
             tasks: Vec::new(),
         };
         for number in 0..tasks {
             let memory = Bundle::memory(node, bytes)?;
-            let (bundle, port) = (self.clone(), Arc::clone(&port));
-            let receive = async move |node: Node| receive(&bundle, &node, &port, memory).await;
-            let task = node.try_spawn(format!("bulk {number}"), receive)?;
-            service.tasks.push(task);
+            let receiver = Receiver {
+                bundle: self.clone(),
+                port: Arc::clone(&port),
+                is_over: Arc::clone(&service.is_over),
+            };
+            let receive = async move |node: Node| receiver.receive(&node, memory).await;
+            let started = node.try_spawn(format!("bulk {number}"), receive);
+            // Those that have started end.
+            service
+                .tasks
+                .push(started.inspect_err(|_| service.port.close())?);
         }
         Ok(service)
     }
 
-    /// The port of bulk messages to and from a bundle.
-    pub(crate) fn bulk_port(&self) -> Port {
-        Port(self.shared.here.port.0 + 1)
+    /// The port of bulk messages to a bundle.
+    fn bulk_port(&self) -> Port {
+        self.shared.here.bulk().port
     }
 
     /// Takes a shipment; returns memory for the next one.
@@ -94,39 +105,53 @@ impl Bundle {
         };
         let mut arrived = Arrived { target, memory };
         let letters = self.receive_request(node, from, &frame, Some(&mut arrived));
-        for (to, words) in letters {
-            node.send(to, &words).await;
-        }
-        if self.state().look(State::is_led) {
-            self.wake(node).await;
-        }
+        self.send(node, letters).await;
+        self.wake_leader(node).await;
         arrived.memory.into_buffer()
     }
 }
 
-/// Receives shipments until the port is closed.
-async fn receive(bundle: &Bundle, node: &Node, port: &BulkPort, memory: Bulk) {
-    let (bytes, first) = (memory.capacity(), memory.into_buffer());
-    let pool = Pool::new(node, "memory for bulk", vec![first]);
-    loop {
-        let next = match port.lend(node, &pool).await {
-            Ok(Arrival { from, filled, .. }) => {
-                let until = node.now().after(bundle.shared.ticks.patience);
-                if filled.done_by(node, until).await {
-                    let shipment = filled.wait(node).await;
-                    Some(bundle.take_bulk(node, from, shipment).await)
-                } else {
+/// A task that receives shipments, until its service is ended.
+struct Receiver {
+    bundle: Bundle,
+    port: Arc<BulkPort>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Receiver {
+    async fn receive(self, node: &Node, memory: Bulk) {
+        let (bytes, first) = (memory.capacity(), memory.into_buffer());
+        let pool = Pool::new(node, "memory for bulk", vec![first]);
+        loop {
+            let next = match self.port.lend(node, &pool).await {
+                Ok(Arrival { from, filled, .. }) => match self.filled(node, filled).await {
+                    Some(shipment) => Some(self.bundle.take_bulk(node, from, shipment).await),
+                    None => None,
+                },
+                Err(Undelivered::Closed) => return,
+                Err(Undelivered::Foreign { .. }) => {
+                    let count = |state: &mut State| state.counts.foreign += 1;
+                    self.bundle.state().change_now(count);
                     None
                 }
+            };
+            // The memory of a shipment whose sender is gone went with it.
+            let next = next.unwrap_or_else(|| Buffer::heap(bytes + TAIL_BYTES));
+            pool.give(node, next).await;
+        }
+    }
+
+    /// The bytes of a shipment, unless its sender takes longer than a request may, or the service ends.
+    async fn filled(&self, node: &Node, filled: Ticket<Buffer>) -> Option<Buffer> {
+        let until = self.bundle.patience_from(node);
+        while !filled
+            .done_by(node, node.now().after(self.bundle.shared.ticks.again))
+            .await
+        {
+            if node.now() >= until || self.is_over.load(Ordering::SeqCst) {
+                return None;
             }
-            Err(Undelivered::Closed) => return,
-            Err(Undelivered::Foreign { .. }) => {
-                bundle.state().change_now(|state| state.counts.foreign += 1);
-                None
-            }
-        };
-        // The memory of a shipment whose sender is gone went with it.
-        let next = next.unwrap_or_else(|| Buffer::heap(bytes + TAIL_BYTES));
-        pool.give(node, next).await;
+        }
+        Some(filled.wait(node).await)
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use active::{
-    Bundle, Handler, Handlers, Job, MEDIUM_BYTES, Name, Reason, Request, Settings, Unknown,
+    Bundle, Endpoint, Handler, Handlers, Job, MEDIUM_BYTES, Name, NotRun, Reason, Region, Request,
+    Returned, Settings, Target, Unknown,
 };
 use node::{Random, Time};
 use rehearsal::{Cut, Driver, Node, Passage, Port, Rank};
@@ -16,17 +17,21 @@ const HEARD: Handler = Handler(2);
 /// Has no function.
 const ABSENT: Handler = Handler(3);
 const PANIC: Handler = Handler(4);
+const PUT: Handler = Handler(5);
+
+const BULK_BYTES: usize = 20_000;
 
 /// Each request of a run is known by its sender and a number.
 type Id = (u32, u32);
 
 #[derive(Default)]
 struct Seen {
+    sent: BTreeMap<Id, Kind>,
     ran: BTreeMap<Id, u32>,
     heard: BTreeMap<Id, Vec<Option<Reason>>>,
 }
 
-/// No run takes a minute: 12 requests, one after the other, live for 4 s.
+/// No run takes a minute: 12 requests, one after the other, live for 4 s, and nodes serve for 10.
 const LONGEST: u64 = 60_000_000_000;
 
 type Log = Arc<Mutex<Seen>>;
@@ -126,15 +131,20 @@ fn handlers(log: &Log) -> Handlers {
             seen.heard.entry(id(args)).or_default().push(reason);
         }
     };
-    let (does, panics, hears, returned) = (ran(log), ran(log), heard(log), heard(log));
+    let (does, puts, panics) = (ran(log), ran(log), ran(log));
+    let (hears, returned) = (heard(log), heard(log));
     Handlers::new()
         .on(DO, move |token, args, payload| {
             assert_eq!(payload, contents(args), "the payload is whole");
             does(args);
-            // Half of the requests are answered by the bundle alone.
-            if args[1].is_multiple_of(2) {
-                token.reply(HEARD, args, payload.to_vec()).unwrap();
-            }
+            // Requests have replies, for their handler or their caller.
+            token.reply(HEARD, args, payload.to_vec()).unwrap();
+        })
+        .on(PUT, move |token, args, payload| {
+            assert_eq!(token.bulk().unwrap().1, BULK_BYTES);
+            puts(args);
+            token.reply(HEARD, args, contents(args)).unwrap();
+            assert!(payload.is_empty());
         })
         .on(PANIC, move |_, args, _| {
             panics(args);
@@ -155,7 +165,120 @@ fn contents(args: &[u32]) -> Vec<u8> {
         .collect()
 }
 
-/// Each node sends drawn requests to others, and then serves for longer than any request lives.
+/// The kinds of a request, and its end where nothing is lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Usual,
+    Bulk,
+    Stranger,
+    Absent,
+    NoEndpoint,
+    Panic,
+}
+
+impl Kind {
+    fn draw(random: &mut Random) -> Kind {
+        match random.below(10) {
+            0 => Kind::Stranger,
+            1 => Kind::Absent,
+            2 => Kind::NoEndpoint,
+            3 => Kind::Panic,
+            4 | 5 => Kind::Bulk,
+            _ => Kind::Usual,
+        }
+    }
+
+    fn end(self) -> Option<Reason> {
+        match self {
+            Kind::Usual | Kind::Bulk => None,
+            Kind::Stranger => Some(Reason::NotRun(NotRun::AnotherJob)),
+            Kind::Absent => Some(Reason::NotRun(NotRun::NoHandler)),
+            Kind::NoEndpoint => Some(Reason::Unknown(Unknown::Silent)),
+            Kind::Panic => Some(Reason::Unknown(Unknown::Panicked)),
+        }
+    }
+}
+
+/// One node's part in a case.
+#[derive(Clone)]
+struct Part {
+    case: Case,
+    log: Log,
+    endpoint: Endpoint,
+    stranger: Endpoint,
+}
+
+impl Part {
+    /// Sends requests of all kinds, in all ways.
+    async fn send(&self, node: &Node, task: u32) {
+        let me = node.rank().0;
+        let mut random = Random::stream(self.case.seed, u64::from(1000 * task + me));
+        for number in 0..self.case.requests {
+            let rank = Rank(random.below(self.case.nodes as usize) as u32);
+            let args = [me, 1000 * task + number, random.below(5) as u32];
+            let kind = Kind::draw(&mut random);
+            self.log.lock().unwrap().sent.insert(id(&args), kind);
+            let usual = self.endpoint.name().at(rank);
+            let (to, handler) = match kind {
+                Kind::Stranger => (self.stranger.name().at(rank), DO),
+                Kind::Absent => (usual, ABSENT),
+                Kind::NoEndpoint => (Name { number: 9, ..usual }, DO),
+                Kind::Panic => (usual, PANIC),
+                Kind::Bulk => (usual, PUT),
+                Kind::Usual => (usual, DO),
+            };
+            let request = Request::new(to, handler, &args);
+            if kind == Kind::Bulk {
+                self.send_bulk(node, request, random.below(2) == 0).await;
+                continue;
+            }
+            let request = request.with(contents(&args));
+            match random.below(4) {
+                0 => self.endpoint.request(node, request).await,
+                1 => {
+                    if let Err(busy) = self.endpoint.try_request(node, request).await {
+                        self.endpoint.request(node, busy).await;
+                    }
+                }
+                2 => {
+                    let bytes = request.payload.len();
+                    let mut prepared = self.endpoint.prepare(node, to, bytes).await;
+                    prepared.payload.copy_from_slice(&request.payload);
+                    self.endpoint.commit(node, prepared, handler, &args).await;
+                }
+                _ => {
+                    let ended = self.endpoint.call(node, request).await;
+                    self.heard(&args, ended.err());
+                }
+            }
+        }
+    }
+
+    async fn send_bulk(&self, node: &Node, request: Request, is_call: bool) {
+        let mut memory = Bundle::memory(node, BULK_BYTES).unwrap();
+        memory.bytes_mut().fill(request.args[1] as u8);
+        let args = request.args;
+        let target = Target {
+            region: Region(0),
+            offset: 0,
+        };
+        let request = request.into(target);
+        if is_call {
+            let ended = self.endpoint.call_bulk(node, request, memory).await;
+            self.heard(&args, ended.err());
+        } else {
+            drop(self.endpoint.request_bulk(node, request, memory).await);
+        }
+    }
+
+    fn heard(&self, args: &[u32], returned: Option<Returned>) {
+        let reason = returned.map(|returned| returned.reason);
+        let mut seen = self.log.lock().unwrap();
+        seen.heard.entry(id(args)).or_default().push(reason);
+    }
+}
+
+/// Each node sends from two tasks, and then serves for longer than any request lives.
 async fn program(node: Node, case: Case, log: Log) {
     let settings = Settings {
         window: case.window,
@@ -164,67 +287,46 @@ async fn program(node: Node, case: Case, log: Log) {
         ..Settings::default()
     };
     let bundle = Bundle::open(&node, Port(1), settings);
-    let endpoint = bundle.endpoint(&node, Job(1), handlers(&log)).await;
-    let stranger = bundle.endpoint(&node, Job(2), handlers(&log)).await;
-    let me = node.rank().0;
-    let mut random = Random::stream(case.seed, u64::from(me));
-    for number in 0..case.requests {
-        let rank = Rank(random.below(case.nodes as usize) as u32);
-        let args = [me, number, random.below(5) as u32];
-        let (to, handler) = match random.below(8) {
-            0 => (stranger.name().at(rank), DO),
-            1 => (endpoint.name().at(rank), ABSENT),
-            2 => (
-                Name {
-                    number: 9,
-                    ..endpoint.name().at(rank)
-                },
-                DO,
-            ),
-            3 => (endpoint.name().at(rank), PANIC),
-            _ => (endpoint.name().at(rank), DO),
-        };
-        let payload = if handler == PANIC {
-            Vec::new()
-        } else {
-            contents(&args)
-        };
-        if number % 2 == 0 {
-            endpoint
-                .request(&node, Request::new(to, handler, &args).with(payload))
-                .await;
-            continue;
-        }
-        // The tasks of odd numbers hear for themselves.
-        let ended = endpoint
-            .call(&node, Request::new(to, handler, &args).with(payload))
-            .await;
-        let reason = ended.err().map(|returned| returned.reason);
-        let mut seen = log.lock().unwrap();
-        seen.heard.entry(id(&args)).or_default().push(reason);
+    let part = Part {
+        endpoint: bundle.endpoint(&node, Job(1), handlers(&log)).await,
+        stranger: bundle.endpoint(&node, Job(2), handlers(&log)).await,
+        case,
+        log,
+    };
+    let memory = Bundle::memory(&node, BULK_BYTES).unwrap();
+    let memory = Arc::new(node::Mutex::new(memory));
+    part.endpoint.export(&node, &memory).await;
+    let service = bundle.serve_bulk(&node, BULK_BYTES, 2).unwrap();
+    let other = part.clone();
+    let task = node.spawn("other", async move |node: Node| other.send(&node, 1).await);
+    part.send(&node, 0).await;
+    if part.case.closes && node.rank() == Rank(0) {
+        part.endpoint.close(&node).await;
     }
-    if case.closes && me == 0 {
-        endpoint.close(&node).await;
-    }
-    endpoint.quiet(&node).await;
-    let until = node.now().after(node.ticks(1.0));
-    while node.now() < until {
-        bundle.poll(&node).await;
-        node.sleep_until(node.now().after(node.ticks(0.005))).await;
-    }
+    task.wait(&node).await.unwrap();
+    part.endpoint.quiet(&node).await;
+    bundle
+        .serve_by(&node, node.now().after(node.ticks(10.0)))
+        .await;
+    service.end(&node).await;
 }
 
 fn judge(case: &Case, seen: &Seen) {
     let dead = case.death.map(|(rank, _)| rank);
+    let is_whole = case.lost == 0 && dead.is_none() && case.cut.is_none() && !case.closes;
     for (id, times) in &seen.ran {
         assert_eq!(*times, 1, "{id:?} ran {times} times in {case:?}");
     }
     for (id, heard) in &seen.heard {
+        let kind = seen.sent[id];
         assert_eq!(
             heard.len(),
             1,
             "{id:?} was heard of as {heard:?} in {case:?}"
         );
+        if is_whole {
+            assert_eq!(heard[0], kind.end(), "{id:?}, {kind:?}, in {case:?}");
+        }
         let ran = seen.ran.contains_key(id);
         match heard[0] {
             Some(Reason::NotRun(reason)) => assert!(!ran, "{id:?} ran: {reason} in {case:?}"),
@@ -234,12 +336,9 @@ fn judge(case: &Case, seen: &Seen) {
             Some(Reason::Unknown(_)) => {}
         }
     }
-    let alive = (0..case.nodes).filter(|rank| Some(*rank) != dead);
-    for id in alive.flat_map(|rank| (0..case.requests).map(move |number| (rank, number))) {
-        assert!(
-            seen.heard.contains_key(&id),
-            "nobody heard of {id:?} in {case:?}"
-        );
+    for (id, kind) in seen.sent.iter().filter(|(id, _)| Some(id.0) != dead) {
+        let is_heard = seen.heard.contains_key(id);
+        assert!(is_heard, "nobody heard of {id:?}, {kind:?}, in {case:?}");
     }
 }
 

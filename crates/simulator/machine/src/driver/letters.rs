@@ -20,7 +20,11 @@ pub(crate) fn send_letter(world: &Arc<World>, from: Rank, to: Address, letter: L
     let inbox = world.inbox(to);
     match letter {
         Letter::Message(message) => {
-            let passage = world.links.passage(to, &message);
+            let passage = if from == to.rank {
+                Passage::Usual
+            } else {
+                world.links.passage(to, &message)
+            };
             let (bytes, link) = (8 * message.words.len(), (from.0, to.rank.0));
             let deliver = |message| -> Call {
                 let inbox = Arc::clone(&inbox);
