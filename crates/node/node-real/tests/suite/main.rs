@@ -1,4 +1,4 @@
-//! Tests of the real node: the suite of every backend, files and their permissions, panics, and
+//! Tests of the real node: files and their permissions, panics, and
 //! system calls.
 //!
 //! Some tests run this program again, as another user or under a tracer, with one test alone.
@@ -7,7 +7,6 @@
 mod strace;
 
 mod compressed;
-mod conformance;
 mod fallback;
 mod nobody;
 mod panics;

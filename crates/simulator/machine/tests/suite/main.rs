@@ -2,8 +2,6 @@
 
 mod caches;
 mod common;
-mod conformance;
-mod conformance_driver;
 mod crashes;
 mod determinism;
 mod disks;

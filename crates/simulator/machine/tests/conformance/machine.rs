@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::path::PathBuf;
 
-use machine::{Cluster, Profile, Setting};
+use ::machine::{Cluster, Profile, Setting};
 use node::Node;
 use node::conformance::{Harness, Place, source_bytes};
 
