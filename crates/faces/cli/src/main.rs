@@ -18,10 +18,11 @@ mod sort;
 mod valsort;
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "simulator")]
 use sim::{command, experiments};
@@ -117,7 +118,7 @@ fn words(words: Vec<OsString>) -> Vec<OsString> {
     let Some(name) = name.filter(|name| usage::OF_SORT.contains(name)) else {
         return words;
     };
-    let command = Arguments::command();
+    let command = ManuallyDrop::new(Arguments::command());
     let found = command.find_subcommand(name).expect("a subcommand");
     sort::of_getopt(words, found)
 }
@@ -127,13 +128,22 @@ fn words(words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// As [`Parser::try_parse_from`], but leaves the tree of commands to the end of the process: it has thousands of
+/// parts, and to free them takes as long as to parse.
+fn parse(words: &[OsString]) -> Result<Arguments, clap::Error> {
+    let mut command = ManuallyDrop::new(Arguments::command());
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    let arguments = Arguments::from_arg_matches_mut(&mut matches);
+    arguments.map_err(|error| error.format(&mut command))
+}
+
 fn main() -> ExitCode {
     #[cfg(feature = "simulator")]
     add_programs();
     node_real::allow_inherited_descriptors_only();
     let (asked, all) = help::asked(std::env::args_os().collect());
     let words = words(asked);
-    match Arguments::try_parse_from(&words) {
+    match parse(&words) {
         Ok(arguments) => end(arguments.command.run()),
         Err(error) if error.kind() == ErrorKind::DisplayHelp && !all => {
             let short = help::short(Arguments::command()).try_get_matches_from(&words);
