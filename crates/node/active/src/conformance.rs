@@ -382,7 +382,7 @@ pub fn requests_that_cannot_run_are_refused(harness: &impl Harness) {
                 Some(Reason::NotRun(reason))
             );
         }
-        // Handlers hear of what is theirs, and callers of theirs.
+        // Handlers heard of no call.
         assert!(part.returned.lock().unwrap().is_empty());
         part.stop(&node, 1).await;
     });
@@ -558,7 +558,7 @@ pub fn a_silent_node_returns_requests(harness: &impl Harness) {
     });
 }
 
-/// A closed endpoint returns what is under way, and what is sent after; requests to it are refused.
+/// A closed endpoint returns its requests, those of later too; requests to it are refused.
 pub fn a_closed_endpoint_returns_its_requests(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let plain = node.bind(PLAIN);

@@ -13,7 +13,7 @@ use crate::message::{Args, Handler, Job, MEDIUM_BYTES, Region, SHORT_WORDS, Targ
 /// Words in front of the arguments.
 const HEAD_WORDS: usize = 4;
 
-/// Bytes of a payload in one message, whatever the number of arguments.
+/// Bytes of a payload in one message, beside any number of arguments.
 pub(crate) const PIECE_BYTES: usize = (MESSAGE_WORDS - HEAD_WORDS - SHORT_WORDS / 2) * 8;
 
 /// The most slots of an endpoint for another: 8 MiB of answers at the receiver.
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(pieces.add(&Frame::read(&frames[0]).unwrap()), Some(payload));
     }
 
-    /// Whatever another program sends is no frame, or one whose parts agree.
+    /// Words of another program are no frame, or one whose parts agree.
     #[test]
     fn foreign_words_are_no_frame() {
         let whole = head(&[1, 2, 3], 20).frames(&[5; 20]).remove(0);

@@ -49,7 +49,7 @@ pub(crate) struct Whole {
     pub payload: Vec<u8>,
 }
 
-/// What is to be done about a piece of a request.
+/// The next step about a piece of a request.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// It is late, or not the last piece.

@@ -170,7 +170,7 @@ impl Bundle {
                 }
             }
         });
-        // All that waits for the end of this request sees what its handler did.
+        // Waits for the end of this request pass now, after its handler.
         self.state().change_now(|state| {
             state.outbound.heard(from);
             if end.is_ok() {

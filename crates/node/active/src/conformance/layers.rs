@@ -52,7 +52,7 @@ pub fn memory_of_all_nodes_is_reached(harness: &impl Harness) {
             rank: Rank(rank % nodes),
             offset: (part * PART) as u64,
         };
-        // Part 0 stays as it is; part 1 + r is for what rank r writes.
+        // Part 0 stays as it is; rank r writes part 1 + r.
         let mine = 1 + me as usize;
         global
             .put(&node, at(me + 1, mine), &payload(PART, mine))

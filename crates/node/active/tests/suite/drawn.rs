@@ -36,7 +36,7 @@ const LONGEST: u64 = 60_000_000_000;
 
 type Log = Arc<Mutex<Seen>>;
 
-/// A run: its nodes, what its links do, and its deaths.
+/// A run: its nodes, the faults of its links, and its deaths.
 #[derive(Clone, Debug)]
 struct Case {
     seed: u64,
