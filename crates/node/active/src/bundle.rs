@@ -20,7 +20,7 @@ use crate::endpoint::Endpoint;
 use crate::frame::{Head, Kind, MOST_SLOTS, Serial};
 use crate::handlers::Handlers;
 use crate::message::{Args, Handler, Job, Name};
-use crate::settings::{Counts, Settings, Ticks};
+use crate::settings::{Clock, Counts, Settings, Ticks};
 use crate::state::{Entry, State};
 
 /// The endpoints of a node that share a port; clones share it.
@@ -158,7 +158,10 @@ impl Bundle {
     }
 
     /// The time on a task's clock, and the times of the settings.
-    pub(crate) fn clock(&self, node: &Node) -> (Time, Ticks) {
-        (node.now(), self.shared.ticks)
+    pub(crate) fn clock(&self, node: &Node) -> Clock {
+        Clock {
+            now: node.now(),
+            ticks: self.shared.ticks,
+        }
     }
 }

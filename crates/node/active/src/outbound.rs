@@ -7,7 +7,7 @@ use node::Time;
 use crate::frame::{Frame, Head, Kind, Pieces, Serial};
 use crate::inbound::End;
 use crate::message::{Answer, Job, Name, Reason, Request, Target, Unknown};
-use crate::settings::Ticks;
+use crate::settings::Clock;
 
 /// The receiver of the end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +96,9 @@ impl Outbound {
         place: Place,
         request: Request,
         hearer: Hearer,
-        (now, ticks): (Time, Ticks),
+        clock: Clock,
     ) -> Serial {
+        let Clock { now, ticks } = clock;
         let slots = self.slots.get_mut(&(place.from, place.to));
         let used = &mut slots.expect("a slot was given")[usize::from(place.slot)];
         *used += 1;
@@ -164,7 +165,8 @@ impl Outbound {
 
     /// Gives up a request that has waited for too long. Otherwise sets when it is repeated next, and returns its
     /// number.
-    pub fn repeat(&mut self, place: Place, now: Time, ticks: Ticks) -> Result<Serial, Box<Ended>> {
+    pub fn repeat(&mut self, place: Place, clock: Clock) -> Result<Serial, Box<Ended>> {
+        let Clock { now, ticks } = clock;
         let flight = self.flights.get_mut(&place).expect("it is under way");
         if now.since(flight.began) >= ticks.patience {
             let silent = Err(Reason::Unknown(Unknown::Silent));

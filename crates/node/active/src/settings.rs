@@ -1,5 +1,7 @@
 //! Limits of a bundle, and its totals.
 
+use node::Time;
+
 /// Limits of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -29,6 +31,13 @@ impl Default for Settings {
 pub(crate) struct Ticks {
     pub again: u64,
     pub patience: u64,
+}
+
+/// The time on a task's clock, and those that a request has from then on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub now: Time,
+    pub ticks: Ticks,
 }
 
 /// Totals of a bundle.

@@ -11,7 +11,7 @@ use crate::handlers::Handlers;
 use crate::inbound::{End, Senders, Step, Whole};
 use crate::message::{Answer, Job, Name, NotRun, Reason, Region, Request, Returned};
 use crate::outbound::{Ended, Hearer, Outbound, Place, frames_of};
-use crate::settings::{Counts, Ticks};
+use crate::settings::{Clock, Counts};
 
 /// An endpoint. It stays when it is closed: its requests come back to its handlers.
 pub(crate) struct Entry {
@@ -103,7 +103,7 @@ impl State {
         place: Place,
         from: Name,
         launch: &mut Option<Launch>,
-        clock: (Time, Ticks),
+        clock: Clock,
     ) -> Begun {
         let Launch { request, is_call } = launch.take().expect("it begins once");
         let hearer = if is_call {
@@ -189,11 +189,10 @@ impl State {
     }
 
     /// The requests that are to be repeated, and those that are given up.
-    pub fn repeat(&mut self, here: Name, clock: (Time, Ticks)) -> (Vec<Repeated>, Vec<Ended>) {
-        let (now, ticks) = clock;
+    pub fn repeat(&mut self, here: Name, clock: Clock) -> (Vec<Repeated>, Vec<Ended>) {
         let (mut repeated, mut ended) = (Vec::new(), Vec::new());
-        for place in self.outbound.overdue(now) {
-            match self.outbound.repeat(place, now, ticks) {
+        for place in self.outbound.overdue(clock.now) {
+            match self.outbound.repeat(place, clock) {
                 Ok(serial) => {
                     let from = Name {
                         number: place.from,

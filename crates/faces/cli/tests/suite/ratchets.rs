@@ -21,7 +21,7 @@ const LINES: [(&str, usize); 26] = [
     ("node-real", 2800),
     ("terminal", 2000),
     ("node-mpi", 2550),
-    ("active", 3_570),
+    ("active", 3_600),
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
@@ -39,18 +39,18 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_350),
     ("simulated-sort", 3_210),
-    ("cli", 7_070),
+    ("cli", 7_080),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 134_110;
+const ALL_LINES: usize = 134_150;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
 
 /// Packages in `Cargo.lock`, ours included.
-const PACKAGES: usize = 234;
+const PACKAGES: usize = 235;
 
 /// The files of a crate without those of tests, each with its code.
 fn files(room: &str) -> knots::Files {

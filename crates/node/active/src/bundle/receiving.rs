@@ -197,7 +197,7 @@ impl Bundle {
     /// Repeats or gives up the requests that are overdue.
     pub(super) fn repeat(&self, node: &Node) -> Vec<Letter> {
         let (here, clock) = (self.shared.here, self.clock(node));
-        let is_due = |state: &State| state.outbound.due().is_some_and(|due| due <= clock.0);
+        let is_due = |state: &State| state.outbound.due().is_some_and(|due| due <= clock.now);
         if !self.state().look(is_due) {
             return Vec::new();
         }
