@@ -516,7 +516,7 @@ pub fn a_request_is_replied_to_once(harness: &impl Harness) {
     });
 }
 
-/// A node that does not serve: nobody knows whether the request ran, and nobody waits for ever.
+/// Requests to a node that does not serve are returned as unknown, after the patience.
 pub fn a_silent_node_returns_requests(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let plain = node.bind(PLAIN);

@@ -188,7 +188,7 @@ impl Endpoint {
         self.bundle.state().change(node, add).await
     }
 
-    /// Lets nobody copy to a region any more. Its number is not used again.
+    /// Ends a region: later messages to it are refused. Its number is not used again.
     pub async fn withdraw(&self, node: &Node, region: Region) {
         let number = self.name.number as usize;
         let remove = |state: &mut State| {

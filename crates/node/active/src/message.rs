@@ -185,7 +185,7 @@ impl Request {
     }
 }
 
-/// Why nobody knows whether a request ran.
+/// The reason why a request may have run or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// No answer came within [`Settings::patience`](crate::Settings::patience).

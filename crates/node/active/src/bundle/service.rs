@@ -52,7 +52,7 @@ impl Bundle {
     }
 
     /// Receives bulk messages of up to `bytes` bytes, as many at once as there are `tasks`, at the port after that
-    /// of the bundle. Their handlers run in these tasks. Longer ones are not received: nobody answers them.
+    /// of the bundle. Their handlers run in these tasks. Longer ones are dropped without an answer.
     ///
     /// # Errors
     /// When the system has no memory or no threads.

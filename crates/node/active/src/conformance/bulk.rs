@@ -164,8 +164,7 @@ pub fn bulk_without_a_place_is_refused(harness: &impl Harness) {
     });
 }
 
-/// A node that serves no bulk for long: its sender waits no longer than it has patience, and the message, which
-/// nobody knows of then, may run later.
+/// Bulk to a node that does not take it is returned as unknown, after the patience. It may run later.
 pub fn bulk_that_nobody_takes_is_returned(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let plain = node.bind(PLAIN);
