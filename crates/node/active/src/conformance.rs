@@ -145,6 +145,12 @@ fn handlers(sum: &Arc<AtomicU64>, stopped: &Arc<AtomicBool>) -> Handlers {
         .on(STOP, move |_, _, _| stopped.store(true, Ordering::SeqCst))
 }
 
+/// Tells node 1 to go on.
+async fn go_on(node: &Node) {
+    let (rank, port) = (Rank(1), PLAIN);
+    node.send(Address { rank, port }, &[]).await;
+}
+
 fn window(window: u16) -> Settings {
     Settings {
         window,
@@ -305,15 +311,7 @@ pub fn a_full_window_says_so(harness: &impl Harness) {
             .try_request(&node, Request::new(other, ADD, &[0]))
             .await
             .unwrap();
-        let port = PLAIN;
-        node.send(
-            Address {
-                rank: Rank(1),
-                port,
-            },
-            &[],
-        )
-        .await;
+        go_on(&node).await;
         part.endpoint.quiet(&node).await;
         assert_eq!(part.sum.load(Ordering::SeqCst), 6);
         part.stop(&node, 1).await;
@@ -405,15 +403,7 @@ pub fn early_requests_wait_for_their_endpoint(harness: &impl Harness) {
             second
                 .request(&node, Request::new(there, ADD, &[3]).with(sent))
                 .await;
-            let port = PLAIN;
-            node.send(
-                Address {
-                    rank: Rank(1),
-                    port,
-                },
-                &[],
-            )
-            .await;
+            go_on(&node).await;
             second.quiet(&node).await;
             assert_eq!(sum.load(Ordering::SeqCst), 3);
             return;
@@ -546,15 +536,7 @@ pub fn a_silent_node_returns_requests(harness: &impl Harness) {
         assert_eq!(returned.reason, silent);
         assert_eq!(*part.returned.lock().unwrap(), [silent]);
         assert!(part.bundle.counts().repeated > 1);
-        let port = PLAIN;
-        node.send(
-            Address {
-                rank: Rank(1),
-                port,
-            },
-            &[],
-        )
-        .await;
+        go_on(&node).await;
     });
 }
 
@@ -585,15 +567,7 @@ pub fn a_closed_endpoint_returns_its_requests(harness: &impl Harness) {
             Reason::NotRun(NotRun::NoEndpoint),
         ];
         assert_eq!(*part.returned.lock().unwrap(), expected);
-        let port = PLAIN;
-        node.send(
-            Address {
-                rank: Rank(1),
-                port,
-            },
-            &[],
-        )
-        .await;
+        go_on(&node).await;
         let other = part.bundle.endpoint(&node, JOB, Handlers::new()).await;
         let returned = other
             .call(&node, Request::new(part.endpoint.name(), ECHO, &[]))

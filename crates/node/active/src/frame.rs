@@ -6,9 +6,9 @@
 //!
 //! A payload that is longer than one message goes in pieces, each with the whole head.
 
-use node::{MESSAGE_WORDS, Port};
+use node::{MESSAGE_WORDS, Port, Rank};
 
-use crate::message::{Args, Handler, Job, MEDIUM_BYTES, Region, SHORT_WORDS, Target};
+use crate::message::{Args, Handler, Job, MEDIUM_BYTES, Name, Region, SHORT_WORDS, Target};
 
 /// Words in front of the arguments.
 const HEAD_WORDS: usize = 4;
@@ -163,6 +163,12 @@ impl Frame<'_> {
     /// Bytes of the payload in this piece.
     fn len(&self) -> usize {
         PIECE_BYTES.min(self.head.bytes - self.piece * PIECE_BYTES)
+    }
+
+    /// The endpoint that sent it from this rank.
+    pub fn sender(&self, rank: Rank) -> Name {
+        let (port, number) = self.head.from;
+        Name { rank, port, number }
     }
 
     /// The target of a bulk message, whose payload it is.

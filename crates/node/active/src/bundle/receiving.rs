@@ -23,12 +23,7 @@ impl Bundle {
             self.state().change_now(|state| state.counts.foreign += 1);
             return Vec::new();
         };
-        let (port, number) = frame.head.from;
-        let from = Name {
-            rank: message.from,
-            port,
-            number,
-        };
+        let from = frame.sender(message.from);
         match frame.head.kind {
             Kind::Wake | Kind::Bulk => Vec::new(),
             Kind::Request | Kind::Query => self.receive_request(node, from, &frame, None),

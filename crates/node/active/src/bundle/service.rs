@@ -11,7 +11,6 @@ use node::{
 use super::Bundle;
 use crate::bulk::{Arrived, Bulk, TAIL_BYTES};
 use crate::frame::Frame;
-use crate::message::Name;
 use crate::state::State;
 
 /// The tasks that receive bulk messages for a bundle.
@@ -97,12 +96,7 @@ impl Bundle {
             self.state().change_now(|state| state.counts.foreign += 1);
             return memory.into_buffer();
         };
-        let (port, number) = frame.head.from;
-        let from = Name {
-            rank: from,
-            port,
-            number,
-        };
+        let from = frame.sender(from);
         let mut arrived = Arrived { target, memory };
         let letters = self.receive_request(node, from, &frame, Some(&mut arrived));
         self.send(node, letters).await;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use node::conformance::Harness;
-use node::{Address, Node, Rank};
+use node::{Node, Rank};
 
-use super::{ADD, PLAIN, PUT, Part, payload, window};
+use super::{ADD, PLAIN, PUT, Part, go_on, payload, window};
 use crate::{
     Bulk, Bundle, Handler, Handlers, Job, Name, NotRun, Reason, Region, Request, Settings, Target,
     Unknown,
@@ -190,14 +190,6 @@ pub fn bulk_that_nobody_takes_is_returned(harness: &impl Harness) {
             .call_bulk(&node, request, memory(&node, 10, 0));
         let returned = call.await.unwrap_err();
         assert_eq!(returned.reason, Reason::Unknown(Unknown::Silent));
-        let port = PLAIN;
-        node.send(
-            Address {
-                rank: Rank(1),
-                port,
-            },
-            &[],
-        )
-        .await;
+        go_on(&node).await;
     });
 }
