@@ -6,7 +6,7 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use record::Framing;
 
@@ -15,6 +15,9 @@ use crate::records::size::Size;
 
 /// Beginnings of chained records are noted for one record of so many; those between are found from there.
 const NOTED: usize = 64;
+
+/// The place of a longer record is remembered: every cut near it would look through it again.
+const LONG: usize = 4096;
 
 /// Some records of a chunk, in its order; clones share the chunk.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Part {
 struct Shared {
     chunk: Chunk,
     begins: Begins,
+    /// Places of long records that were found, in the chunk.
+    long: Mutex<Vec<Range<usize>>>,
 }
 
 /// How the beginning of a record is found from within it.
@@ -58,7 +63,11 @@ impl Part {
         Part {
             from: Size::default(),
             until: chunk.size,
-            shared: Arc::new(Shared { chunk, begins }),
+            shared: Arc::new(Shared {
+                chunk,
+                begins,
+                long: Mutex::default(),
+            }),
         }
     }
 
@@ -86,8 +95,22 @@ impl Part {
 
     /// Where the record lies that has byte `at`.
     pub(crate) fn place_of(&self, at: usize) -> Range<usize> {
+        let from = self.from.bytes as usize;
+        // A place that is in the list is whole, also if a panic came behind it.
+        let mut long = self
+            .shared
+            .long
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = long.iter().find(|found| found.contains(&(from + at))) {
+            return found.start - from..found.end - from;
+        }
         let begin = self.begin(at);
-        begin..begin + self.length(begin)
+        let place = begin..begin + self.length(begin);
+        if place.len() > LONG {
+            long.push(from + place.start..from + place.end);
+        }
+        place
     }
 
     /// Takes its records up to the last one that `is_before`, as all that come before that are.
@@ -217,6 +240,25 @@ mod tests {
             marks: Vec::new(),
             buffer: Buffer::new(Box::new(bytes)),
         }
+    }
+
+    /// In the chunk, and in what is left of it behind a cut.
+    #[test]
+    fn a_long_record_is_sought_once() {
+        let (long, short) = ([&[b'm'; 3 * LONG][..], b"\n"].concat(), &b"short\n"[..]);
+        let records = [short, &long, short, &long, short];
+        let mut rest = Part::divisible(chunk(&records), Framing::Delimited(b'\n'));
+        let second = short.len() * 2 + long.len() + 5;
+        for at in [0, 10, second, 11, second + 1, LONG] {
+            let place = rest.place_of(at);
+            assert!(place.contains(&at) && records.contains(&&rest.bytes()[place]));
+        }
+        assert_eq!(rest.shared.long.lock().unwrap().len(), 2);
+        let before = short.len() + long.len();
+        rest.take(before);
+        let place = rest.place_of(second + 1 - before);
+        assert_eq!(rest.bytes()[place], long);
+        assert_eq!(rest.shared.long.lock().unwrap().len(), 2);
     }
 
     /// Every cut of a chunk, and of each part that it leaves, has the records that were asked for.
