@@ -60,6 +60,15 @@ impl Node {
         self.backend.work(work);
     }
 
+    /// Computes for so many ticks and does not look at messages. A real node spins.
+    pub fn compute(&self, ticks: u64) {
+        let end = self.now().after(ticks);
+        self.work(Work::Compute { ticks });
+        while self.now() < end {
+            std::hint::spin_loop();
+        }
+    }
+
     /// Begins the program's next stage, for machines that measure time and idle time by stage.
     pub fn stage(&self, name: &'static str) {
         self.backend.stage(name);

@@ -70,6 +70,11 @@ pub enum Work {
         /// The number of units.
         units: u64,
     },
+    /// Computation of a given length, as measurements and modelled programs need it.
+    Compute {
+        /// Ticks that it takes.
+        ticks: u64,
+    },
     /// All work of a stage on one of its units. Machines that charge stages as a whole take no time for
     /// the parts above; the others take none for this.
     Unit {
@@ -161,6 +166,7 @@ impl Costs {
             Work::Load { bytes } => product(self.load, bytes.div_ceil(LINE_BYTES)),
             Work::Checksum { bytes } => product(self.checksum, bytes.div_ceil(LINE_BYTES)),
             Work::Account { units } => product(self.account, units),
+            Work::Compute { ticks } => product(PARTS, ticks),
             Work::Unit { .. } => 0,
         }
     }
@@ -233,6 +239,7 @@ mod tests {
         );
         assert_eq!(costs.ticks(Work::Account { units: 3 }), 5);
         assert_eq!(default().ticks(Work::Sort { records: 1 << 20 }), 0);
+        assert_eq!(default().ticks(Work::Compute { ticks: 7 }), 7);
     }
 
     #[test]

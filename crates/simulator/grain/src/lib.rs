@@ -7,6 +7,7 @@
 //!   one core      local_min  local_sort               NanoSort, Figures 2 and 8
 //!   two NICs      loopback                            NanoSort, Table 1
 //!   messages      receive  send  flood                NanoSort, Figures 6 and 7
+//!                 logp                                NOW, section 3, Figure 5
 //!   a tree        merge_min                           NanoSort, section 3.1, Figures 3 and 4
 //!   sorting       nano_sort  pivot_trial              NanoSort, section 4, Figure 5
 //!                 push_sort                           ours: docs/papers/faster.md
@@ -31,6 +32,7 @@ mod kv;
 mod load;
 mod local_min;
 mod local_sort;
+mod logp;
 mod loopback;
 mod map_reduce;
 mod merge_min;
@@ -59,6 +61,7 @@ pub use kv::{Kv, Shard};
 pub use load::Load;
 pub use local_min::{Least, LocalMin};
 pub use local_sort::{LocalSort, Sorted};
+pub use logp::{LogP, Parameters};
 pub use loopback::{Loopback, Looped};
 pub use map_reduce::{Counted, MapReduce};
 pub use merge_min::MergeMin;
@@ -69,7 +72,7 @@ pub use options::{Described, ReorderBy, count, defaults, from_0};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
 pub use pivot_trial::{PivotTrial, Pivots, Selection};
-pub use program::{Program, Span, Timing, Verdict};
+pub use program::{Measured, Program, Span, Timing, Verdict};
 pub use push_sort::PushSort;
 pub use receive::ReceiveLoop;
 pub use records::Part;
@@ -87,6 +90,7 @@ pub trait Visitor {
 /// Calls the visitor for every program, in the order of the help.
 pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Loopback>();
+    visitor.visit::<LogP>();
     visitor.visit::<ReceiveLoop>();
     visitor.visit::<SendLoop>();
     visitor.visit::<LocalMin>();

@@ -13,6 +13,7 @@
 use std::future::Future;
 
 use node::{Node, Rank, Time};
+use serde::Serialize;
 
 use crate::load::Load;
 use crate::options::ReorderBy;
@@ -122,8 +123,27 @@ pub struct Verdict {
     pub figure: Option<f64>,
     /// Ticks of each request, ascending, for programs whose clients wait for answers.
     pub requests: Vec<u64>,
+    /// Parameters that the program measured, if that is its purpose.
+    pub measured: Vec<Measured>,
     /// One line for people.
     pub result: String,
+}
+
+/// A parameter that a program measured by the clock of a rank, in microseconds (G: for a byte).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// Name of the method.
+    pub method: &'static str,
+    /// The middle of the repetitions.
+    pub median: f64,
+    /// The least of them.
+    pub low: f64,
+    /// The largest of them.
+    pub high: f64,
+    /// Whether another parameter hides it, so that it may be less.
+    pub at_most: bool,
 }
 
 impl Verdict {

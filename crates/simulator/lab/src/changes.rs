@@ -6,7 +6,7 @@ use std::ops::RangeBounds;
 
 use clap::Args;
 use grain::count;
-use machine::{Profile, Setting, parts};
+use machine::{Profile, Raised, Setting, parts};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,6 +41,18 @@ pub struct Changes {
     /// Bytes of a switch's queue [default: the machine's]
     #[arg(long, value_name = "B", value_parser = number)]
     pub queue_bytes: Option<f64>,
+    /// Nanoseconds of the core that each send and each receive take longer (o of LogP)
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub overhead_ns: Option<f64>,
+    /// Nanoseconds that each message takes longer to arrive (L of LogP)
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub latency_ns: Option<f64>,
+    /// Nanoseconds of the NIC after each packet of data (g of LogP)
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub gap_ns: Option<f64>,
+    /// Nanoseconds of the NIC for each byte (G of LogGP)
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub byte_ns: Option<f64>,
     /// Time of a cache miss in nanoseconds [default: the machine's]
     #[arg(long, value_name = "X", value_parser = number)]
     pub miss_ns: Option<f64>,
@@ -162,8 +174,21 @@ impl Changes {
         self.queue_bytes.map(|bytes| bytes as u64)
     }
 
-    fn latencies(&self) -> [(Option<f64>, &'static str); 5] {
+    pub(crate) fn raised(&self) -> Raised {
+        Raised {
+            overhead_ns: self.overhead_ns,
+            latency_ns: self.latency_ns,
+            gap_ns: self.gap_ns,
+            byte_ns: self.byte_ns,
+        }
+    }
+
+    fn latencies(&self) -> [(Option<f64>, &'static str); 9] {
         [
+            (self.overhead_ns, "overhead-ns"),
+            (self.latency_ns, "latency-ns"),
+            (self.gap_ns, "gap-ns"),
+            (self.byte_ns, "byte-ns"),
             (self.miss_ns, "miss-ns"),
             (self.l2_line_ns, "l2-line-ns"),
             (self.switch_ns, "switch-ns"),
@@ -274,6 +299,10 @@ mod tests {
             switch_ns: Some(100.0),
             link_ns: Some(0.5),
             queue_bytes: Some(2000.0),
+            overhead_ns: Some(5.0),
+            latency_ns: Some(6.0),
+            gap_ns: Some(7.0),
+            byte_ns: Some(8.0),
             miss_ns: Some(7.5),
             l2_line_ns: Some(2.5),
             cores_per_nic: Some(1),
@@ -283,7 +312,7 @@ mod tests {
             threads: Some(4),
         };
         let told = "multicast one-spine, ack-aggregate off, transport homa, unscheduled 1, switch-ns 100, link-ns 0.5, queue-bytes 2000, \
-                    miss-ns 7.5, l2-line-ns 2.5, cores-per-nic 1, tail-ns 3000, tail-fraction 0.01, loss 0.001";
+                    overhead-ns 5, latency-ns 6, gap-ns 7, byte-ns 8, miss-ns 7.5, l2-line-ns 2.5, cores-per-nic 1, tail-ns 3000, tail-fraction 0.01, loss 0.001";
         assert_eq!(changes.told().join(", "), told);
     }
 

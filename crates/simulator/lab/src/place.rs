@@ -70,6 +70,7 @@ impl Place {
             .and_then(|profile| profile.with_network(changes.link_ns, changes.switch_ns))
             .and_then(|profile| profile.with_queues(changes.queue()))
             .and_then(|profile| profile.with_caches(changes.miss_ns, changes.l2_line_ns))
+            .and_then(|profile| profile.raised(changes.raised()))
             .and_then(|profile| profile.with_cores_per_nic(changes.cores_per_nic))
             .map_err(|error| LabError::Profile {
                 machine: name.into(),

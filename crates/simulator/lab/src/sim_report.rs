@@ -128,6 +128,9 @@ fn written(run: &RunReport) -> Value {
     if let Some(requests) = &run.requests {
         value["requests"] = json!(requests);
     }
+    if !run.verdict.measured.is_empty() {
+        value["measured"] = json!(run.verdict.measured);
+    }
     if let Some(simulated) = &run.simulated {
         extend(&mut value, counted(simulated));
     }

@@ -56,7 +56,7 @@ pub use driver::{
 };
 pub use profile::{
     CoreModel, Graph, LinkModel, LinkTimes, Nanoseconds, NetworkModel, NicModel, Profile,
-    ProfileError, SwitchModel, Ways,
+    ProfileError, Raised, SwitchModel, Ways,
 };
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
 pub use report::{CriticalPath, PathKind, Segment};

@@ -28,6 +28,7 @@ use node::Costs;
 use serde::Deserialize;
 
 use crate::schedule::Ticks;
+pub use changed::Raised;
 pub(crate) use graph::Times;
 pub use graph::{Graph, LinkModel, LinkTimes, SwitchModel, Ways};
 pub use unit::Nanoseconds;
@@ -106,6 +107,13 @@ pub struct NicModel {
     pub transmit_cycles: Ticks,
     /// To change the core that the arbiter serves.
     pub turn_cycles: Ticks,
+    /// From a packet's last flit out until the next packet of data may start (LogP's g, less the
+    /// time of the packet itself).
+    #[serde(default)]
+    pub gap_cycles: Ticks,
+    /// What is added to that for each tick of the packet, in thousandths (LogGP's G, less the link's).
+    #[serde(default, deserialize_with = "unit::thousandths")]
+    pub gap_per_tick: u64,
     /// Messages under way that are not acknowledged as a whole.
     #[serde(deserialize_with = "unit::count")]
     pub transmit_buffers: u32,
@@ -170,7 +178,7 @@ pub struct NetworkModel {
 
 impl Profile {
     /// The built-in machines: their names, and the texts of their files.
-    pub const BUILT_IN: [(&str, &str); 6] = [
+    pub const BUILT_IN: [(&str, &str); 11] = [
         ("nanopu", include_str!("../../../../machines/nanopu.toml")),
         (
             "nanopu-nodes",
@@ -186,6 +194,11 @@ impl Profile {
             "ramcloud",
             include_str!("../../../../machines/ramcloud.toml"),
         ),
+        ("now", include_str!("../../../../machines/now.toml")),
+        ("paragon", include_str!("../../../../machines/paragon.toml")),
+        ("cs-2", include_str!("../../../../machines/cs-2.toml")),
+        ("sp-2", include_str!("../../../../machines/sp-2.toml")),
+        ("t3d", include_str!("../../../../machines/t3d.toml")),
     ];
 
     /// The built-in machine of this name, if there is one.

@@ -4,6 +4,7 @@ mod any_keys;
 mod cluster;
 mod driver;
 mod keys_alone;
+mod logp;
 mod programs;
 mod sorts;
 mod threads;

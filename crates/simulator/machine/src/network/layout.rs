@@ -36,13 +36,14 @@ impl Layout {
             .queue_bytes
             .map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
         let shortest = u64::from(sizes.header.min(sizes.control));
-        let least = |ahead: &dyn Fn(&Wire) -> Ticks| {
-            let times = topology.inward().map(|wire| wire.latency + ahead(&wire));
+        let least = |time: &dyn Fn(&Wire) -> Ticks| {
+            let times = topology.inward().map(|wire| time(&wire));
             times.min().unwrap_or_default()
         };
-        let window = least(&|wire| wire.switch.max(wire.pace.ticks(shortest)));
+        let window = least(&|wire| wire.least(wire.pace.ticks(shortest)));
         let window = window.clamp(Ticks(1), Ticks(LONGEST_WINDOW));
-        let one_block = least(&|wire| wire.switch) < SHORTEST_WINDOW || topology.switches == 1;
+        let one_block =
+            least(&|wire| wire.least(Ticks(0))) < SHORTEST_WINDOW || topology.switches == 1;
         Layout {
             queue_flits,
             window,

@@ -73,7 +73,17 @@ impl Wire {
     /// When a switch at its end can send a packet on that starts now and takes `length`.
     #[inline]
     pub fn at_switch(&self, start: Ticks, length: Ticks) -> Ticks {
-        start + self.latency + length.max(self.switch)
+        let ready = if self.is_taken_whole {
+            length.max(self.switch)
+        } else {
+            self.switch
+        };
+        start + self.latency + ready
+    }
+
+    /// The least time in which a switch at its end can send a packet on that takes `length` or more.
+    pub fn least(&self, length: Ticks) -> Ticks {
+        self.at_switch(Ticks(0), length)
     }
 }
 
@@ -84,6 +94,8 @@ pub struct Wire {
     /// Latency of the switch at its end, if there is one.
     pub switch: Ticks,
     pub pace: Pace,
+    /// Whether a switch sends a packet on when it has come whole, because the next link may be faster.
+    pub is_taken_whole: bool,
 }
 
 /// The far end of a link.
@@ -263,6 +275,7 @@ fn of_tree(profile: &Profile, ranks: u32, tree: Tree) -> Topology {
         latency: profile.link(),
         switch: profile.switch(),
         pace: Pace::TICK,
+        is_taken_whole: false,
     };
     let to_nic = Wire {
         switch: Ticks(0),

@@ -20,27 +20,42 @@ pub struct Egress {
 
 #[derive(Debug)]
 struct Queue {
-    /// When the first packet is ready; `Ticks::NEVER` in an empty queue.
+    /// When the first packet is ready, and may start; `Ticks::NEVER` in an empty queue.
     ready: Ticks,
+    /// When the next packet may start.
+    open: Ticks,
+    gap: Gap,
     packets: List,
 }
 
+/// The time after a packet in which no other of its queue starts (LogGP's g and G: a NIC that is slower
+/// than its link).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gap {
+    pub packet: Ticks,
+    /// Thousandths of a tick for each tick that the packet is on the link.
+    pub tick: u64,
+}
+
 impl Queue {
-    fn new() -> Queue {
+    fn new(gap: Gap) -> Queue {
         Queue {
             ready: Ticks::NEVER,
+            open: Ticks(0),
+            gap,
             packets: List::default(),
         }
     }
 }
 
 impl Egress {
-    pub fn new() -> Egress {
+    /// With a gap after each packet of data.
+    pub fn new(gap: Gap) -> Egress {
         Egress {
             busy: Ticks(0),
             start: Ticks::NEVER,
-            control: Queue::new(),
-            data: Queue::new(),
+            control: Queue::new(Gap::default()),
+            data: Queue::new(gap),
         }
     }
 
@@ -61,8 +76,8 @@ impl Egress {
             &mut self.data
         };
         if queue.ready == Ticks::NEVER {
-            queue.ready = packet.time;
-            self.start = self.start.min(self.busy.max(packet.time));
+            queue.ready = packet.time.max(queue.open);
+            self.start = self.start.min(self.busy.max(queue.ready));
         }
         queue.packets.push(slab, id);
     }
@@ -81,9 +96,10 @@ impl Egress {
         };
         let id = queue.packets.pop(slab)?;
         let next = queue.packets.front(slab);
-        queue.ready = next.map_or(Ticks::NEVER, |next| next.time);
         let length = pace.ticks(slab[id].flits.into());
         self.busy = start + length;
+        queue.open = self.busy + queue.gap.packet + length * queue.gap.tick / 1000;
+        queue.ready = next.map_or(Ticks::NEVER, |next| next.time.max(queue.open));
         self.start = self.busy.max(self.control.ready.min(self.data.ready));
         Some((id, Departure { start, length }))
     }
@@ -96,7 +112,7 @@ mod tests {
 
     #[test]
     fn ready_control_precedes_data_and_a_queue_keeps_its_order() {
-        let (mut egress, mut slab) = (Egress::new(), Slab::default());
+        let (mut egress, mut slab) = (Egress::new(Gap::default()), Slab::default());
         // Numbers as senders. Packet 3 is ready early, but behind packet 2.
         let packets = [
             (Kind::Data, 0),
@@ -120,5 +136,31 @@ mod tests {
         }
         assert_eq!(sent, [(0, 0), (1, 10), (2, 50), (4, 60), (3, 70)]);
         assert_eq!(egress.next_start(), Ticks::NEVER);
+    }
+
+    /// Control packets use the time.
+    #[test]
+    fn a_gap_follows_each_packet_of_data() {
+        let gap = Gap {
+            packet: Ticks(5),
+            tick: 2000,
+        };
+        let (mut egress, mut slab) = (Egress::new(gap), Slab::default());
+        let push = |egress: &mut Egress, slab: &mut Slab, kind, ready, number| {
+            let mut packet = Packet::new(kind, Ticks(ready), number, 0);
+            packet.flits = 10;
+            egress.push(slab.put(packet), slab);
+        };
+        push(&mut egress, &mut slab, Kind::Data, 0, 0);
+        push(&mut egress, &mut slab, Kind::Data, 0, 1);
+        push(&mut egress, &mut slab, Kind::Ack, 12, 2);
+        let mut sent = Vec::new();
+        while let Some((id, departure)) = egress.next(Ticks(1000), Pace::TICK, &slab) {
+            sent.push((slab.take(id).from, departure.start.0));
+        }
+        push(&mut egress, &mut slab, Kind::Data, 60, 3);
+        let (id, departure) = egress.next(Ticks(1000), Pace::TICK, &slab).unwrap();
+        sent.push((slab.take(id).from, departure.start.0));
+        assert_eq!(sent, [(0, 0), (2, 12), (1, 35), (3, 70)]);
     }
 }

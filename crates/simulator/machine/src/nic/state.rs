@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::buffer::TransmitBuffer;
 use super::completed::Completed;
-use super::egress::Egress;
+use super::egress::{Egress, Gap};
 use super::partial::Partial;
 use super::tap::Tap;
 use super::transport::Transport;
@@ -56,7 +56,10 @@ impl Nic {
         Nic {
             number,
             first_rank: number * each,
-            egress: Egress::new(),
+            egress: Egress::new(Gap {
+                packet: fabric.nic_model().gap_cycles,
+                tick: fabric.nic_model().gap_per_tick,
+            }),
             leaf,
             offered: 0,
             free_at: Ticks(0),

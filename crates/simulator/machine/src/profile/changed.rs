@@ -7,7 +7,56 @@ use crate::schedule::Ticks;
 /// Round trips per timeout, as in nanopu.toml.
 const TIMEOUT_TRIPS: u64 = 10;
 
+/// Times in nanoseconds that a machine's LogGP parameters are raised by, each alone (Martin et al., ISCA
+/// 1997); `None` raises none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Raised {
+    /// The processor's at each send and each receive.
+    pub overhead_ns: Option<f64>,
+    /// Of a message, which delays no other.
+    pub latency_ns: Option<f64>,
+    /// The NIC's after each packet of data.
+    pub gap_ns: Option<f64>,
+    /// The NIC's for each byte of a packet.
+    pub byte_ns: Option<f64>,
+}
+
 impl Profile {
+    /// The machine with raised overhead, latency and gaps. The NIC's timeout grows by as much as a message
+    /// may wait for others.
+    ///
+    /// # Errors
+    /// If a time is negative, not a number, or longer than a second.
+    pub fn raised(mut self, by: Raised) -> Result<Profile, ProfileError> {
+        let ticks = |key, ns: Option<f64>| match ns {
+            None => Ok(Ticks(0)),
+            Some(ns) => latency(key, ns).map(|ns| Ticks(self.ticks(ns.value()))),
+        };
+        let overhead = ticks("overhead_ns", by.overhead_ns)?;
+        let later = ticks("latency_ns", by.latency_ns)?;
+        let gap = ticks("gap_ns", by.gap_ns)?;
+        let byte = latency("byte_ns", by.byte_ns.unwrap_or(0.0))?.value();
+        let flit_ns = byte * f64::from(self.network.flit_bytes);
+        let per_tick = (flit_ns * 1e9 / self.tick_fs as f64).round() as u64;
+        for step in [
+            &mut self.core.send_cycles,
+            &mut self.core.receive_cycles,
+            &mut self.core.forward_cycles,
+        ] {
+            *step += overhead;
+        }
+        self.nic.receive_cycles += later;
+        self.nic.gap_cycles += gap;
+        self.nic.gap_per_tick += per_tick;
+        let packet = u64::from(self.nic.header_bytes + self.nic.segment_bytes);
+        let packet = packet.div_ceil(self.network.flit_bytes.into());
+        let each = gap + Ticks(packet * per_tick / 1000);
+        let waits = each * u64::from(2 * self.nic.transmit_buffers) + later * TIMEOUT_TRIPS;
+        self.nic.timeout_cycles += waits;
+        self.check()?;
+        Ok(self)
+    }
+
     /// Replaces latencies in nanoseconds; `None` keeps one. Links and switches of a graph that give
     /// a latency keep it. The NIC's timeout becomes at least ten
     /// round trips, since a slow network must not make NICs send everything twice.

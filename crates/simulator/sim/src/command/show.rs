@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use grain::Measured;
 use lab::{Job, RequestReport, RunReport, SimReport, Simulated, StageReport};
 
 use terminal::ending::failure::CliFailure;
@@ -60,6 +61,7 @@ pub(super) fn report(report: &SimReport) -> Result<(), CliFailure> {
             "keys      at most {most} on a core, skew {skew:.3}"
         ))?;
     }
+    measured(&first.verdict.measured)?;
     stages(report, first)?;
     say::out("")?;
     say::out(took(report))?;
@@ -141,6 +143,34 @@ fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
         "packets",
         with_commas(&counted).iter().map(String::as_str),
     ))
+}
+
+/// Parameters that the program measured, a line each.
+fn measured(measured: &[Measured]) -> Result<(), CliFailure> {
+    if measured.is_empty() {
+        return Ok(());
+    }
+    say::out("\nmeasured  in us, G in us for a byte: median, and range of the repetitions")?;
+    let rows: Vec<_> = measured.iter().map(row_of).collect();
+    text::table(&rows)
+        .iter()
+        .try_for_each(|line| say::out(format!("  {line}")))
+}
+
+fn row_of(one: &Measured) -> Vec<String> {
+    let [median, low, high] = [one.median, one.low, one.high].map(|us| figure(us, 4));
+    let most = if one.at_most { "at most " } else { "" };
+    let range = if low == high {
+        String::new()
+    } else {
+        format!("{low} to {high}")
+    };
+    let rate = if one.name == "G" {
+        format!("{most}{median} ({} MB/s)", figure(1.0 / one.median, 3))
+    } else {
+        format!("{most}{median}")
+    };
+    [one.name.to_owned(), one.method.to_owned(), rate, range].into()
 }
 
 /// The load of the link on which all messages end, which bounds their rate.

@@ -2,7 +2,7 @@
 
 use super::{Direction, End, Routes, Rule, Topology, Wire};
 use crate::profile::{Graph, Profile, SwitchModel, Times};
-use crate::schedule::Ticks;
+use crate::schedule::{Pace, Ticks};
 
 type Links = Vec<Vec<Direction>>;
 
@@ -18,6 +18,10 @@ pub fn topology(profile: &Profile, ranks: u32, graph: &Graph) -> Topology {
         topology.links.extend(links);
         topology.first.push(topology.links.len() as u32);
     }
+    let differ = topology.wires.iter().any(|wire| wire.pace != Pace::TICK);
+    for wire in &mut topology.wires {
+        wire.is_taken_whole = differ;
+    }
     topology.most_links = u64::from(graph.reach(profile, 0).0) + 1;
     topology.rule = Rule::Routes(Routes::new(&topology, graph));
     topology
@@ -30,6 +34,7 @@ fn to_nics(topology: &mut Topology, graph: &Graph, times: &Times) -> Links {
             latency,
             switch: times.switches[number as usize],
             pace,
+            is_taken_whole: true,
         };
         let down = Wire {
             switch: Ticks(0),
@@ -62,6 +67,7 @@ fn between_switches(topology: &mut Topology, graph: &Graph, times: &Times, links
             latency: *latency,
             switch: times.switches[to as usize],
             pace: *pace,
+            is_taken_whole: true,
         }));
         for _ in 0..link.count {
             let [at_a, at_b] = [a, b].map(|end| links[end as usize].len() as u32);
