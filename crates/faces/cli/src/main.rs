@@ -13,6 +13,8 @@ mod listed;
 #[cfg(feature = "both")]
 mod plan;
 #[cfg(feature = "sorter")]
+mod ps;
+#[cfg(feature = "sorter")]
 mod sort;
 #[cfg(feature = "sorter")]
 mod valsort;
@@ -75,6 +77,8 @@ enum Command {
     Demo(demo::Arguments),
     #[cfg(feature = "sorter")]
     Doctor(doctor::Arguments),
+    #[cfg(feature = "sorter")]
+    Ps(ps::Arguments),
     Completions(completions::Arguments),
     Manual(manual::Arguments),
 }
@@ -102,6 +106,8 @@ impl Command {
             Command::Demo(arguments) => demo::run(&arguments),
             #[cfg(feature = "sorter")]
             Command::Doctor(arguments) => doctor::run(&arguments),
+            #[cfg(feature = "sorter")]
+            Command::Ps(arguments) => ps::run(&arguments),
             Command::Completions(arguments) => {
                 completions::run(&arguments, &Arguments::command(), completed::values)
             }
@@ -143,6 +149,8 @@ fn main() -> ExitCode {
     node_real::allow_inherited_descriptors_only();
     let (asked, all) = help::asked(std::env::args_os().collect());
     let words = words(asked);
+    #[cfg(feature = "simulator")]
+    command::make_for(words.get(1..).unwrap_or_default());
     match parse(&words) {
         Ok(arguments) => end(arguments.command.run()),
         Err(error) if error.kind() == ErrorKind::DisplayHelp && !all => {

@@ -12,6 +12,7 @@
 
 mod cores;
 mod environment;
+mod table;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::IsTerminal;
@@ -24,6 +25,7 @@ pub use environment::{
     RANK_0_TELLS, SIZES, is_later_rank, is_launched, is_one_of_several_commands, is_only_rank,
     is_open_mpi, leaves_usage_to_another, rank, ranks_here,
 };
+pub use table::{Listed, listed};
 
 /// Names of launchers, or how they begin.
 const NAMES: [&str; 6] = ["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
@@ -39,7 +41,10 @@ const TICKS_PER_S: f64 = 100.0;
 struct Process {
     id: u32,
     name: String,
+    state: char,
     parent: u32,
+    /// The time that it has used of all cores, in seconds.
+    used_s: f64,
     /// Its start, in seconds after the boot of the host.
     begin_s: f64,
 }
@@ -49,19 +54,27 @@ impl Process {
         Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// Reads `1234 (any name) S 1000 ...`: the parent is field 4, the start field 22 (proc(5)).
+    /// Reads `1234 (any name) S 1000 ...`: the state is field 3, the parent 4, the times used are 14 and 15, the
+    /// start is 22 (proc(5)).
     fn parse(id: u32, stat: &str) -> Option<Process> {
         let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
-        let mut fields = rest.split_whitespace().skip(1);
-        let parent = fields.next()?.parse().ok()?;
-        let ticks: f64 = fields.nth(17)?.parse().ok()?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3);
+        let seconds = |number| Some(field(number)?.parse::<f64>().ok()? / TICKS_PER_S);
         Some(Process {
             id,
             name: name.to_owned(),
-            parent,
-            begin_s: ticks / TICKS_PER_S,
+            state: field(3)?.chars().next()?,
+            parent: field(4)?.parse().ok()?,
+            used_s: seconds(14)? + seconds(15)?,
+            begin_s: seconds(22)?,
         })
     }
+}
+
+fn since_boot_s() -> Option<f64> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    uptime.split_whitespace().next()?.parse().ok()
 }
 
 /// The launcher among this process's ancestors.
@@ -107,8 +120,7 @@ impl Launch {
 
     /// The time until now, to a hundredth of a second, as precise as the kernel's.
     pub fn until_now() -> Option<Launch> {
-        let uptime = fs::read_to_string("/proc/uptime").ok()?;
-        let now_s: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+        let now_s = since_boot_s()?;
         let (begin_s, since) = match launcher() {
             Some(launcher) => (launcher.begin_s, launcher.name),
             None => (
@@ -133,7 +145,7 @@ mod tests {
         let fields = "S 7 8 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
         let process = Process::parse(42, &format!("42 (a) b (c) {fields}")).unwrap();
         assert_eq!((process.name.as_str(), process.parent), ("a) b (c", 7));
-        assert_eq!(process.begin_s, 123.45);
+        assert_eq!((process.begin_s, process.state), (123.45, 'S'));
         assert!(Process::parse(42, "42 (cut) S 7").is_none());
     }
 

@@ -21,7 +21,7 @@ use terminal::ending::say;
 use trace_file::TraceFile;
 
 pub use alone::main;
-pub use options::Arguments;
+pub use options::{Arguments, make_for};
 pub use watch::{stop_on_signal, stop_within, watched};
 
 /// The verdict on the paper, as a line of help.

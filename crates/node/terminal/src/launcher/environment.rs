@@ -24,7 +24,7 @@ const LOCAL_SIZES: [&str; 3] = [
 ];
 
 /// Variables for the number of this rank, which is known before the network is open.
-const RANKS: [&str; 4] = [
+pub(super) const RANKS: [&str; 4] = [
     "OMPI_COMM_WORLD_RANK",
     "PMIX_RANK",
     "PMI_RANK",

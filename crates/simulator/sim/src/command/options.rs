@@ -3,7 +3,9 @@
 //! A program has options of its own ([`Listing::command`]). Options of all programs may also
 //! precede the program's name.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -37,6 +39,29 @@ pub struct Arguments {
     pub(crate) runs: RunOptions,
     #[command(subcommand)]
     pub(crate) chosen: Chosen,
+}
+
+/// The words of the command line, where they name a program.
+static ASKED: Mutex<Asked> = Mutex::new(Asked(None));
+
+struct Asked(Option<Vec<OsString>>);
+
+impl Asked {
+    fn needs(&self, name: &str) -> bool {
+        let all = self.0.as_ref();
+        all.is_none_or(|words| words.iter().any(|word| word == name))
+    }
+}
+
+/// Subcommands are made for the programs alone that the words behind `gristmill` name: to make all of them
+/// takes longer than a small simulation. Without a known name, as for help and after a mistake, all are made.
+pub fn make_for(words: &[OsString]) {
+    let is_sim = words.first().is_some_and(|word| word == "sim");
+    let names_one = words
+        .iter()
+        .any(|word| programs().iter().any(|program| word == program.name));
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    asked.0 = (is_sim && names_one).then(|| words.to_vec());
 }
 
 /// A program with its own options, to be run or tuned, or the machine that is shown.
@@ -178,14 +203,22 @@ impl Subcommand for Chosen {
     /// Gives the options of `sim` to every program.
     fn augment_subcommands(sim: Command) -> Command {
         let shared: Vec<Arg> = sim.get_arguments().cloned().collect();
-        let programs = programs().iter().map(|program| {
+        let asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+        let named: Vec<&Listing> = programs()
+            .iter()
+            .filter(|it| asked.needs(it.name))
+            .collect();
+        let own = named.iter().map(|program| {
             let own = format!("gristmill sim {}", program.name);
             command(program, &own, &shared)
         });
-        sim.mut_args(|option| option.global(true).hide(true))
-            .subcommands(programs)
-            .subcommand(tune_command(&shared))
-            .subcommand(machine_command())
+        let sim = sim.mut_args(|option| option.global(true).hide(true));
+        let sim = sim.subcommands(own).subcommand(machine_command());
+        if asked.needs(TUNE) {
+            sim.subcommand(tune_command(&shared, &named))
+        } else {
+            sim
+        }
     }
 
     fn augment_subcommands_for_update(sim: Command) -> Command {
@@ -198,7 +231,7 @@ impl Subcommand for Chosen {
 }
 
 /// The subcommand that searches dials, with a subcommand for each program.
-fn tune_command(shared: &[Arg]) -> Command {
+fn tune_command(shared: &[Arg], programs: &[&Listing]) -> Command {
     let of_one_run = |option: &&Arg| OF_ONE_RUN.contains(&option.get_id().as_str());
     let shared = shared.iter().filter(|option| !of_one_run(option));
     let shared = shared
@@ -212,7 +245,7 @@ fn tune_command(shared: &[Arg]) -> Command {
     let search = Command::new(TUNE).next_help_heading("Search");
     let search = TuneOptions::augment_args(search);
     let shared: Vec<Arg> = search.get_arguments().cloned().chain(shared).collect();
-    let programs = programs().iter().map(|program| {
+    let programs = programs.iter().map(|program| {
         let own = format!("gristmill sim {TUNE} {}", program.name);
         let examples = format!("Examples:\n  {own}\n  {own} --dial cores=16,64 --runs 5 --json");
         command(program, &own, &shared)
