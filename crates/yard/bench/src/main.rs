@@ -16,6 +16,7 @@ mod host;
 mod kernel;
 mod library;
 mod lines;
+mod logp;
 mod minute;
 mod programs;
 mod race;
@@ -72,6 +73,7 @@ enum Bench {
     Minute(minute::Arguments),
     Disk(disk::Arguments),
     Exchange(exchange::Arguments),
+    Logp(logp::Arguments),
     Kernel(kernel::Arguments),
     Stages(stages::Arguments),
     Skew(skew::Arguments),
@@ -119,6 +121,7 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
     let (json, report) = match bench {
         // Every rank of a job measures, and one of them reports.
         Bench::Exchange(arguments) => return exchange::run(arguments),
+        Bench::Logp(arguments) => return logp::run(arguments),
         Bench::Pushed(arguments) => return arguments.run().map(|()| Exit::Done),
         Bench::Completions(arguments) => {
             return completions::run(arguments, &Arguments::command(), |_, _| Vec::new());

@@ -93,6 +93,8 @@ const FLOORS: [(&str, &[Room]); 5] = [
                     "pipeline",
                     "sort",
                     "gristmill",
+                    "machine",
+                    "grain",
                     "host",
                 ],
             ),

@@ -85,6 +85,7 @@ pub(super) async fn all(meter: &Meter<'_>, rounds: u32) -> Vec<Measured> {
     let window = meter.window as f64;
     let (sign, prtt) = ("signature", "PRTT");
     vec![
+        of("RTT", sign, &|it| it.trip, &free),
         of("o_s", sign, &|it| it.send, &free),
         of("o_s", prtt, &|it| it.trains[0].send, &free),
         of("o_r", sign, &|it| it.receive, &free),

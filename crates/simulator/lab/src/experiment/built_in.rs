@@ -14,7 +14,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 35] = experiments![
+const BUILT_IN: [(&str, &str); 37] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -50,6 +50,8 @@ const BUILT_IN: [(&str, &str); 35] = experiments![
     "nanosort/beside",
     "nanosort/bvh",
     "nanosort/nodes",
+    "now/logp",
+    "now/sensitivity",
 ];
 
 /// The experiments that callers have added: their names, and the texts of their files.

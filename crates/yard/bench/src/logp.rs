@@ -1,0 +1,216 @@
+//! `gristmill-bench logp`: LogP of threads, of ranks over MPI, and of simulated machines in one table.
+//!
+//! The program is that of `gristmill sim logp`, on every kind of node.
+
+use clap::Args;
+use grain::{LogP, Measured, Program};
+use machine::{Cluster, Profile, Setting};
+use serde_json::{Value, json};
+
+use host::job::RankJob;
+use terminal::ending::failure::{CliFailure, Exit};
+use terminal::ending::say;
+use terminal::text;
+
+/// Measure LogP of this computer beside machines from 1993 to the nanoPU.
+///
+/// Under mpirun the first and the last rank measure MPI, otherwise two threads measure messages in memory.
+#[derive(Args)]
+pub struct Arguments {
+    /// Repetitions on real nodes, of which the median is shown
+    #[arg(long, value_name = "N", default_value_t = 51, value_parser = units::count)]
+    rounds: u32,
+    /// Requests without a reply at most
+    #[arg(long, value_name = "W", default_value_t = 8, value_parser = units::count)]
+    window: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The simulated machines: name, year, and how sure the parameters are that their files were made from.
+const MACHINES: [(&str, u16, &str); 9] = [
+    ("cs-2", 1993, "remembered"),
+    ("t3d", 1993, "o, L, g guessed"),
+    ("paragon", 1994, "remembered"),
+    ("sp-2", 1994, "o, L, g guessed"),
+    ("now", 1996, "remembered"),
+    ("ramcloud", 2015, "published, split guessed"),
+    ("erpc", 2019, "published, split guessed"),
+    ("nebula", 2020, "published, split guessed"),
+    ("nanopu", 2021, "published"),
+];
+
+struct Row {
+    name: String,
+    year: u16,
+    source: &'static str,
+    measured: Vec<Measured>,
+}
+
+/// Measures; under a launcher its first rank tells.
+///
+/// # Errors
+/// A failure of the network; parameters that come out below zero.
+pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let json = arguments.json;
+    let with_json = |failure: CliFailure| failure.with_json(json);
+    match RankJob::join(json).map_err(with_json)? {
+        None => tell(arguments, on_threads(arguments)).map_err(with_json),
+        Some(job) => {
+            let own = over_mpi(arguments, &job);
+            let told = if job.is_first() {
+                tell(arguments, own)
+            } else {
+                own.map(|_| Exit::Done)
+            };
+            job.leave(told.map_err(with_json))
+        }
+    }
+}
+
+fn tell(arguments: &Arguments, own: Result<Row, CliFailure>) -> Result<Exit, CliFailure> {
+    let mut rows = vec![own?];
+    for (name, year, source) in MACHINES {
+        let profile = Profile::named(name).expect("it is built in");
+        rows.push(Row {
+            name: name.to_owned(),
+            year,
+            source,
+            measured: simulated(profile, arguments.window)?,
+        });
+    }
+    rows.sort_by_key(|row| row.year);
+    if arguments.json {
+        let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
+        let report = json!({ "bench": "logp", "window": arguments.window, "rows": rows });
+        say::out(report.to_string())?;
+        return Ok(Exit::Done);
+    }
+    say::out("LogP in us, long messages in MB/s; <= where another parameter hides it\n")?;
+    let titles = [
+        "",
+        "year",
+        "o_s",
+        "o_r",
+        "L",
+        "g",
+        "1/G",
+        "round trip",
+        "inputs",
+    ];
+    let titles = titles.map(str::to_owned).to_vec();
+    let rows: Vec<_> = [titles]
+        .into_iter()
+        .chain(rows.iter().map(Row::cells))
+        .collect();
+    for line in text::table(&rows) {
+        say::out(line)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn on_threads(arguments: &Arguments) -> Result<Row, CliFailure> {
+    let program = program(arguments.rounds, arguments.window);
+    let task = program.clone();
+    let cluster = node_real::Cluster::new(2, 1);
+    let answers = cluster.run(move |node| task.clone().run(node));
+    let measured = checked(program.check(&answers))?;
+    Ok(here("threads".to_owned(), measured))
+}
+
+/// Rank 0 measures.
+fn over_mpi(arguments: &Arguments, job: &RankJob) -> Result<Row, CliFailure> {
+    let program = program(arguments.rounds, arguments.window);
+    if let Some(objection) = program.objection(job.ranks()) {
+        return Err(CliFailure::usage(objection));
+    }
+    let task = program.clone();
+    let cluster = node_real::Cluster::over(job.network(), 1);
+    let mut answers = cluster.run(move |node| task.clone().run(node));
+    let own = answers.pop().expect("one node");
+    let library = job.library().split(',').next().unwrap_or("MPI").to_owned();
+    if !job.is_first() {
+        return Ok(here(library, Vec::new()));
+    }
+    // The check looks at the answer of rank 0 alone.
+    let mut all = vec![own];
+    all.resize_with(job.ranks() as usize, Default::default);
+    Ok(here(library, checked(program.check(&all))?))
+}
+
+fn here(name: String, measured: Vec<Measured>) -> Row {
+    Row {
+        name,
+        year: 2026,
+        source: "measured here",
+        measured,
+    }
+}
+
+fn simulated(profile: Profile, window: u32) -> Result<Vec<Measured>, CliFailure> {
+    let program = program(1, window);
+    let task = program.clone();
+    let failed = |error: String| CliFailure::new("machine", error);
+    let cluster =
+        Cluster::new(profile, Setting::new(2)).map_err(|error| failed(error.to_string()))?;
+    let outcome = cluster.run(move |node| task.clone().run(node));
+    let outcome = outcome.map_err(|error| failed(error.to_string()))?;
+    checked(program.check(&outcome.answers))
+}
+
+fn program(rounds: u32, window: u32) -> LogP {
+    LogP {
+        rounds,
+        window,
+        ..LogP::default()
+    }
+}
+
+fn checked(verdict: grain::Verdict) -> Result<Vec<Measured>, CliFailure> {
+    match verdict.fault {
+        Some(fault) => Err(CliFailure::new("measure", fault)),
+        None => Ok(verdict.measured),
+    }
+}
+
+impl Row {
+    /// What the methods say of a parameter; of bounds the lowest.
+    fn of(&self, name: &str) -> Option<&Measured> {
+        let named = self.measured.iter().filter(|one| one.name == name);
+        named.min_by(|a, b| {
+            let order = a.at_most.cmp(&b.at_most);
+            order.then(a.median.total_cmp(&b.median))
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let shown = |name: &str, value: &dyn Fn(f64) -> f64| {
+            self.of(name).map_or_else(String::new, |one| {
+                let most = match (one.at_most, name) {
+                    (false, _) => "",
+                    (true, "G") => ">= ",
+                    (true, _) => "<= ",
+                };
+                format!("{most}{}", text::figure(value(one.median), 3))
+            })
+        };
+        let us = |median: f64| median;
+        let times = ["o_s", "o_r", "L", "g"].map(|name| shown(name, &us));
+        let mut cells = vec![self.name.clone(), self.year.to_string()];
+        cells.extend(times);
+        cells.push(shown("G", &|us| 1.0 / us));
+        cells.push(shown("RTT", &us));
+        cells.push(self.source.to_owned());
+        cells
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "year": self.year,
+            "inputs": self.source,
+            "measured": self.measured,
+        })
+    }
+}
