@@ -2,6 +2,7 @@
 
 mod common;
 mod knots;
+mod ps;
 mod ranks;
 #[path = "../../../../node/node-real/tests/common/strace.rs"]
 mod strace;
