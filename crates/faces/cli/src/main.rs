@@ -14,6 +14,8 @@ mod listed;
 mod plan;
 #[cfg(feature = "sorter")]
 mod ps;
+#[cfg(feature = "both")]
+mod ranks;
 #[cfg(feature = "sorter")]
 mod sort;
 #[cfg(feature = "sorter")]
@@ -96,7 +98,9 @@ impl Command {
             Command::Gensort(arguments) => gensort::run(&arguments),
             #[cfg(feature = "sorter")]
             Command::Valsort(arguments) => valsort::run(&arguments),
-            #[cfg(feature = "simulator")]
+            #[cfg(feature = "both")]
+            Command::Sim(arguments) => ranks::run(&arguments),
+            #[cfg(all(feature = "simulator", not(feature = "both")))]
             Command::Sim(arguments) => command::run(&arguments),
             #[cfg(feature = "simulator")]
             Command::Lab(arguments) => experiments::run(&arguments),
@@ -149,16 +153,28 @@ fn main() -> ExitCode {
     node_real::allow_inherited_descriptors_only();
     let (asked, all) = help::asked(std::env::args_os().collect());
     let words = words(asked);
+    #[cfg(feature = "both")]
+    ranks::join(&words);
     #[cfg(feature = "simulator")]
     command::make_for(words.get(1..).unwrap_or_default());
     match parse(&words) {
         Ok(arguments) => end(arguments.command.run()),
-        Err(error) if error.kind() == ErrorKind::DisplayHelp && !all => {
-            let short = help::short(Arguments::command()).try_get_matches_from(&words);
-            usage::tell(short.err().unwrap_or(error), &Arguments::command())
+        Err(error) => {
+            let tell = || refuse(error, &words, all);
+            #[cfg(feature = "both")]
+            let tell = || ranks::refused(tell);
+            tell()
         }
-        Err(error) => usage::tell(error, &Arguments::command()),
     }
+}
+
+/// Tells of a command line that cannot be understood, or shows its help: a short one unless `all` is asked for.
+fn refuse(error: clap::Error, words: &[OsString], all: bool) -> ExitCode {
+    if error.kind() == ErrorKind::DisplayHelp && !all {
+        let short = help::short(Arguments::command()).try_get_matches_from(words);
+        return usage::tell(short.err().unwrap_or(error), &Arguments::command());
+    }
+    usage::tell(error, &Arguments::command())
 }
 
 /// The programs of `sim` beside those of tiny tasks.

@@ -90,6 +90,10 @@ impl RankJob {
             return Ok(None);
         }
         let job = RankJob { session, json };
+        // A feature that has files to remove sets its own.
+        job.session.on_failure(Box::new(move |error| {
+            no_network(error).with_json(json).tell();
+        }));
         let speaker = job.clone();
         say::through(move |text| speaker.last_word(text));
         Ok(Some(job))
@@ -109,6 +113,13 @@ impl RankJob {
     pub fn session<S: Session>(&self) -> Option<Arc<S>> {
         let session: Arc<dyn Any + Send + Sync> = Arc::clone(&self.session) as _;
         session.downcast().ok()
+    }
+
+    /// Tells a failure that no other rank knows of, and ends all ranks.
+    pub fn fail_alone(&self, failure: &CliFailure) -> ! {
+        let (rank, message) = (self.rank(), &failure.message);
+        say::err(format!("gristmill: rank {rank}: {message}"));
+        self.session.abort(failure.code.into())
     }
 
     /// Whether this is rank 0, which reports for all.
@@ -198,7 +209,7 @@ impl RankJob {
             return parted.map(|()| exit).map_err(|error| no_network(&error));
         }
         say::last(format!(
-            "gristmill: WARNING the sort is complete, but some ranks did not disconnect within {} s; check their hosts",
+            "gristmill: WARNING the job is complete, but some ranks did not disconnect within {} s; check their hosts",
             GOOD_BYE.as_secs(),
         ));
         low_level::exit(0)

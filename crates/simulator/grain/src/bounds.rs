@@ -3,6 +3,8 @@
 //! A record of a sort is a box. Its key is the Morton code of its centre, whose bits are those of
 //! the three coordinates in turn, and the first word of its value has its size.
 
+use serde::{Deserialize, Serialize};
+
 /// Words of bounds: one for each axis.
 pub(crate) const WORDS: u32 = 3;
 
@@ -10,7 +12,7 @@ pub(crate) const WORDS: u32 = 3;
 const HALF_BITS: u32 = 14;
 
 /// The least and the greatest coordinate on each axis; both are inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     axes: [(i32, i32); 3],
 }

@@ -19,7 +19,7 @@
 
 use clap::Args;
 use node::{Address, MessagePort, Node, Port, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -60,7 +60,7 @@ pub struct Flood {
 described! { Flood is "flood" on 1024 cores; "--cores 64K --threads 2", "--cores 256 --to 0" }
 
 /// The answer of one rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flooded {
     /// Received messages, begin and end.
     pub handed: Handed,

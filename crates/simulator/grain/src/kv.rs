@@ -18,7 +18,7 @@
 
 use clap::Args;
 use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -117,7 +117,7 @@ described! { Kv is "kv" on 64 cores;
 }
 
 /// The answer of one rank.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// Requests that it served.
     pub served: u32,

@@ -12,6 +12,7 @@
 //!   sorting       nano_sort  pivot_trial              NanoSort, section 4, Figure 5
 //!                 push_sort                           ours: docs/papers/faster.md
 //!                 milli_sort                          NanoSort, section 6.2.2, Figures 9 and 10
+//!                 is                                  NAS Parallel Benchmarks
 //!   applications  kv  set_algebra  map_reduce         NanoSort, section 3.2, Figure 1
 //!   two at once   beside                              NanoSort, section 2.1
 //! ```
@@ -28,6 +29,7 @@ mod bounds;
 mod collective;
 mod distribution;
 mod flood;
+mod is;
 mod kv;
 mod load;
 mod local_min;
@@ -57,6 +59,7 @@ pub use beside::{Beside, Urgent};
 pub use bounds::Bounds;
 pub use distribution::Distribution;
 pub use flood::{Flood, Flooded};
+pub use is::{Class, Is, Misplaced, Ranked};
 pub use kv::{Kv, Shard};
 pub use load::Load;
 pub use local_min::{Least, LocalMin};
@@ -100,6 +103,7 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<NanoSort>();
     visitor.visit::<PushSort>();
     visitor.visit::<PivotTrial>();
+    visitor.visit::<Is>();
     visitor.visit::<Flood>();
     visitor.visit::<Kv>();
     visitor.visit::<SetAlgebra>();

@@ -4,7 +4,7 @@
 
 use clap::Args;
 use node::{Node, Random, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -32,7 +32,7 @@ pub struct LocalMin {
 described! { LocalMin is "local-min" on 1 cores; "--keys-per-core 8192" }
 
 /// The smallest value that a rank knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Least {
     /// The value; `u64::MAX` without values.
     pub least: u64,

@@ -4,7 +4,7 @@
 
 use clap::Args;
 use node::{Node, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -33,7 +33,7 @@ pub struct LocalSort {
 described! { LocalSort is "local-sort" on 1 cores; "--keys-per-core 1K" }
 
 /// A rank's keys in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sorted {
     /// All keys that the rank was given.
     pub keys: Vec<u64>,

@@ -16,7 +16,7 @@ mod methods;
 
 use clap::Args;
 use node::{Address, Node, Port, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -55,7 +55,7 @@ const NAMES: [&str; 6] = ["o_s", "o_r", "L", "g", "G", "RTT"];
 described! { LogP is "logp" on 2 cores; "--machine now", "--machine threads --rounds 50" }
 
 /// The parameters that core 0 measured; of other cores nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     measured: Vec<Measured>,
     rank: u32,

@@ -10,7 +10,7 @@
 
 use clap::Args;
 use node::{Address, Node, Port, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -42,7 +42,7 @@ pub struct Loopback {
 described! { Loopback is "loopback" on 8 cores; "--bytes 64", "--machine nebula" }
 
 /// The answer of one rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looped {
     /// Messages that rank 0 forwarded, or that the sender received back.
     pub messages: u32,

@@ -11,7 +11,7 @@
 
 use clap::Args;
 use node::{Node, Random, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::collective::{Collective, Window};
 use crate::described;
@@ -57,7 +57,7 @@ pub struct MapReduce {
 described! { MapReduce is "map-reduce" on 64 cores; "--rounds 16 --reorder nic" }
 
 /// The answer of one rank.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// The counts of all rounds, one round after the other; empty on all ranks but 0.
     pub counts: Vec<u64>,

@@ -4,6 +4,7 @@
 //! receiver keeps a count and a sum of digests, which a lost, duplicated or changed message alters.
 
 use node::{MESSAGE_BYTES, Random, Rank};
+use serde::{Deserialize, Serialize};
 
 use crate::Span;
 
@@ -49,7 +50,7 @@ pub(crate) fn digest(words: impl Iterator<Item = u64>) -> u64 {
 }
 
 /// A count and checksum of received messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// Number of messages.
     pub count: u64,
@@ -79,7 +80,7 @@ impl Taken {
 }
 
 /// The answer of a rank that only passes messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handed {
     /// Count and checksum of the messages that it received.
     pub taken: Taken,

@@ -8,7 +8,7 @@
 
 use clap::{Args, ValueEnum};
 use node::{Node, Random};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::described;
 use crate::load::Load;
@@ -113,7 +113,7 @@ impl Selection {
 }
 
 /// The pivots of one rank, as quantiles of all keys in parts of 2^64.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pivots {
     /// One fewer than there are buckets, in order.
     pub pivots: Vec<u64>,

@@ -13,15 +13,16 @@
 use std::future::Future;
 
 use node::{Node, Rank, Time};
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::load::Load;
 use crate::options::ReorderBy;
 
 /// A program that runs on every rank at once.
 pub trait Program: Clone + Send + Sync + 'static {
-    /// The result of one rank.
-    type Answer: Send + 'static;
+    /// The result of one rank, which may have to cross processes.
+    type Answer: Serialize + DeserializeOwned + Send + 'static;
 
     /// Runs one rank. With an [objection](Program::objection) it does nothing.
     fn run(self, node: Node) -> impl Future<Output = Self::Answer> + 'static;
@@ -130,12 +131,12 @@ pub struct Verdict {
 }
 
 /// A parameter that a program measured by the clock of a rank, in microseconds (G: for a byte).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Name of the parameter.
-    pub name: &'static str,
+    pub name: String,
     /// Name of the method.
-    pub method: &'static str,
+    pub method: String,
     /// The middle of the repetitions.
     pub median: f64,
     /// The least of them.
@@ -195,12 +196,27 @@ impl Verdict {
 }
 
 /// The time of a rank's program, by its own clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Start of the program.
+    #[serde(with = "ticks")]
     pub begin: Time,
     /// End of the program.
+    #[serde(with = "ticks")]
     pub end: Time,
+}
+
+/// A time of a node as a number.
+mod ticks {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(time: &Time, out: S) -> Result<S::Ok, S::Error> {
+        time.0.serialize(out)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
+        u64::deserialize(from).map(Time)
+    }
 }
 
 impl Span {

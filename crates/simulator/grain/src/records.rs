@@ -5,6 +5,7 @@
 //! the check needs no copy of the records.
 
 use node::{Node, Random, Rank};
+use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
 use crate::distribution::Distribution;
@@ -25,7 +26,7 @@ pub(crate) struct Records {
 }
 
 /// A core's part of the sorted records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The keys, in order.
     pub keys: Vec<u64>,

@@ -15,7 +15,7 @@
 
 use clap::Args;
 use node::{Node, Random, Rank, Work};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::collective::Collective;
 use crate::described;
@@ -70,7 +70,7 @@ pub struct SetAlgebra {
 described! { SetAlgebra is "set-algebra" on 64 cores; "--queries 16 --reorder nic" }
 
 /// The documents that a query found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hits {
     /// Number of documents.
     pub count: u64,
@@ -79,7 +79,7 @@ pub struct Hits {
 }
 
 /// The answer of one rank.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The hits of each query; empty on all ranks but 0.
     pub hits: Vec<Hits>,

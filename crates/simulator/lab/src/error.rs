@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use terminal::ending::failure::CliFailure;
 
 use machine::{ProfileError, RunError, SetupError};
+use node::Undelivered;
 
 /// Why a job or an experiment has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum LabError {
     },
     /// The machine cannot run the program.
     Setup(SetupError),
+    /// Other ranks cannot be understood.
+    Network(Undelivered),
     /// A run has begun and did not end.
     Run(RunError),
 }
@@ -66,6 +69,7 @@ impl fmt::Display for LabError {
             ),
             LabError::Among { run, error } => write!(out, "{run}: {error}"),
             LabError::Setup(error) => error.fmt(out),
+            LabError::Network(error) => write!(out, "network: {error}"),
             LabError::Run(error) => error.fmt(out),
         }
     }
@@ -82,6 +86,12 @@ impl From<SetupError> for LabError {
 impl From<RunError> for LabError {
     fn from(error: RunError) -> LabError {
         LabError::Run(error)
+    }
+}
+
+impl From<Undelivered> for LabError {
+    fn from(error: Undelivered) -> LabError {
+        LabError::Network(error)
     }
 }
 
@@ -113,6 +123,7 @@ impl LabError {
             LabError::Profile { .. } => "profile",
             LabError::NoThreads { .. } => "no_thread",
             LabError::Among { error, .. } => error.kind(),
+            LabError::Network(_) => "network",
             LabError::Run(RunError::Stuck(_)) => "stuck",
             LabError::Run(RunError::Panic(_)) => "bug",
             LabError::Run(RunError::Stopped) => "stopped",

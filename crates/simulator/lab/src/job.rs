@@ -127,7 +127,9 @@ impl Job {
     /// # Errors
     /// A usage error with options that fit, unless it may begin anyway.
     pub fn check_room(&self) -> Result<(), LabError> {
-        if self.anyway {
+        // One rank tells for all that the memory of its computer is too small.
+        let is_first = !matches!(&self.place, Place::Ranks(ranks) if !ranks.is_first());
+        if self.anyway || !is_first {
             return Ok(());
         }
         let objection = memory::objection(&self.parameters, &self.place, memory::bytes());
@@ -323,6 +325,9 @@ fn elsewhere(parameters: &Parameters, place: &Place) -> Option<String> {
 /// A program that measures a NIC needs a second one that sends to it.
 fn one_nic(cores: u32, place: &Place) -> Option<String> {
     let each = place.cores_per_nic();
+    if let (Place::Ranks(_), 1) = (place, cores) {
+        return Some("it needs a second NIC: start 2 ranks or more".to_owned());
+    }
     (cores <= each).then(|| {
         let (name, least) = (place.name(), each + 1);
         let share = if each == 1 {

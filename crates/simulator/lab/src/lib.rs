@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   name, options -----> Listing --> Parameters: a program of any type -----.
-//!   machine, Changes --> Place: a simulated machine, threads, the driver ---+--> Job --> SimReport
+//!   machine, Changes --> Place: a simulated machine, threads, ranks, driver -+--> Job --> SimReport
 //!   first seed, runs --> Seeds ---------------------------------------------'             |  |
 //!                                                                                 JSON ---'  trace
 //!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs in parallel
@@ -33,6 +33,7 @@ mod parameters;
 mod path_report;
 mod place;
 mod program;
+mod ranks;
 mod report;
 pub mod results;
 mod run;
@@ -54,8 +55,9 @@ pub use observer::{Observer, Searched, Seen, Tally};
 pub use on_driver::{Course, OnDriver};
 pub use parameters::Parameters;
 pub use path_report::{PathReport, PathSegment, PathStage};
-pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
+pub use place::{DRIVER, Place, RANKS, THREADS, is_built_in, machines};
 pub use program::{Listing, add, programs};
+pub use ranks::{Ranks, join, joined};
 pub use report::{QUANTILES, RequestReport, RunReport, Simulated, StageReport};
 pub use sim_report::{SimReport, versioned};
 pub use spread::{Spread, quantile};

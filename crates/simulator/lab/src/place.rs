@@ -1,12 +1,16 @@
-//! The place of a run: a simulated machine, threads of this computer, or the driver.
+//! The place of a run: a simulated machine, threads of this computer, ranks of a launcher, or the driver.
 
 use machine::{Profile, Setting};
 
 use crate::changes::Changes;
 use crate::error::LabError;
+use crate::ranks::{self, Ranks};
 
 /// Name of the machine that is this computer.
 pub const THREADS: &str = "threads";
+
+/// Name of the machine that is the processes of a launcher.
+pub const RANKS: &str = "mpi";
 
 /// Name of the driver of tests.
 pub const DRIVER: &str = "driver";
@@ -20,10 +24,11 @@ pub fn machines() -> Vec<(&'static str, String)> {
     let simulated =
         built_in.filter_map(|(name, _)| Some((name, Profile::named(name)?.description)));
     let threads = format!("this computer: each core is a thread, at most {MOST_THREADS}");
+    let ranks = "the processes that mpirun has started: each is a core".to_owned();
     let driver =
         "for sort: nodes with files in memory, in a schedule that the seed draws".to_owned();
     simulated
-        .chain([(THREADS, threads), (DRIVER, driver)])
+        .chain([(THREADS, threads), (RANKS, ranks), (DRIVER, driver)])
         .collect()
 }
 
@@ -39,6 +44,8 @@ pub enum Place {
     Machine(Box<Profile>, Setting, Box<Changes>),
     /// Threads of this computer.
     Threads,
+    /// Processes that a launcher has started.
+    Ranks(&'static Ranks),
     /// The driver of tests: one thread, and a schedule drawn from the seed.
     Driver,
 }
@@ -61,7 +68,25 @@ impl Place {
     /// A usage error if a change is wrong, or a profile error if the machine is.
     pub fn named(name: &str, changes: &Changes) -> Result<Place, LabError> {
         changes.check()?;
+        let ranks = ranks::joined();
+        let is_apart = ranks.is_some_and(|ranks| ranks.count() > 1) && name != RANKS;
+        if is_apart {
+            return Err(LabError::usage(format!(
+                "{name} is a machine for one process; start gristmill without mpirun, or leave \
+                 --machine out to run a program of tiny tasks on the ranks"
+            )));
+        }
         match name {
+            RANKS => {
+                changes.unless_one("on ranks")?;
+                let alone = || {
+                    LabError::usage(
+                        "the machine mpi is the processes of mpirun: start them, as in \
+                         mpirun -n 4 gristmill sim flood",
+                    )
+                };
+                return ranks.map(Place::Ranks).ok_or_else(alone);
+            }
             THREADS => return changes.unless_one("on threads").map(|()| Place::Threads),
             DRIVER => return changes.unless_one("on the driver").map(|()| Place::Driver),
             _ => {}
@@ -87,7 +112,7 @@ impl Place {
     pub(crate) fn profile(&self) -> Option<&Profile> {
         match self {
             Place::Machine(profile, ..) => Some(profile),
-            Place::Threads | Place::Driver => None,
+            Place::Threads | Place::Ranks(_) | Place::Driver => None,
         }
     }
 
@@ -96,6 +121,7 @@ impl Place {
         match self {
             Place::Machine(profile, ..) => &profile.name,
             Place::Threads => THREADS,
+            Place::Ranks(_) => RANKS,
             Place::Driver => DRIVER,
         }
     }
@@ -109,7 +135,7 @@ impl Place {
     pub fn changes(&self) -> Changes {
         match self {
             Place::Machine(_, _, changes) => **changes,
-            Place::Threads | Place::Driver => Changes::default(),
+            Place::Threads | Place::Ranks(_) | Place::Driver => Changes::default(),
         }
     }
 
@@ -133,7 +159,7 @@ impl Place {
         match self {
             Place::Machine(_, setting, _) => setting.threads,
             Place::Threads => cores as usize,
-            Place::Driver => 1,
+            Place::Ranks(_) | Place::Driver => 1,
         }
     }
 
@@ -150,6 +176,13 @@ impl Place {
     /// A usage error with the largest number if there are too many.
     pub fn check_cores(&self, cores: u32) -> Result<(), LabError> {
         let most = match self {
+            Place::Ranks(ranks) if cores != ranks.count() => {
+                return Err(LabError::usage(format!(
+                    "--cores {cores}: mpirun has started {}, one for each core; leave --cores out",
+                    units::counted(ranks.count().into(), "rank")
+                )));
+            }
+            Place::Ranks(ranks) => ranks.count().into(),
             Place::Machine(profile, ..) => profile.most_ranks(),
             Place::Threads => u64::from(MOST_THREADS),
             // The program has its own limit.

@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::LabError;
+use crate::ranks::{Ranks, joined};
 use crate::report::RunReport;
 use crate::run::{self, Ground};
 
@@ -139,7 +140,7 @@ impl Listing {
         let number = |name, letter| Arg::new(name).long(name).value_name(letter);
         let cores = number(CORES, "N")
             .help("Number of cores (ranks; on nanopu-nodes each rank has four cores)")
-            .default_value(self.cores.to_string())
+            .default_value(joined().map_or(self.cores, Ranks::count).to_string())
             .value_parser(grain::count);
         let command = Command::new(self.name)
             .next_help_heading(HEADING)

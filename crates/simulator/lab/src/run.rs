@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use grain::{Program, ReorderBy, Timing};
+use grain::{Program, ReorderBy, Timing, Verdict};
 use machine::{Cluster, Outcome, Profile, Queues, Report, RunError, Setting};
 use node::Rank;
 
@@ -10,6 +10,7 @@ use crate::error::LabError;
 use crate::observer::{Going, Observer};
 use crate::path_report::PathReport;
 use crate::place::Place;
+use crate::ranks::Ranks;
 use crate::report::{RequestReport, RunReport, Simulated, StageReport};
 use crate::spread::{microseconds, of_figures, quantile};
 
@@ -34,6 +35,7 @@ pub(crate) fn run<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunRep
     match ground.place {
         Place::Machine(profile, setting, _) => simulate(program, profile, setting, ground),
         Place::Threads => on_threads(program, ground),
+        Place::Ranks(ranks) => on_ranks(program, ranks, ground),
         Place::Driver => unreachable!("refused when the job was planned"),
     }
 }
@@ -172,21 +174,49 @@ fn busy(report: &Report, rank: Rank, stage: &str) -> u64 {
 
 fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport, LabError> {
     let cluster = node_real::Cluster::new(ground.cores, ground.seed);
-    let task = program.clone();
     let begin = Instant::now();
-    let ended = node::caught(|| cluster.try_run(move |node| task.clone().run(node)));
+    let answers = answers_of(program, &cluster, ground.cores)?;
     let wall_s = begin.elapsed().as_secs_f64();
-    let answers = ended
+    Ok(real(program.check(&answers), wall_s, ground))
+}
+
+/// Rank 0 alone has a verdict.
+fn on_ranks<P: Program>(
+    program: &P,
+    ranks: &Ranks,
+    ground: &Ground<'_>,
+) -> Result<RunReport, LabError> {
+    let cluster = ranks.begin(ground.seed)?;
+    let begin = Instant::now();
+    let answer = answers_of(program, &cluster, 1)?.pop().expect("one node");
+    let answers = ranks.gather(answer)?;
+    let wall_s = begin.elapsed().as_secs_f64();
+    let verdict = answers.map(|answers| program.check(&answers));
+    Ok(real(verdict.unwrap_or_default(), wall_s, ground))
+}
+
+/// The answers of the nodes of this process.
+fn answers_of<P: Program>(
+    program: &P,
+    cluster: &node_real::Cluster,
+    cores: u32,
+) -> Result<Vec<P::Answer>, LabError> {
+    let task = program.clone();
+    let ended = node::caught(|| cluster.try_run(move |node| task.clone().run(node)));
+    ended
         .map_err(|panic| RunError::Panic(panic.0))?
         .map_err(|cause| LabError::NoThreads {
-            cores: ground.cores,
+            cores,
             cause: cause.to_string(),
-        })?;
-    let mut verdict = program.check(&answers);
+        })
+}
+
+/// The report of a run in real time.
+fn real(mut verdict: Verdict, wall_s: f64, ground: &Ground<'_>) -> RunReport {
     let requests = std::mem::take(&mut verdict.requests);
     let elapsed = verdict.elapsed.map(|(begin, end)| end.since(begin));
     let ticks = elapsed.unwrap_or((wall_s * 1e9) as u64);
-    Ok(RunReport {
+    RunReport {
         seed: ground.seed,
         ticks,
         time_us: microseconds(ticks, ground.place.tick_fs()),
@@ -195,12 +225,11 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
         requests: RequestReport::of(&requests, ground.place.tick_fs()),
         simulated: None,
         wall_s,
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use grain::Verdict;
     use machine::{Counts, StageTimes};
     use node::{Node, Port};
 

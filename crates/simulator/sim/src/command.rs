@@ -13,11 +13,12 @@ mod trace_file;
 mod tune;
 mod watch;
 
-use lab::{Job, Observer, Parameters, Place, Seeds};
+use lab::{Job, Observer, Parameters, Place, Ranks, Seeds, joined};
 
 use options::{Chosen, RunOptions};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
+use terminal::progress::Mode;
 use trace_file::TraceFile;
 
 pub use alone::main;
@@ -37,6 +38,7 @@ pub fn verdict() -> String {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let runs = &arguments.runs;
     let ended = match &arguments.chosen {
+        Chosen::Machine(_) if !is_first() => return Ok(Exit::Done),
         Chosen::Machine(name) => return machines::show(name.as_deref()).map(|()| Exit::Done),
         Chosen::Program(parameters) => {
             asked(arguments, parameters).and_then(|asked| simulate(asked, runs))
@@ -46,6 +48,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     };
     ended.map_err(|failure| failure.with_json(runs.json))
+}
+
+/// Whether this process tells the results.
+fn is_first() -> bool {
+    joined().is_none_or(Ranks::is_first)
 }
 
 fn asked<'a>(arguments: &'a Arguments, parameters: &Parameters) -> Result<Asked<'a>, CliFailure> {
@@ -83,6 +90,9 @@ fn simulate(asked: Asked<'_>, runs: &RunOptions) -> Result<Exit, CliFailure> {
     let caught = stop_on_signal(&observer, job.place())?;
     let open = |path| TraceFile::open(path, machine);
     let trace = runs.trace.as_deref().map(open).transpose()?;
+    if !is_first() {
+        return watched(&observer, &caught, Mode::Never, || job.run(&observer)).map(|_| Exit::Done);
+    }
     if !runs.json {
         show::head(&job, &notes::machine(&job, machine))?;
     }

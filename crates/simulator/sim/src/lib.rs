@@ -62,7 +62,7 @@ pub mod prelude;
 
 pub use command::main;
 pub use grain::{Described, Program, ReorderBy, Span, Timing, Verdict, count, described, from_0};
-pub use lab::{LabError, RunReport, Seeds, SimReport, Simulated, Spread, StageReport};
+pub use lab::{LabError, RunReport, Seeds, SimReport, Simulated, Spread, StageReport, join};
 pub use node::{
     Address, Group, MESSAGE_WORDS, Message, MessagePort, Node, Port, Random, Rank, Time, Words,
     Work,

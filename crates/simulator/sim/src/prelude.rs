@@ -5,4 +5,4 @@ pub use crate::{
     Rank, Span, Time, Timing, Verdict, Work, count, described, from_0,
 };
 pub use clap::{self, Args};
-pub use serde::{self, Serialize};
+pub use serde::{self, Deserialize, Serialize};

@@ -30,21 +30,21 @@ const LINES: [(&str, usize); 26] = [
     ("c", 1200),
     ("disk", 2_540),
     ("machine", 14_090),
-    ("grain", 9800),
+    ("grain", 10_520),
     ("plot", 2850),
-    ("lab", 7_640),
-    ("sim", 2500),
+    ("lab", 7_900),
+    ("sim", 2530),
     ("hostile", 3800),
     ("bench", 7300),
     ("rehearsal", 50),
-    ("host", 1_350),
+    ("host", 1_360),
     ("simulated-sort", 3_210),
-    ("cli", 7_080),
+    ("cli", 7_160),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 134_150;
+const ALL_LINES: usize = 135_250;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

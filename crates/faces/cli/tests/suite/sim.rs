@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Each program, small enough for threads.
-const SMALL: [&str; 11] = [
+const SMALL: [&str; 12] = [
     "loopback --cores 2 --messages 4 --bytes 64",
     "receive --cores 4 --messages 7",
     "send --cores 4 --messages 7",
@@ -16,6 +16,7 @@ const SMALL: [&str; 11] = [
     "local-sort --cores 2 --keys-per-core 20",
     "merge-min --cores 9 --keys 90 --incast 3",
     "milli-sort --cores 5 --keys-per-core 20 --incast 2",
+    "is --cores 4 --class s",
     "flood --cores 5 --messages 8",
     "kv --cores 4 --messages 5 --keys 16 --servers 1",
     "set-algebra --cores 4 --queries 2",

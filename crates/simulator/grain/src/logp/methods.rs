@@ -68,13 +68,16 @@ pub(super) async fn all(meter: &Meter<'_>, rounds: u32) -> Vec<Measured> {
     }
     meter.end().await;
     let us = meter.node.tick_fs() as f64 / 1e9;
-    let of = |name, method, value: &dyn Fn(&Round) -> f64, bound: &dyn Fn(&Round) -> bool| {
+    let of = |name: &str,
+              method: &str,
+              value: &dyn Fn(&Round) -> f64,
+              bound: &dyn Fn(&Round) -> bool| {
         let mut values: Vec<f64> = all.iter().map(|round| value(round) * us).collect();
         values.sort_by(f64::total_cmp);
         let bounded = all.iter().filter(|round| bound(round)).count();
         Measured {
-            name,
-            method,
+            name: name.to_owned(),
+            method: method.to_owned(),
             median: values[values.len() / 2],
             low: values[0],
             high: values[values.len() - 1],

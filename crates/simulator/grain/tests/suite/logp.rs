@@ -55,7 +55,7 @@ impl Implied {
 }
 
 fn find<'m>(measured: &'m [Measured], name: &str, method: &str) -> &'m Measured {
-    let is_it = |one: &&Measured| (one.name, one.method) == (name, method);
+    let is_it = |one: &&Measured| one.name == name && one.method == method;
     measured.iter().find(is_it).unwrap()
 }
 

@@ -2,8 +2,8 @@
 //! `program_suite!(harness)`.
 
 use grain::{
-    Beside, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program,
-    ReceiveLoop, ReorderBy, SendLoop, SetAlgebra, Urgent, Verdict,
+    Beside, Class, Flood, Is, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort,
+    Program, ReceiveLoop, ReorderBy, SendLoop, SetAlgebra, Urgent, Verdict,
 };
 
 pub use crate::sorts::*;
@@ -43,7 +43,7 @@ macro_rules! program_suite {
             local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
             kv_with_servers, set_algebra, map_reduce, beside, nano_sort, nano_sort_of_few_and_many,
             proportional_groups, hierarchy,
-            push_sort, push_sort_of_few_and_many,
+            push_sort, push_sort_of_few_and_many, integer_sort,
             milli_sort, milli_sort_of_few_and_many, nothing_to_do, impossible_options);
     };
     ($harness:expr; $($name:ident),*) => {
@@ -327,6 +327,19 @@ pub fn map_reduce(harness: &impl Harness) {
     }
 }
 
+/// Five tests of each ranking and one of the order on each rank.
+pub fn integer_sort(harness: &impl Harness) {
+    for ranks in [1, 2, 4, 16] {
+        let program = with!(Is; class = Class::S);
+        is_right(harness, ranks, &program);
+        for verdict in verdicts(harness, ranks, &program) {
+            let passes = format!("65,536 keys, {0} of {0} tests passed, ", 50 + ranks);
+            assert!(verdict.result.starts_with(&passes), "{verdict:?}");
+            assert_eq!(verdict.sorted, Some(true));
+        }
+    }
+}
+
 /// Each program is checked as when it runs alone, and every request has its time.
 pub fn beside(harness: &impl Harness) {
     for ranks in RANKS {
@@ -389,6 +402,7 @@ pub fn impossible_options(harness: &impl Harness) {
         3,
         &with!(Beside; sort = with!(NanoSort; buckets = 1)),
     );
+    refused(harness, 3, &Is::default());
     refused(harness, 3, &with!(SetAlgebra; query_terms = 0));
     refused(harness, 3, &with!(SetAlgebra; query_terms = 256));
     refused(harness, 3, &with!(SetAlgebra; terms = 0));

@@ -1,18 +1,22 @@
 //! The checks find wrong answers: each program's answers are changed in every way that matters.
 
 use grain::{
-    Beside, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort,
+    Beside, Flood, Is, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort,
     Program, ReceiveLoop, SendLoop, SetAlgebra,
 };
 use machine::Driver;
 
 const RANKS: u32 = 9;
 
+/// For programs of powers of two.
+const FEWER: u32 = 8;
+
 /// Runs the program, and checks its answers after each change alone.
 fn caught<P: Program>(program: &P, changes: &[fn(&mut Vec<P::Answer>)]) {
+    let ranks = program.objection(RANKS).map_or(RANKS, |_| FEWER);
     let answers = || {
         let program = program.clone();
-        Driver::new(1, RANKS)
+        Driver::new(1, ranks)
             .run(move |node| program.clone().run(node))
             .unwrap()
     };
@@ -117,6 +121,26 @@ fn wrong_hierarchies() {
         ..NanoSort::default()
     };
     caught(&program, &changes);
+}
+
+#[test]
+fn wrong_ranks_of_integers() {
+    let changes: [fn(&mut Vec<grain::Ranked>); 7] = [
+        |ranks| ranks[0].passes -= 1,
+        |ranks| {
+            ranks[3].misplaced = Some(grain::Misplaced {
+                iteration: 7,
+                number: 2,
+                rank: 1,
+            });
+        },
+        |ranks| ranks[4].in_order = false,
+        |ranks| ranks[5].ends = ranks[4].ends,
+        |ranks| ranks.swap(6, 7),
+        |ranks| ranks[7].keys -= 1,
+        |ranks| ranks[2].sums[1] += 1,
+    ];
+    caught(&Is::default(), &changes);
 }
 
 /// Of two programs each is checked.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use lab::{DRIVER, Job, Place, THREADS, is_built_in};
+use lab::{DRIVER, Job, Place, RANKS, THREADS, is_built_in};
 
 /// The file of the machine, if it was named by a file.
 pub(super) fn machine_file(name: &str) -> Option<&str> {
-    (![THREADS, DRIVER].contains(&name) && !is_built_in(name)).then_some(name)
+    (![THREADS, RANKS, DRIVER].contains(&name) && !is_built_in(name)).then_some(name)
 }
 
 /// A machine for people: its name and its file.
@@ -18,19 +18,23 @@ pub(super) fn machine(job: &Job, asked: &str) -> String {
 /// All notes in one line.
 pub(super) fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
     let mut notes: Vec<String> = known.into_iter().collect();
-    notes.extend(threads(job.place()));
+    notes.extend(real(job.place()));
     notes.extend(hidden_file(asked));
     notes.extend(rounded(job.place()));
     notes.extend(job.parameters().note());
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-fn threads(place: &Place) -> Option<String> {
-    matches!(place, Place::Threads).then(|| {
-        "each core is a thread of this computer: times are real, not simulated, and there are no \
-         stages and no counts of messages or events"
-            .to_owned()
-    })
+fn real(place: &Place) -> Option<String> {
+    let core = match place {
+        Place::Threads => "a thread of this computer",
+        Place::Ranks(_) => "a process with a clock of its own",
+        Place::Machine(..) | Place::Driver => return None,
+    };
+    Some(format!(
+        "each core is {core}: times are real, not simulated, and there are no stages and no counts of \
+         messages or events"
+    ))
 }
 
 /// A file here with the name of a built-in machine, which may have been meant.

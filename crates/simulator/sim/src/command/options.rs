@@ -10,7 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use lab::{Changes, DRIVER, LabError, Listing, Parameters, Place, Seeds, machines, programs};
+use lab::{
+    Changes, DRIVER, LabError, Listing, Parameters, Place, RANKS, Seeds, joined, machines, programs,
+};
 use machine::Profile;
 
 use terminal::progress;
@@ -87,8 +89,8 @@ const SHOWN: &str = "shown";
 
 #[derive(Args)]
 pub(crate) struct MachineOptions {
-    /// Machine by name, or a file like those in machines/ [default: nanopu]
-    #[arg(long, value_name = "NAME|FILE|threads", value_parser = Machine)]
+    /// Machine by name, or a file like those in machines/ [default: nanopu; under mpirun: mpi]
+    #[arg(long, value_name = "NAME|FILE|threads|mpi", value_parser = Machine)]
     machine: Option<String>,
     #[command(flatten)]
     changes: Changes,
@@ -137,8 +139,10 @@ pub(crate) struct TuneOptions {
 impl MachineOptions {
     /// The name or the file of the machine.
     pub fn name(&self, parameters: &Parameters) -> &str {
+        let own = parameters.listing().machine;
+        let implied = joined().map(|_| RANKS).filter(|_| own != DRIVER);
         let named = self.machine.as_deref();
-        named.unwrap_or(parameters.listing().machine)
+        named.or(implied).unwrap_or(own)
     }
 
     /// The machine of this name with its changes.

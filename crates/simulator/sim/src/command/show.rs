@@ -170,7 +170,7 @@ fn row_of(one: &Measured) -> Vec<String> {
     } else {
         format!("{most}{median}")
     };
-    [one.name.to_owned(), one.method.to_owned(), rate, range].into()
+    [one.name.clone(), one.method.clone(), rate, range].into()
 }
 
 /// The load of the link on which all messages end, which bounds their rate.

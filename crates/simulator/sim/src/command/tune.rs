@@ -1,6 +1,8 @@
 //! `gristmill sim tune`: the dials of a program, searched for the shortest mean simulated time.
 
-use lab::{Confirmed, Ended, Figures, Job, Observer, Outcome, Seeds, Tried, TuneReport, Tuning};
+use lab::{
+    Confirmed, Ended, Figures, Job, Observer, Outcome, Place, Seeds, Tried, TuneReport, Tuning,
+};
 
 use super::options::{RunOptions, TuneOptions};
 use super::{Asked, ahead, notes, show, stop_on_signal, watched};
@@ -16,6 +18,11 @@ pub(super) fn run(
     runs: &RunOptions,
 ) -> Result<Exit, CliFailure> {
     refuse_single(runs)?;
+    if matches!(asked.place, Place::Ranks(_)) {
+        return Err(CliFailure::usage(
+            "tune searches in one process; start gristmill without mpirun",
+        ));
+    }
     let machine = asked.machine;
     let job = Job::planned(asked.parameters, asked.place, asked.seeds)?.anyway(runs.anyway);
     job.check_room()?;

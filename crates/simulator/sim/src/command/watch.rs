@@ -20,7 +20,7 @@ use units::grouped;
 /// When signals cannot be watched.
 pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
     // Threads cannot be stopped: the process ends at once.
-    let grace = if matches!(place, Place::Threads) {
+    let grace = if matches!(place, Place::Threads | Place::Ranks(_)) {
         Duration::ZERO
     } else {
         GRACE
