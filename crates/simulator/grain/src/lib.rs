@@ -14,6 +14,7 @@
 //!                 milli_sort                          NanoSort, section 6.2.2, Figures 9 and 10
 //!                 is                                  NAS Parallel Benchmarks
 //!   applications  kv  set_algebra  map_reduce         NanoSort, section 3.2, Figure 1
+//!   idle memory   caches  paging                      NOW, section 2.3
 //!   two at once   beside                              NanoSort, section 2.1
 //! ```
 //!
@@ -25,7 +26,9 @@
 //! [`pivot_select`]. Time and random numbers come from the node and the seed alone.
 
 mod beside;
+mod block_cache;
 mod bounds;
+mod caches;
 mod collective;
 mod distribution;
 mod flood;
@@ -42,6 +45,7 @@ mod message;
 mod milli_sort;
 mod nano_sort;
 mod options;
+mod paging;
 mod permutation;
 mod pivot_select;
 mod pivot_trial;
@@ -57,6 +61,7 @@ mod work;
 
 pub use beside::{Beside, Urgent};
 pub use bounds::Bounds;
+pub use caches::{Cached, Caches, Level, Policy};
 pub use distribution::Distribution;
 pub use flood::{Flood, Flooded};
 pub use is::{Class, Is, Misplaced, Ranked};
@@ -72,6 +77,7 @@ pub use message::{Handed, Taken};
 pub use milli_sort::MilliSort;
 pub use nano_sort::{Exchange, Groups, Named, NanoSort, PhaseEnd, Reading, Suspects};
 pub use options::{Described, ReorderBy, count, defaults, from_0};
+pub use paging::{Paged, Paging, Store, Walk};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
 pub use pivot_trial::{PivotTrial, Pivots, Selection};
@@ -108,5 +114,7 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Kv>();
     visitor.visit::<SetAlgebra>();
     visitor.visit::<MapReduce>();
+    visitor.visit::<Caches>();
+    visitor.visit::<Paging>();
     visitor.visit::<Beside>();
 }

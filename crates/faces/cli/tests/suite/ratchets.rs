@@ -30,7 +30,8 @@ const LINES: [(&str, usize); 26] = [
     ("c", 1200),
     ("disk", 2_540),
     ("machine", 14_090),
-    ("grain", 10_520),
+    // IS, LogP, caches of files that work together, and paging to idle memory.
+    ("grain", 12_600),
     ("plot", 2850),
     ("lab", 7_900),
     ("sim", 2530),
@@ -44,7 +45,7 @@ const LINES: [(&str, usize); 26] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 135_250;
+const ALL_LINES: usize = 138_000;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

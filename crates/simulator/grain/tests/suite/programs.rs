@@ -2,8 +2,9 @@
 //! `program_suite!(harness)`.
 
 use grain::{
-    Beside, Class, Flood, Is, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort,
-    Program, ReceiveLoop, ReorderBy, SendLoop, SetAlgebra, Urgent, Verdict,
+    Beside, Caches, Class, Flood, Is, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin,
+    NanoSort, Paging, Policy, Program, ReceiveLoop, ReorderBy, SendLoop, SetAlgebra, Store, Urgent,
+    Verdict, Walk,
 };
 
 pub use crate::sorts::*;
@@ -41,7 +42,7 @@ macro_rules! program_suite {
     ($harness:expr) => {
         $crate::program_suite!($harness;
             local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
-            kv_with_servers, set_algebra, map_reduce, beside, nano_sort, nano_sort_of_few_and_many,
+            kv_with_servers, set_algebra, map_reduce, caches, paging, beside, nano_sort, nano_sort_of_few_and_many,
             proportional_groups, hierarchy,
             push_sort, push_sort_of_few_and_many, integer_sort,
             milli_sort, milli_sort_of_few_and_many, nothing_to_do, impossible_options);
@@ -340,6 +341,47 @@ pub fn integer_sort(harness: &impl Harness) {
     }
 }
 
+/// Without pauses and charges, so that reads are under way all at once.
+pub fn caches(harness: &impl Harness) {
+    use Policy::{Greedy, Ideal, Local, NChance, Server};
+    for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
+        for (policy, cache) in [
+            (Local, 4),
+            (Server, 9),
+            (Greedy, 1),
+            (NChance, 6),
+            (Ideal, 2),
+        ] {
+            let program = with!(Caches; policy = policy, cache = cache, server_cache = 3, reads = 30,
+                shared_blocks = 10, pause_us = 0, local_us = 0, hop_us = 0, block_us = 0, disk_us = 0,
+                seed = u64::from(ranks));
+            is_right(harness, ranks, &program);
+            for verdict in verdicts(harness, ranks, &program) {
+                let readers = (ranks - 1) * 60;
+                assert_eq!(verdict.requests.len() as u32, readers.div_ceil(100) * 13);
+            }
+        }
+    }
+}
+
+pub fn paging(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (to, walk) in [
+            (Store::Memory, Walk::Sequential),
+            (Store::Memory, Walk::Random),
+            (Store::Disk, Walk::Random),
+        ] {
+            let program = with!(Paging; to = to, walk = walk, pages = 7, memory = 3, accesses = 20,
+                page_us = 0, disk_us = 0, next_us = 0);
+            if ranks == 1 && to == Store::Memory {
+                refused(harness, ranks, &program);
+            } else {
+                is_right(harness, ranks, &program);
+            }
+        }
+    }
+}
+
 /// Each program is checked as when it runs alone, and every request has its time.
 pub fn beside(harness: &impl Harness) {
     for ranks in RANKS {
@@ -378,6 +420,15 @@ pub fn nothing_to_do(harness: &impl Harness) {
         is_right(harness, ranks, &with!(SetAlgebra; documents = 0));
         is_right(harness, ranks, &with!(MapReduce; rounds = 0));
         is_right(harness, ranks, &with!(MapReduce; words = 0, incast = 0));
+        is_right(
+            harness,
+            ranks,
+            &with!(Paging; accesses = 0, pages = 1, to = Store::Disk),
+        );
+    }
+    for ranks in [2, 9] {
+        is_right(harness, ranks, &with!(Caches; reads = 0));
+        is_right(harness, ranks, &with!(Caches; active = 0));
     }
 }
 
@@ -411,6 +462,8 @@ pub fn impossible_options(harness: &impl Harness) {
         3,
         &with!(SetAlgebra; documents = 1 << 31, terms = 3),
     );
+    refused(harness, 1, &Caches::default());
+    refused(harness, 1, &Paging::default());
     refused(harness, 3, &with!(MapReduce; buckets = 0));
     refused(harness, 3, &with!(MapReduce; buckets = 256));
     let reorder = ReorderBy::Port;

@@ -1,8 +1,8 @@
 //! The checks find wrong answers: each program's answers are changed in every way that matters.
 
 use grain::{
-    Beside, Flood, Is, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort,
-    Program, ReceiveLoop, SendLoop, SetAlgebra,
+    Beside, Caches, Flood, Is, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort,
+    NanoSort, Paging, Policy, Program, ReceiveLoop, SendLoop, SetAlgebra,
 };
 use machine::Driver;
 
@@ -231,6 +231,76 @@ fn wrong_stores() {
     caught(
         &busy,
         &[|ranks| ranks[3].hits = 10, |ranks| ranks[3].hits = 0],
+    );
+}
+
+#[test]
+fn wrong_caches() {
+    let small = Caches {
+        cache: 16,
+        server_cache: 16,
+        shared_blocks: 64,
+        reads: 300,
+        pause_us: 1000,
+        ..Caches::default()
+    };
+    let changes: [fn(&mut Vec<grain::Cached>); 9] = [
+        |ranks| ranks[1].wrong = 1,
+        |ranks| ranks[2].sum ^= 1,
+        // A read that is counted twice, and one at another level.
+        |ranks| ranks[3].reads[1][3] += 1,
+        |ranks| {
+            ranks[3].reads[0][1] += 1;
+            ranks[3].reads[0][3] -= 1;
+        },
+        // Fewer reads from disk than there are blocks.
+        |ranks| {
+            for rank in &mut ranks[1..] {
+                rank.reads[0][2] += std::mem::take(&mut rank.reads[0][3]);
+                rank.reads[1][2] += std::mem::take(&mut rank.reads[1][3]);
+            }
+        },
+        |ranks| ranks[4].lent += 1,
+        |ranks| assert!(ranks[5].holds.pop().is_some()),
+        |ranks| assert!(ranks[0].directory.pop().is_some()),
+        |ranks| {
+            // A block at two clients of which the directory knows one.
+            let block = ranks[1].holds[0];
+            ranks[8].holds.push(block);
+        },
+    ];
+    caught(&small, &changes);
+    let alone = |policy| Caches {
+        policy,
+        ..small.clone()
+    };
+    let swapped: [fn(&mut Vec<grain::Cached>); 1] = [|ranks| {
+        // From the own cache instead of the disk.
+        ranks[1].reads[0][0] += 1;
+        ranks[1].reads[0][3] -= 1;
+    }];
+    for policy in [Policy::Local, Policy::Server, Policy::Greedy, Policy::Ideal] {
+        caught(&alone(policy), &swapped);
+    }
+    // From caches that the policy does not use.
+    caught(
+        &alone(Policy::Local),
+        &[|ranks| {
+            ranks[1].reads[0][2] += 1;
+            ranks[1].reads[0][3] -= 1;
+        }],
+    );
+}
+
+#[test]
+fn wrong_pages() {
+    caught(
+        &Paging::default(),
+        &[
+            |ranks| ranks[0].contents ^= 1,
+            |ranks| ranks[0].faults -= 1,
+            |ranks| ranks[5].sent += 1,
+        ],
     );
 }
 

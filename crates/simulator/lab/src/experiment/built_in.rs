@@ -14,7 +14,7 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 37] = experiments![
+const BUILT_IN: [(&str, &str); 39] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
@@ -52,6 +52,8 @@ const BUILT_IN: [(&str, &str); 37] = experiments![
     "nanosort/nodes",
     "now/logp",
     "now/sensitivity",
+    "now/caching",
+    "now/paging",
 ];
 
 /// The experiments that callers have added: their names, and the texts of their files.
