@@ -37,6 +37,7 @@ mod cluster;
 mod cores;
 mod driver;
 mod log;
+pub mod mapper;
 mod network;
 mod nic;
 mod path;

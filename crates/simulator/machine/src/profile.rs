@@ -178,7 +178,7 @@ pub struct NetworkModel {
 
 impl Profile {
     /// The built-in machines: their names, and the texts of their files.
-    pub const BUILT_IN: [(&str, &str); 11] = [
+    pub const BUILT_IN: [(&str, &str); 13] = [
         ("nanopu", include_str!("../../../../machines/nanopu.toml")),
         (
             "nanopu-nodes",
@@ -199,6 +199,14 @@ impl Profile {
         ("cs-2", include_str!("../../../../machines/cs-2.toml")),
         ("sp-2", include_str!("../../../../machines/sp-2.toml")),
         ("t3d", include_str!("../../../../machines/t3d.toml")),
+        (
+            "now-network",
+            include_str!("../../../../machines/now-network.toml"),
+        ),
+        (
+            "now-subcluster",
+            include_str!("../../../../machines/now-subcluster.toml"),
+        ),
     ];
 
     /// The built-in machine of this name, if there is one.

@@ -5,6 +5,7 @@
 pub(crate) mod ahead;
 mod alone;
 mod machines;
+mod map;
 mod notes;
 mod options;
 mod path;
@@ -40,6 +41,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let ended = match &arguments.chosen {
         Chosen::Machine(_) if !is_first() => return Ok(Exit::Done),
         Chosen::Machine(name) => return machines::show(name.as_deref()).map(|()| Exit::Done),
+        Chosen::Map(options) => {
+            let asked = arguments.machine.or(map::MACHINE);
+            let place = arguments.machine.place(asked).map_err(CliFailure::from);
+            place.and_then(|place| map::run(options, asked, &place, runs))
+        }
         Chosen::Program(parameters) => {
             asked(arguments, parameters).and_then(|asked| simulate(asked, runs))
         }

@@ -49,6 +49,7 @@ mod rows;
 mod signals;
 mod sim;
 mod sim_machine;
+mod sim_map;
 mod sim_ranks;
 mod sim_sort;
 mod sim_trace;

@@ -29,12 +29,13 @@ const LINES: [(&str, usize); 26] = [
     ("gristmill", 2350),
     ("c", 1200),
     ("disk", 2_540),
-    ("machine", 14_090),
+    // The mapper of an unknown network: 2,200 lines.
+    ("machine", 16_450),
     // IS, LogP, caches of files that work together, and paging to idle memory.
     ("grain", 12_600),
     ("plot", 2850),
     ("lab", 7_900),
-    ("sim", 2530),
+    ("sim", 3_150),
     ("hostile", 3800),
     ("bench", 7300),
     ("rehearsal", 50),
@@ -45,7 +46,7 @@ const LINES: [(&str, usize); 26] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 138_000;
+const ALL_LINES: usize = 141_000;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -172,7 +172,8 @@ fn an_unknown_machine_is_told_the_known_ones() {
     assert_eq!(
         error,
         "/no/such/abacus.toml: no file or built-in machine has this name; \
-         the built-in machines are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud"
+         the built-in machines are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud, \
+         now-network, now-subcluster"
     );
     for path in ["nanopu-nodes.toml", "machines/nebula.toml"] {
         let name = path

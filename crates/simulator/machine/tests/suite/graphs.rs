@@ -80,6 +80,16 @@ fn way(switches: u64) -> u64 {
     140 * (switches + 1) + 842 * switches
 }
 
+/// o_s + L + o_r = 1.8 + 5.0 + 4.0 us between leaves of a subcluster, over three switches, less the cycles to finish
+/// the message, which come after the program has read it.
+#[test]
+fn a_short_message_of_the_now_takes_its_published_time() {
+    let profile = Profile::named("now-network").unwrap();
+    let us = (1.8 + 5.0 + 4.0) * 1000.0;
+    let done = profile.core.receive_done_cycles.0;
+    assert_eq!(arrivals(&profile, 6)[4], profile.ticks(us) - done);
+}
+
 /// Catches ways that are not the shortest.
 #[test]
 fn a_ring_takes_the_shorter_way_round() {

@@ -11,6 +11,7 @@ mod faults;
 mod flows;
 mod graphs;
 mod links;
+mod mapper;
 mod multicast;
 mod network;
 mod path;

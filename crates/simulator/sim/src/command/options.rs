@@ -15,6 +15,7 @@ use lab::{
 };
 use machine::Profile;
 
+use super::map::{self, MapOptions};
 use terminal::progress;
 use units::{count, positive, threads, whole};
 
@@ -66,10 +67,12 @@ pub fn make_for(words: &[OsString]) {
     asked.0 = (is_sim && names_one).then(|| words.to_vec());
 }
 
-/// A program with its own options, to be run or tuned, or the machine that is shown.
+/// A program with its own options, to be run or tuned, the network that is mapped, or the machine that is
+/// shown.
 pub(crate) enum Chosen {
     Program(Parameters),
     Tune(Parameters, TuneOptions),
+    Map(MapOptions),
     Machine(Option<String>),
 }
 
@@ -83,6 +86,12 @@ const OF_ONE_RUN: [&str; 2] = ["trace", "critical_path"];
 const RUNS_OF_TUNE: &str = "3";
 
 const MACHINE: &str = "machine";
+
+/// The subcommand that maps a network.
+const MAP: &str = "map";
+
+/// Options of other programs that it has.
+const OF_MAP: [&str; 5] = ["machine", "link_ns", "switch_ns", "seed", "json"];
 
 /// Its argument; `machine` is the option of programs.
 const SHOWN: &str = "shown";
@@ -145,6 +154,11 @@ impl MachineOptions {
         named.or(implied).unwrap_or(own)
     }
 
+    /// The name or the file of the machine, or another name.
+    pub fn or<'a>(&'a self, name: &'a str) -> &'a str {
+        self.machine.as_deref().unwrap_or(name)
+    }
+
     /// The machine of this name with its changes.
     pub fn place(&self, name: &str) -> Result<Place, LabError> {
         let changes = Changes {
@@ -180,6 +194,9 @@ impl FromArgMatches for Chosen {
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
         if name == MACHINE {
             return Ok(Chosen::Machine(matches.get_one::<String>(SHOWN).cloned()));
+        }
+        if name == MAP {
+            return MapOptions::from_arg_matches(matches).map(Chosen::Map);
         }
         if name == TUNE {
             let (name, matches) = matches.subcommand().ok_or_else(missing)?;
@@ -217,12 +234,14 @@ impl Subcommand for Chosen {
             command(program, &own, &shared)
         });
         let sim = sim.mut_args(|option| option.global(true).hide(true));
-        let sim = sim.subcommands(own).subcommand(machine_command());
+        let mut sim = sim.subcommands(own).subcommand(machine_command());
         if asked.needs(TUNE) {
-            sim.subcommand(tune_command(&shared, &named))
-        } else {
-            sim
+            sim = sim.subcommand(tune_command(&shared, &named));
         }
+        if asked.needs(MAP) {
+            sim = sim.subcommand(map_command(&shared));
+        }
+        sim
     }
 
     fn augment_subcommands_for_update(sim: Command) -> Command {
@@ -230,7 +249,7 @@ impl Subcommand for Chosen {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        [MACHINE, TUNE].contains(&name) || named_program(name).is_some()
+        [MACHINE, MAP, TUNE].contains(&name) || named_program(name).is_some()
     }
 }
 
@@ -272,6 +291,28 @@ fn tune_command(shared: &[Arg], programs: &[&Listing]) -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands(programs)
+}
+
+/// The subcommand that maps a network by probes.
+fn map_command(shared: &[Arg]) -> Command {
+    let shared = shared.iter().cloned();
+    let of_map = shared.filter(|option| OF_MAP.contains(&option.get_id().as_str()));
+    let of_map = of_map.map(|option| match option.get_id().as_str() {
+        "machine" => option.value_name("NAME|FILE").help(format!(
+            "Machine by name, or a file, with a [graph] [default: {}]",
+            map::MACHINE
+        )),
+        _ => option,
+    });
+    MapOptions::augment_args(Command::new(MAP))
+        .args(of_map)
+        .about("Map a network by probes, route its hosts, and let a part of it die")
+        .before_help(
+            "Examples:\n  gristmill sim map --cores 100\n  \
+             gristmill sim map --machine now-subcluster --without switch:a.two0\n  \
+             gristmill sim map --machine now-subcluster --death switch:a.leaf3 --json",
+        )
+        .override_usage("gristmill sim map [OPTIONS]")
 }
 
 /// The subcommand that shows machines.
