@@ -173,7 +173,7 @@ fn an_unknown_machine_is_told_the_known_ones() {
         error,
         "/no/such/abacus.toml: no file or built-in machine has this name; \
          the built-in machines are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud, \
-         now-network, now-subcluster"
+         now, paragon, cs-2, sp-2, t3d, now-network, now-subcluster"
     );
     for path in ["nanopu-nodes.toml", "machines/nebula.toml"] {
         let name = path
