@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the example of docs/programs.md, a crate outside of the workspace, and runs it on several
 # machines and on threads, and as the page does. Checks that the Rust of the page is that of the example.
+# Then builds examples/npb, and runs LU and BT of class S, which verify themselves.
 #
 # It shares the workspace's target directory and its libraries of others. Crates of the workspace are
 # other crates to cargo here, so they are compiled once more, without optimisation.
@@ -39,10 +40,12 @@ for manifest in crates/*/*/Cargo.toml; do
     set -- "$@" --config "profile.dev.package.$name.opt-level=0" \
         --config "profile.dev.package.$name.debug=false"
 done
-# The versions of the workspace.
-cp Cargo.lock examples/all-reduce/Cargo.lock
-CARGO_TARGET_DIR=$target "$cargo" build --quiet --offline \
-    --manifest-path examples/all-reduce/Cargo.toml "$@"
+for example in all-reduce npb; do
+    # The versions of the workspace.
+    cp Cargo.lock "examples/$example/Cargo.lock"
+    CARGO_TARGET_DIR=$target "$cargo" build --quiet --offline \
+        --manifest-path "examples/$example/Cargo.toml" "$@"
+done
 program=$target/debug/all-reduce
 torus=examples/all-reduce/torus.toml
 
@@ -84,3 +87,38 @@ PATH=$(realpath "$target/debug"):$PATH
 (cd "$place/page" && timeout 600 sh -eux "$place/commands") >"$place/said" 2>&1 ||
     { cat "$place/said"; fail 'a command of docs/programs.md'; }
 echo "programs: the example ran on four machines, and as its page does"
+
+npb=$target/debug/npb
+while read -r arguments; do
+    # shellcheck disable=SC2086 # words
+    "$npb" $arguments >"$place/npb"
+    is_in ' class S verified: ' "$place/npb" "npb $arguments"
+done <<'END'
+lu --ranks 1
+lu --ranks 2
+lu --ranks 4 --on nanopu
+bt --ranks 1
+bt --ranks 4
+bt --ranks 9 --on nanopu
+END
+if "$npb" bt --dissipation 0.2501 >"$place/npb" 2>&1; then fail 'other equations verify'; fi
+is_in 'BT class S failed' "$place/npb" 'npb with other equations'
+"$npb" lu --class A --ranks 64 --on nanopu --skeleton --mflops-per-node 38 --iterations 2 >"$place/npb"
+is_in '28,224 messages with 27.0 MB' "$place/npb" 'the skeleton'
+# As tests of the workspace, without MPI it says so.
+shim=${GRISTMILL_MPI:-$target/mpi/libgristmill_mpi.so}
+ending=
+if [ -e "$shim" ] && command -v mpirun >"$place/said"; then
+    for run in 'lu 4' 'bt 9'; do
+        GRISTMILL_MPI=$shim OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+            OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
+            OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+            timeout 600 mpirun -n "${run#* }" "$npb" "${run% *}" --on mpi >"$place/npb"
+        is_in "${run#* } ranks of MPI" "$place/npb" "npb on $run ranks of MPI"
+        is_in ' class S verified: ' "$place/npb" "npb on $run ranks of MPI"
+    done
+    ending=', and over MPI'
+else
+    echo "programs: skipped npb over MPI: no mpirun, or no $shim (make mpi)"
+fi
+echo "programs: LU and BT of class S verified on threads and simulated$ending"
