@@ -17,11 +17,21 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
         temporary_bytes,
         time,
         in_place,
+        rebuilt_bytes,
         ..
     } = *report;
     let class = py.import("gristmill.reports")?.getattr("Report")?;
     let seconds = time.as_secs_f64();
-    class.call1((records, bytes, passes, temporary_bytes, seconds, in_place))
+    let figures = (
+        records,
+        bytes,
+        passes,
+        temporary_bytes,
+        seconds,
+        in_place,
+        rebuilt_bytes,
+    );
+    class.call1(figures)
 }
 
 /// A call that sorts or merges files, for the end of the interpreter: another thread may be in it.

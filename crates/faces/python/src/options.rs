@@ -34,6 +34,7 @@ pub(crate) struct Options {
     memory: Option<u64>,
     threads: Option<NonZero<usize>>,
     temporary: Vec<PathBuf>,
+    stripe: Option<NonZero<usize>>,
     longest: Option<usize>,
     progress: Option<Py<PyAny>>,
 }
@@ -66,6 +67,7 @@ impl Options {
             memory: bytes(take("memory")?)?,
             threads: number("threads", 1, take("threads")?)?,
             temporary: take("temporary")?.map_or(Ok(Vec::new()), |value| paths(&value))?,
+            stripe: number("stripe", 1, take("stripe")?)?,
             longest: number("longest", 1, take("longest")?)?,
             progress,
         })
@@ -111,6 +113,9 @@ impl Options {
         }
         if let Some(longest) = self.longest {
             sorter = sorter.longest(longest);
+        }
+        if let Some(blocks) = self.stripe {
+            sorter = sorter.stripe(blocks);
         }
         for directory in &self.temporary {
             sorter = sorter.temporary(directory);

@@ -85,6 +85,7 @@ class BadInput(TestCase):
             {"memory": 1 << 64},
             {"threads": 0},
             {"threads": -1},
+            {"stripe": 0},
             {"top": -1},
             {"longest": -1},
         ]

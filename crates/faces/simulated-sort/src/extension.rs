@@ -113,6 +113,7 @@ impl Wish {
             coding: Default::default(),
             pack: Pack::Never,
             spill_layout: self.layout(),
+            stripe: None,
         };
         Plan::two_pass(&shape, &self.resources(), &self.numbers())
     }

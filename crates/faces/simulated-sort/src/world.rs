@@ -78,6 +78,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         coding: Default::default(),
         pack: job.pack,
         spill_layout: job.spill_layout,
+        stripe: job.stripe,
     };
     let is_enough = |chunks: &usize| {
         let tuning = Tuning {

@@ -2,6 +2,7 @@
 //! (SQLite's method of testing).
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use node::Mutex;
@@ -31,6 +32,7 @@ impl Fault {
 pub(crate) struct FaultPlan {
     operations: AtomicU64,
     fails: Mutex<Option<(u64, Fault)>>,
+    lost: Mutex<Option<(PathBuf, u64, Fault)>>,
 }
 
 impl FaultPlan {
@@ -39,19 +41,28 @@ impl FaultPlan {
         *self.fails.lock() = Some((nth, fault));
     }
 
+    /// Makes all operations below a path fail, from the `nth` of the run on.
+    pub(crate) fn lose(&self, under: &Path, nth: u64, fault: Fault) {
+        *self.lost.lock() = Some((under.to_owned(), nth, fault));
+    }
+
     pub(crate) fn mend(&self) {
         *self.fails.lock() = None;
+        *self.lost.lock() = None;
     }
 
     pub(crate) fn operations(&self) -> u64 {
         self.operations.load(Ordering::Relaxed)
     }
 
-    /// Counts an operation; returns its fault if it fails.
-    pub(crate) fn next(&self) -> Option<Fault> {
+    /// Counts an operation on a path; returns its fault if it fails.
+    pub(crate) fn next(&self, path: &Path) -> Option<Fault> {
         let number = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
-        self.fails
-            .lock()
-            .and_then(|(nth, fault)| (nth == number).then_some(fault))
+        let fails = *self.fails.lock();
+        let once = fails.and_then(|(nth, fault)| (nth == number).then_some(fault));
+        let is_lost = |(under, nth, fault): &(PathBuf, u64, Fault)| {
+            (number >= *nth && path.starts_with(under)).then_some(*fault)
+        };
+        once.or_else(|| self.lost.lock().as_ref().and_then(is_lost))
     }
 }

@@ -57,7 +57,7 @@ impl FileHandle for Handle {
     }
 
     fn control(&self, control: Control) -> io::Result<u64> {
-        self.shared.count()?;
+        self.shared.count(&self.path)?;
         let change = match control {
             Control::Preallocate(range) => {
                 self.shared.check_room(&self.inode, &range)?;
@@ -102,7 +102,7 @@ impl Handle {
         if self.is_dead() {
             return;
         }
-        let fault = self.shared.faults.next();
+        let fault = self.shared.faults.next(&self.path);
         match request {
             Request::Read {
                 offset,

@@ -266,6 +266,11 @@ impl MemoryDisks {
         self.shared.faults.fail(nth, fault);
     }
 
+    /// Loses the device under a path: from the `nth` operation of the run on, those there fail.
+    pub fn lose(&self, under: &Path, nth: u64, fault: Fault) {
+        self.shared.faults.lose(under, nth, fault);
+    }
+
     /// Prepares the next run: no operation fails, and no file is locked, since all processes have
     /// ended.
     pub fn mend(&self) {

@@ -33,7 +33,7 @@ impl MemoryDisks {
 
 impl Disks for MemoryDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
-        self.shared.count()?;
+        self.shared.count(path)?;
         match how {
             Open::Read { direct } | Open::Join { direct } => {
                 Ok(self.handle(path, self.find(path)?, direct))
@@ -116,7 +116,7 @@ impl Disks for MemoryDisks {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError> {
-        self.shared.count()?;
+        self.shared.count(from)?;
         let mut state = self.shared.lock();
         if state.fixed.contains(to) {
             return Err(io::ErrorKind::ResourceBusy.into());

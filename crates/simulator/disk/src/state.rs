@@ -31,8 +31,8 @@ impl Shared {
     }
 
     /// Counts an operation, which may be one that fails.
-    pub(super) fn count(&self) -> io::Result<()> {
-        let fault = self.faults.next();
+    pub(super) fn count(&self, path: &Path) -> io::Result<()> {
+        let fault = self.faults.next(path);
         fault.map_or(Ok(()), |fault| Err(fault.error()))
     }
 

@@ -95,6 +95,8 @@ typedef struct gristmill_report {
     uint32_t passes;
     /* 1 if the output file was written in place, because it could not be replaced, else 0. */
     uint32_t in_place;
+    /* Bytes of a temporary directory that was lost, read from the others. */
+    uint64_t rebuilt_bytes;
 } gristmill_report;
 
 /* How far a sort has come. */
@@ -170,6 +172,11 @@ gristmill_status gristmill_set_threads(gristmill_sorter *sorter, size_t threads)
  * Without one they go to $TMPDIR, or to /tmp. A relative one is below the directory that the process
  * has when the sort begins. */
 gristmill_status gristmill_add_temporary(gristmill_sorter *sorter, const char *directory);
+
+/* Protects temporary files by parity: stripes of so many blocks over one directory more, each added
+ * by gristmill_add_temporary and best on a disk of its own. One of them may be lost while the sort
+ * goes on. */
+gristmill_status gristmill_set_stripe(gristmill_sorter *sorter, size_t blocks);
 
 /* Bytes of the longest line or record with a length that is pushed, if it exceeds a 256th of the
  * memory. */

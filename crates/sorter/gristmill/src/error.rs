@@ -192,6 +192,7 @@ fn of_sort(error: &SortError) -> Error {
         | SortError::Header { .. }
         | SortError::Unsorted { .. }
         | SortError::Manifest { .. } => of_input(what),
+        SortError::NotStriped { .. } => Error::Options(what),
         SortError::Directory { .. } => of_file(what, io::ErrorKind::IsADirectory),
         SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => {
             of_file(what, io::ErrorKind::StorageFull)

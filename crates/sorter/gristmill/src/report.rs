@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sort::Warning;
+use sort::{StripeReport, Warning};
 
 /// What a sort did.
 ///
@@ -25,6 +25,9 @@ pub struct Report {
     pub passes: u32,
     /// The most bytes of temporary files at any time.
     pub temporary_bytes: u64,
+    /// Bytes of a temporary directory that was lost, read from the others; see
+    /// [`Sorter::stripe`](crate::Sorter::stripe).
+    pub rebuilt_bytes: u64,
     /// The time that it took.
     pub time: Duration,
     /// Whether the output file was written in place, because it could not be replaced.
@@ -48,10 +51,15 @@ impl Report {
             bytes: report.bytes,
             passes: report.passes,
             temporary_bytes: report.temp_peak_bytes,
+            rebuilt_bytes: report.stripes.as_ref().map_or(0, rebuilt_bytes),
             time: Duration::from_secs_f64(report.seconds),
             in_place: report.warnings.iter().any(is_in_place),
         }
     }
+}
+
+fn rebuilt_bytes(stripes: &StripeReport) -> u64 {
+    stripes.rebuilt.iter().map(|rebuilt| rebuilt.bytes).sum()
 }
 
 fn is_in_place(warning: &Warning) -> bool {

@@ -55,6 +55,7 @@ pub struct Sorter {
     memory_bytes: u64,
     threads: Option<usize>,
     temporary: Vec<PathBuf>,
+    stripe: Option<usize>,
     longest: Option<usize>,
     watch: Watch,
     make_key: Option<MakeKey>,
@@ -71,6 +72,7 @@ impl Sorter {
             memory_bytes: MEMORY_BYTES,
             threads: None,
             temporary: Vec::new(),
+            stripe: None,
             longest: None,
             watch: Watch::new(),
             make_key: None,
@@ -131,6 +133,22 @@ impl Sorter {
     #[must_use]
     pub fn temporary(mut self, directory: impl Into<PathBuf>) -> Sorter {
         self.temporary.push(directory.into());
+        self
+    }
+
+    /// Protects temporary files by parity: stripes of so many blocks over one directory more, each of
+    /// [`Sorter::temporary`] and best on a disk of its own. One of them may be lost while the sort goes on.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// let blocks = std::num::NonZero::new(2).expect("two of three disks");
+    /// let sorter = Sorter::new(Format::lines()).stripe(blocks);
+    /// let sorter = ["/mnt/a", "/mnt/b", "/mnt/c"].into_iter().fold(sorter, Sorter::temporary);
+    /// # drop(sorter);
+    /// ```
+    #[must_use]
+    pub fn stripe(mut self, blocks: NonZero<usize>) -> Sorter {
+        self.stripe = Some(blocks.get());
         self
     }
 

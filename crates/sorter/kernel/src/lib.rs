@@ -10,6 +10,7 @@
 //! lines, in the same way  [`ends`] > [`scatter_rows`], [`gather_rows`], [`LineCrc`]
 //! sorted runs             [`LoserTree`]                       find the run with the next record
 //! any records             [`RecordCrc`]                       the checksum that valsort prints
+//! blocks of a stripe      [`mix`]                             their parity
 //! scratch memory          [`Slab`]                            zeroed, on huge pages
 //! ```
 //!
@@ -28,6 +29,7 @@ mod few;
 mod gather;
 mod gather_rows;
 mod loser_tree;
+mod parity;
 pub mod patterns;
 mod prefetch;
 mod scatter;
@@ -44,6 +46,7 @@ pub use entry::{Entry, Rows, row};
 pub use gather::{gather, gather_parallel};
 pub use gather_rows::{Gathered, gather_rows, gather_rows_within, prefetch_row};
 pub use loser_tree::LoserTree;
+pub use parity::mix;
 pub use scatter::{Bin, scatter};
 pub use scatter_rows::{ChunkRoom, Fill, RowBin, fresh_needed, scatter_rows};
 pub use slab::Slab;

@@ -318,6 +318,14 @@ pub enum SortError {
          --splitters even"
     )]
     NotEven,
+    /// Spill files cannot have these stripes.
+    #[error("--stripe {blocks}+1 {why}")]
+    NotStriped {
+        /// Blocks of data in a stripe.
+        blocks: usize,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// A list of shares does not fit the ranks.
     #[error(
         "--shares has {given} numbers, and the number of ranks is {ranks}; give one number for each rank, above 0"

@@ -2,6 +2,7 @@
 
 mod described;
 mod lengths;
+mod stripes;
 mod tuning;
 
 use codec::Packing;
@@ -268,6 +269,8 @@ pub struct Job {
     pub pack: Pack,
     /// Where spill files have their chunks.
     pub spill_layout: SpillLayout,
+    /// Blocks of data in a stripe of spill files, if they have stripes: there is one directory more.
+    pub stripe: Option<usize>,
     /// The most bytes of spill files on disk at any time, if there is a limit. Each rank has its own.
     /// Saved progress is not limited.
     pub temporary_limit: Option<u64>,

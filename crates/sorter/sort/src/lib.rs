@@ -62,7 +62,9 @@ pub use records::framing::Framing;
 pub use records::sample::Sample;
 pub use records::size::Size;
 pub use records::splitters::Splitters;
-pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, WrittenFile};
+pub use report::{
+    DirectIo, RankReport, Rebuilt, Report, SampleCost, StripeReport, Warning, WrittenFile,
+};
 pub use run::{Resolved, resolve, run, run_and};
 pub use tools::check::{CheckResult, Checked, check};
 pub use tools::generate::{Generate, generate};

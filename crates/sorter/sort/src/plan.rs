@@ -8,6 +8,7 @@
 //! search      cores, and the least memory of a refusal
 //! one_pass    workers, units, buckets
 //! spilling    partitions                  merging    loads and runs
+//! striping    parity of spill files
 //! needs       memory by purpose, and how many chunks that allows
 //! exchanging  chunks between nodes
 //! ```
@@ -23,6 +24,7 @@ mod sealed;
 mod search;
 mod spilled;
 mod spilling;
+mod striping;
 
 pub(crate) use exchanging::Exchanging;
 pub use exchanging::window;
@@ -33,6 +35,7 @@ pub use needs::Need;
 pub(crate) use needs::SAMPLES_IN_FLIGHT;
 pub(crate) use one_pass::unit;
 pub use spilling::Spilling;
+pub(crate) use striping::{RUNS_AHEAD, StripeForm, Striping};
 
 use node::CodingMemory;
 
@@ -102,6 +105,8 @@ pub struct Plan {
     pub is_about: bool,
     /// Whether it has memory to pack chunks of spill files.
     pub packs: bool,
+    /// Blocks of data in a stripe of spill files, if they have stripes.
+    pub stripe: Option<usize>,
     /// Numbers of a sort that may spill.
     pub spilling: Option<Spilling>,
     /// Numbers of a sort that merges.
@@ -137,6 +142,8 @@ pub struct Shape {
     pub pack: Pack,
     /// Where they lie.
     pub spill_layout: SpillLayout,
+    /// Blocks of data in a stripe of spill files, if they have stripes.
+    pub stripe: Option<usize>,
 }
 
 /// Needs of the inputs in any plan.

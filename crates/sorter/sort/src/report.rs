@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pipeline::StageReport;
 use serde::{Deserialize, Serialize};
+use units::amount;
 
 /// Whether a run bypassed the page cache, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,32 @@ pub enum Warning {
     },
     /// No row had a value for a key, which may be misspelt.
     NoSuchKey { key: String },
+    /// A temporary directory of stripes failed.
+    Rebuilt(Rebuilt),
+}
+
+/// What stripes did without a temporary directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// The directory that failed.
+    pub directory: PathBuf,
+    /// Bytes of it that were read from the others.
+    pub bytes: u64,
+    /// Its first failure.
+    pub cause: String,
+}
+
+/// The stripes of temporary files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StripeReport {
+    /// Blocks of data in a stripe.
+    pub blocks: usize,
+    /// Bytes of parity that were written.
+    pub parity_bytes: u64,
+    /// Directories that failed.
+    pub rebuilt: Vec<Rebuilt>,
+    /// Bytes, at most, of blocks whose parity could not be written.
+    pub unprotected_bytes: u64,
 }
 
 impl Warning {
@@ -79,6 +106,7 @@ impl Warning {
             Warning::InPlace { .. } => "in_place",
             Warning::BadRows { .. } => "bad_rows",
             Warning::NoSuchKey { .. } => "no_such_key",
+            Warning::Rebuilt(_) => "rebuilt",
         }
     }
 
@@ -91,6 +119,7 @@ impl Warning {
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
             Warning::NoSuchKey { .. } => Path::new(""),
+            Warning::Rebuilt(rebuilt) => &rebuilt.directory,
         }
     }
 }
@@ -119,6 +148,17 @@ impl fmt::Display for Warning {
                 out,
                 "no row has a value for the key {key}, so it decided nothing; check its name (capital letters \
                  count), and write $.NAME.NAME for a member of a member"
+            ),
+            Warning::Rebuilt(Rebuilt {
+                directory,
+                bytes,
+                cause,
+            }) => write!(
+                out,
+                "--tmp {}: {} of its data were rebuilt from the other directories, and the output is complete; \
+                 test that disk, which failed first with: {cause}",
+                directory.display(),
+                amount(*bytes)
             ),
             Warning::OldSet { manifest, count } => write!(
                 out,
@@ -163,6 +203,8 @@ pub struct Report {
     pub written_bytes: u64,
     /// Peak size of temporary files in bytes.
     pub temp_peak_bytes: u64,
+    /// The stripes of temporary files, if there are some.
+    pub stripes: Option<StripeReport>,
     /// Whether the page cache was bypassed.
     pub direct_io: DirectIo,
     /// Sum of the CRC-32 of every record, as valsort prints it.

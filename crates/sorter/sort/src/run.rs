@@ -249,7 +249,8 @@ async fn recover(
 ) -> Result<(Recovery, Option<Fingerprint>), Failure> {
     let checked = job
         .check_compression(node)
-        .and_then(|()| job.check_splitters());
+        .and_then(|()| job.check_splitters())
+        .and_then(|()| job.check_stripes());
     if job.is_alone(node) {
         checked?;
         return Ok((Recovery::none(1, Vec::new()), None));

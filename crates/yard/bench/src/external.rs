@@ -197,6 +197,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         coding: Default::default(),
         pack: Pack::Never,
         spill_layout: SpillLayout::Log,
+        stripe: None,
     };
     let (cores, memory_bytes) = (cores(), told.memory_bytes);
     let resources = Resources {

@@ -212,6 +212,7 @@ impl HeaperMerger {
             coding: Default::default(),
             pack: Pack::Never,
             spill_layout: SpillLayout::Log,
+            stripe: None,
         };
         let mut chunk_bytes = MOST_CHUNK_BYTES;
         loop {

@@ -273,6 +273,7 @@ mod tests {
             read_bytes: 18_700_000_000,
             written_bytes: 19_500_000_000,
             temp_peak_bytes: 9_500_000_000,
+            stripes: None,
             direct_io: DirectIo {
                 read: true,
                 write: true,

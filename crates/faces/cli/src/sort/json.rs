@@ -1,6 +1,6 @@
 //! Reports as JSON: the field names are a contract with scripts.
 
-use ::sort::{RankReport, Report, Warning};
+use ::sort::{RankReport, Report, StripeReport, Warning};
 use host::busy::Busy;
 use pipeline::StageReport;
 use serde_json::{Value, json};
@@ -17,6 +17,9 @@ pub(super) fn is_report(front: &[u8]) -> bool {
 pub(super) fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);
     add_busy(&mut value, &together.busy);
+    if let Some(striped) = &report.stripes {
+        value["stripes"] = stripes(striped);
+    }
     if report.ranks.is_empty() {
         return value;
     }
@@ -97,6 +100,22 @@ fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
         },
         "unevenness": report.unevenness,
         "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
+    })
+}
+
+fn stripes(stripes: &StripeReport) -> Value {
+    let rebuilt = stripes.rebuilt.iter().map(|rebuilt| {
+        json!({
+            "directory": rebuilt.directory.display().to_string(),
+            "bytes": rebuilt.bytes,
+            "cause": rebuilt.cause,
+        })
+    });
+    json!({
+        "blocks": stripes.blocks,
+        "parity_bytes": stripes.parity_bytes,
+        "unprotected_bytes": stripes.unprotected_bytes,
+        "rebuilt": rebuilt.collect::<Value>(),
     })
 }
 

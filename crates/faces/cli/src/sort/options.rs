@@ -31,6 +31,18 @@ fn batch(text: &str) -> Result<usize, String> {
     }
 }
 
+/// The value of `--stripe`: its blocks of data.
+fn stripe(text: &str) -> Result<usize, String> {
+    let blocks = text
+        .strip_suffix("+1")
+        .and_then(|blocks| blocks.parse().ok());
+    let blocks = blocks.filter(|blocks| (1..=MOST_STRIPE_BLOCKS).contains(blocks));
+    blocks.ok_or_else(|| "give K+1, as in 3+1 for four directories".to_owned())
+}
+
+/// More disks fail too often for one parity.
+const MOST_STRIPE_BLOCKS: usize = 64;
+
 const EXAMPLES: &str = "\
 Examples:
   gristmill sort names.txt -o sorted.txt
@@ -145,6 +157,12 @@ pub(crate) struct Arguments {
     /// If the sizes of the inputs show that it needs more, it fails before it begins.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Memory and disks")]
     pub(super) tmp_limit: Option<u64>,
+    /// Go on if one of the K+1 directories of -T is lost: temporary data gets parity, as 3+1
+    ///
+    /// Stripes of K blocks have a block of parity. So with 3+1 a third more is written. The report says what was
+    /// rebuilt.
+    #[arg(long, value_name = "K+1", value_parser = stripe, help_heading = "Memory and disks")]
+    pub(super) stripe: Option<usize>,
     /// Compress temporary data [default: auto, which now and then tries which way is the fastest]
     #[arg(
         long,

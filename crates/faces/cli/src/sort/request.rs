@@ -134,8 +134,10 @@ impl Request {
         let named = Named::new(&arguments.outputs)?;
         let spec = format::of(arguments)?;
         screen::check(arguments)?;
+        let job = job(arguments, &spec, named.target.clone())?;
+        temporary::check_stripes(&job, arguments.quiet)?;
         Ok(Request {
-            job: job(arguments, &spec, named.target.clone())?,
+            job,
             spec,
             named,
             verifies: arguments.verify,
@@ -253,6 +255,7 @@ fn job(arguments: &Arguments, spec: &RecordSpec, target: Target) -> Result<Job, 
         temporary: temporary::directories(arguments),
         temporary_limit: arguments.tmp_limit,
         spill_layout: arguments.spill_layout,
+        stripe: arguments.stripe,
         splitters: arguments.splitters,
         pack: pack.unwrap_or(Pack::Auto),
         plan: arguments.plan,

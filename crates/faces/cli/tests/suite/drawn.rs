@@ -87,7 +87,9 @@ impl Case {
     fn clear(&mut self) {
         self.lines.clear();
         let _ = fs::remove_dir_all(self.own(""));
-        fs::create_dir_all(self.own("tmp")).unwrap();
+        for name in ["tmp", "tmp1", "tmp2", "tmp3"] {
+            fs::create_dir_all(self.own(name)).unwrap();
+        }
     }
 }
 

@@ -55,6 +55,7 @@ mod sim_sort;
 mod sim_trace;
 mod sim_tune;
 mod sorting;
+mod stripes;
 mod syscalls;
 mod trust;
 mod unique;

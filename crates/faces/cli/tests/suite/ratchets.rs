@@ -25,10 +25,10 @@ const LINES: [(&str, usize); 26] = [
     ("record", 10_810),
     ("kernel", 3700),
     ("pipeline", 1950),
-    ("sort", 33_380),
-    ("gristmill", 2350),
-    ("c", 1200),
-    ("disk", 2_540),
+    ("sort", 34_520),
+    ("gristmill", 2_385),
+    ("c", 1_220),
+    ("disk", 2_560),
     // The mapper of an unknown network: 2,200 lines.
     ("machine", 16_450),
     // IS, LogP, caches of files that work together, and paging to idle memory.
@@ -40,13 +40,13 @@ const LINES: [(&str, usize); 26] = [
     ("bench", 7300),
     ("rehearsal", 50),
     ("host", 1_360),
-    ("simulated-sort", 3_210),
-    ("cli", 7_160),
+    ("simulated-sort", 3_220),
+    ("cli", 7_330),
     ("python", 2300),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 141_000;
+const ALL_LINES: usize = 143_000;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -23,6 +23,7 @@ def sort_file(
     memory: Bytes = None,
     threads: int | None = None,
     temporary: Paths | None = None,
+    stripe: int | None = None,
     longest: int | None = None,
     progress: ProgressOption = None,
 ) -> Report:
@@ -44,6 +45,8 @@ def sort_file(
     memory     the limit on memory in bytes or as in "2G"; 256 MiB if it is left out
     threads    threads that work at a time; as many as there are cores if it is left out
     temporary  a directory for temporary files, or several; the system's if it is left out
+    stripe     the blocks of stripes, which protect temporary files by parity: one of so many directories
+               and one more may be lost
     longest    bytes of the longest record, if it exceeds a 256th of the memory
     progress   True for a bar in a terminal or notebook, or a function that takes a Progress; if it
                raises, the sort ends
@@ -63,6 +66,7 @@ def sort_file(
         "memory": memory,
         "threads": threads,
         "temporary": temporary,
+        "stripe": stripe,
         "longest": longest,
         "progress": function(progress),
     }
@@ -83,6 +87,7 @@ def merge(
     memory: Bytes = None,
     threads: int | None = None,
     temporary: Paths | None = None,
+    stripe: int | None = None,
     progress: ProgressOption = None,
 ) -> Report:
     """Merges files that are sorted into a file.
@@ -100,6 +105,7 @@ def merge(
         "memory": memory,
         "threads": threads,
         "temporary": temporary,
+        "stripe": stripe,
         "progress": function(progress),
     }
     return _gristmill.merge(inputs, output, options)

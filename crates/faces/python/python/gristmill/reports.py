@@ -20,6 +20,8 @@ class Report(NamedTuple):
     """The time that it took."""
     in_place: bool
     """Whether the output file was written in place, because it could not be replaced."""
+    rebuilt_bytes: int = 0
+    """Bytes of a temporary directory that was lost, read from the others."""
 
 
 class Disorder(NamedTuple):

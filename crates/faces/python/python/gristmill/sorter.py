@@ -46,6 +46,7 @@ class Sorter(Pushed):
         memory: Bytes = None,
         threads: int | None = None,
         temporary: Paths | None = None,
+        stripe: int | None = None,
         longest: int | None = None,
         progress: ProgressOption = None,
     ) -> Sorter:
@@ -62,6 +63,7 @@ class Sorter(Pushed):
             "memory": memory,
             "threads": threads,
             "temporary": temporary,
+            "stripe": stripe,
             "longest": longest,
             "progress": function(progress),
         }

@@ -22,6 +22,8 @@ pub struct ReportOfC {
     pub passes: u32,
     /// 1 if the output file was written in place, because it could not be replaced, else 0.
     pub in_place: u32,
+    /// Bytes of a temporary directory that was lost, read from the others.
+    pub rebuilt_bytes: u64,
 }
 
 impl From<Report> for ReportOfC {
@@ -33,6 +35,7 @@ impl From<Report> for ReportOfC {
             seconds: report.time.as_secs_f64(),
             passes: report.passes,
             in_place: report.in_place.into(),
+            rebuilt_bytes: report.rebuilt_bytes,
         }
     }
 }

@@ -214,6 +214,18 @@ pub extern "C" fn gristmill_add_temporary(sorter: Handle, directory: Text) -> St
     })
 }
 
+/// Protects temporary files by parity: stripes of so many blocks over one directory more, each added by
+/// gristmill_add_temporary and best on a disk of its own. One of them may be lost while the sort goes on.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_stripe(sorter: Handle, blocks: usize) -> Status {
+    set(sorter, |options| {
+        let blocks = NonZero::new(blocks);
+        let blocks = blocks.ok_or_else(|| Fault::argument("a stripe has at least one block"))?;
+        options.sorter(move |sorter| sorter.stripe(blocks));
+        Ok(())
+    })
+}
+
 /// Bytes of the longest line or record with a length that is pushed, if it exceeds a 256th of the
 /// memory.
 #[unsafe(no_mangle)]

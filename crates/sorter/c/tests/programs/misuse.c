@@ -50,6 +50,7 @@ static void null_is_no_sorter(void)
     CHECK(gristmill_set_memory(NULL, 1) == wrong);
     CHECK(gristmill_set_threads(NULL, 1) == wrong);
     CHECK(gristmill_add_temporary(NULL, "/tmp") == wrong);
+    CHECK(gristmill_set_stripe(NULL, 1) == wrong);
     CHECK(gristmill_set_longest(NULL, 1) == wrong);
     CHECK(gristmill_start(NULL) == wrong);
     CHECK(gristmill_push(NULL, BYTES("a"), 1) == wrong);
@@ -87,6 +88,7 @@ static void null_is_no_argument(void)
     CHECK(gristmill_set_key_function(sorter, NULL, NULL) == wrong);
     CHECK(gristmill_add_temporary(sorter, NULL) == wrong);
     CHECK(gristmill_set_threads(sorter, 0) == wrong && says(sorter, "at least one"));
+    CHECK(gristmill_set_stripe(sorter, 0) == wrong && says(sorter, "one block"));
     CHECK(gristmill_get_progress(sorter, NULL) == wrong);
     CHECK(gristmill_sort_files(sorter, inputs, 1, "out", NULL) == wrong);
     CHECK(gristmill_sort_files(sorter, NULL, 1, "out", NULL) == wrong);

@@ -34,6 +34,10 @@ pub(super) fn message(error: &SortError) -> String {
              temporary directory, and test this disk",
             file.display()
         ),
+        SortError::NotStriped { blocks, .. } => format!(
+            "stripes of {blocks} blocks need {} temporary directories, each another one",
+            blocks.saturating_add(1)
+        ),
         SortError::Unsorted { file, record, noun } => format!(
             "{}: {noun} {record} is out of order, and a merge takes only files that are in order; sort \
              it instead",

@@ -132,6 +132,7 @@ impl Sorter {
             // Its files are removed there, even if the program changes its directory meanwhile.
             temporary: temporary.into_iter().map(resolved).collect(),
             compress,
+            stripe: self.stripe,
             top: self.top,
             longest_line: self.longest_line(),
             control: self.watch.control(),

@@ -12,6 +12,7 @@ mod numbers;
 mod orders;
 mod stopping;
 mod streams;
+mod stripes;
 
 /// Numbered records of 100 bytes in no order: 4 MB of them spill in the memory of [`SMALL`].
 pub fn records(count: u64) -> impl Iterator<Item = [u8; 100]> {

@@ -277,6 +277,7 @@ impl<'a> RankSort<'a> {
         range.partitions = sorting
             .divide_input(&memory, !spills_all, &mut self.stages)
             .await?;
+        range.spill.end_stripes(self.node).await?;
         range.spill.trim(self.node).await;
         let read = match &range.run.exchange {
             Some(exchange) => &exchange.read,
@@ -338,6 +339,7 @@ impl<'a> RankSort<'a> {
         let job = self.job;
         let mut spill =
             Spill::new(self.node, places, job.resources.io, bytes).packed(plan.pack(job.pack));
+        spill = spill.striped(plan.striping());
         if let Some(bytes) = plan.area_bytes() {
             spill = spill.with_areas(bytes);
         }

@@ -137,6 +137,7 @@ impl RankSort<'_> {
             passes: outcomes().map(|outcome| outcome.passes).max().unwrap_or(2),
             temp_peak_bytes: outcomes().map(|outcome| outcome.temp_peak_bytes).sum(),
             runs: first.and_then(|outcome| outcome.runs),
+            stripes: first.and_then(|outcome| outcome.stripes.clone()),
         }
     }
 

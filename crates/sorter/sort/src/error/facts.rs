@@ -37,6 +37,7 @@ impl SortError {
             SortError::NotCompressed { .. } => "not_compressed",
             SortError::NotEven => "not_even",
             SortError::Shares { .. } => "shares",
+            SortError::NotStriped { .. } => "not_striped",
         }
     }
 

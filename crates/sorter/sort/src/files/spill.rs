@@ -12,6 +12,8 @@
 //! directory gets no more runs; the others do. Partitions that are divided again go to new files,
 //! the next generation.
 //!
+//! With stripes, logs of k + 1 directories have a parity, from which those of one come back.
+//!
 //! With [`SpillLayout::Preallocated`](crate::SpillLayout) each partition has areas of its own, which are
 //! reserved: then reads do not seek, and writes do.
 
@@ -19,8 +21,11 @@ mod areas;
 mod kept;
 mod log;
 pub(crate) mod packing;
+mod parity;
 mod place;
+mod rebuilding;
 mod space;
+mod stripes;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -34,10 +39,12 @@ use crate::files::sweep::sweep;
 use crate::files::temporary::Temporary;
 use crate::files::text_file::PRIVATE;
 use crate::job::{IoChoice, Pack};
+use crate::plan::Striping;
 use crate::records::block::{BLOCK_BYTES, Chunk, Stamp};
 pub(crate) use kept::{is_kind, kept_paths};
 use log::Logs;
 use packing::{ChunkPacking, Form};
+use parity::Parity;
 pub(crate) use place::{BLOCK_BITS, Extent, FILE_BITS, Slot, Stamps, packed_unit};
 
 /// Number of files in a directory that cannot have holes: an eighth of the spilled data takes space
@@ -55,6 +62,7 @@ pub(crate) struct Spill {
     pub(crate) limit: Option<u64>,
     /// Bytes of the area of each partition in the first generation, if they have areas.
     area_bytes: Option<u64>,
+    striping: Option<Striping>,
     packing: ChunkPacking,
     shared: Arc<Guarded<State>>,
 }
@@ -67,6 +75,7 @@ struct State {
     kinds: Vec<(usize, bool)>,
     making: bool,
     logs: Logs,
+    parity: Parity,
     /// Number of files, at the front, that outlive the run.
     kept: usize,
     closed: bool,
@@ -88,6 +97,7 @@ impl Spill {
             expected,
             limit: None,
             area_bytes: None,
+            striping: None,
             packing: ChunkPacking::new(Pack::Never),
             shared,
         }
@@ -142,18 +152,26 @@ impl Spill {
         for directory in self.directories.iter() {
             made = self.make_in(node, directory, &mut files, &mut kinds).await;
             if made.is_err() {
-                remove_all(node, &std::mem::take(&mut files)).await;
                 break;
             }
+        }
+        let parity = match made {
+            Ok(()) => self.make_parity(node).await,
+            Err(error) => Err(error.into()),
+        };
+        if parity.is_err() {
+            remove_all(node, &std::mem::take(&mut files)).await;
         }
         self.shared
             .change(node, |state| {
                 let logs = Logs::new(&kinds, self.expected).with_areas(self.area_bytes);
                 state.logs = logs.with_limit(self.limit);
                 (state.files, state.kinds, state.making) = (files, kinds, false);
+                state.parity = parity?;
+                state.begin_stripes(self.striping);
+                Ok(())
             })
-            .await;
-        Ok(made?)
+            .await
     }
 
     async fn make_in(
@@ -169,7 +187,8 @@ impl Spill {
         // The file is empty yet, but this shows whether it can have holes.
         let holes = first.file.release(node, 0..BLOCK_BYTES).await.is_ok();
         files.push(first);
-        let count = if holes { 1 } else { FILES_WITHOUT_HOLES };
+        let is_one = holes || self.striping.is_some();
+        let count = if is_one { 1 } else { FILES_WITHOUT_HOLES };
         for _ in 1..count {
             let another = Temporary::create(node, directory, self.how).await;
             files.push(another.map_err(|error| cannot_make(directory, error))?);
@@ -190,6 +209,9 @@ impl Spill {
             let directory = self.directories.first().expect("files are in directories");
             let cause = ErrorKind::QuotaExceeded.into();
             return Err(cannot_make(directory, DiskError::new("make", directory, cause)).into());
+        }
+        if self.striping.is_some() {
+            return self.next_stripes(node).await;
         }
         let mut files = Vec::new();
         for (directory, (count, _)) in self.directories.iter().zip(kinds) {
@@ -241,6 +263,9 @@ impl Spill {
     /// Gives back the space of an extent that will not be read again: at once, or with that of its
     /// file.
     pub(crate) async fn give_back(&self, node: &Node, extent: Extent) {
+        if self.striping.is_some() {
+            return self.give_back_stripes(node, extent).await;
+        }
         let file = self.file(extent);
         // If this fails, the space comes back with the file.
         if self.shared.look(|state| state.logs.has_holes(extent.file)) {
@@ -281,7 +306,11 @@ impl Spill {
     pub(crate) async fn remove(self, node: &Node) {
         let files = self
             .shared
-            .change(node, |state| std::mem::take(&mut state.files))
+            .change(node, |state| {
+                let mut files = std::mem::take(&mut state.files);
+                files.append(&mut state.parity.files);
+                files
+            })
             .await;
         remove_all(node, &files).await;
     }

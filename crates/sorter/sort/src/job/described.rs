@@ -43,6 +43,7 @@ impl Job {
             temporary: Vec::new(),
             pack: Pack::Auto,
             spill_layout: SpillLayout::default(),
+            stripe: None,
             temporary_limit: None,
             plan: Choice::Auto,
             target,

@@ -186,6 +186,7 @@ impl DistributionSort<'_> {
             passes: 1 + u32::from(spilled > 0) + again,
             temp_peak_bytes: self.spill.peak_bytes(),
             runs: None,
+            stripes: self.spill.stripe_report(),
         }
     }
 
@@ -238,6 +239,7 @@ impl DistributionSort<'_> {
             let (parts, did) = self.divide_partition(partition, place, memory).await?;
             add_up(stages, did);
             all.extend(parts);
+            self.spill.end_stripes(self.run.node).await?;
             self.spill.trim(self.run.node).await;
         }
         Ok(all)

@@ -123,6 +123,7 @@ impl MergeSort<'_> {
             passes,
             temp_peak_bytes,
             runs: Some(formed as u64),
+            stripes: self.spill.stripe_report(),
         };
         Ok((stages, outcome))
     }
@@ -199,6 +200,7 @@ impl MergeSort<'_> {
             sharing(writer, write_runs),
         );
         let stages = pipeline.join(node).await?;
+        self.spill.end_stripes(node).await?;
         self.spill.trim(node).await;
         Ok((shelf.take(node).await, stages, Memory { loaded, written }))
     }

@@ -5,7 +5,7 @@ use pipeline::{StageReport, bottleneck};
 use crate::job::IoChoice;
 use crate::names::StageName;
 use crate::passes::wiring::RunContext;
-use crate::report::{DirectIo, Report};
+use crate::report::{DirectIo, Report, StripeReport, Warning};
 use crate::stages::Settled;
 
 /// Figures of a run that its stages do not have.
@@ -16,6 +16,7 @@ pub(crate) struct Outcome {
     pub temp_peak_bytes: u64,
     /// Sorted runs of a merge.
     pub runs: Option<u64>,
+    pub stripes: Option<StripeReport>,
 }
 
 impl RunContext<'_> {
@@ -33,6 +34,10 @@ impl RunContext<'_> {
                 .sum()
         };
         let is_sorter = |stage| stage == StageName::Sorter;
+        let stripes = outcome.stripes.as_ref();
+        let parity_bytes = stripes.map_or(0, |stripes| stripes.parity_bytes);
+        let rebuilt = stripes.map_or(&[][..], |stripes| &stripes.rebuilt);
+        let warnings = rebuilt.iter().cloned().map(Warning::Rebuilt).collect();
         Report {
             records: settled.sum.size.records,
             bytes: settled.bytes(),
@@ -47,15 +52,16 @@ impl RunContext<'_> {
             partitions: outcome.runs.unwrap_or(sum(is_sorter, |stage| stage.units)),
             seconds: 0.0,
             read_bytes: sum(StageName::reads, |stage| stage.bytes),
-            written_bytes: sum(StageName::writes, |stage| stage.bytes),
+            written_bytes: sum(StageName::writes, |stage| stage.bytes) + parity_bytes,
             temp_peak_bytes: outcome.temp_peak_bytes,
+            stripes: outcome.stripes,
             direct_io: self.direct_io(),
             checksum: settled.sum.crc,
             bottleneck: bottleneck(&stages),
             stages,
             sample: settled.sample,
             unevenness: settled.unevenness(),
-            warnings: Vec::new(),
+            warnings,
             ranks: Vec::new(),
             written: Vec::new(),
         }

@@ -353,6 +353,7 @@ impl Plan {
             Need::new("lines that are moved", moved as u64),
             Need::new("loads and runs", runs + loads),
             self.packing(),
+            self.parity(),
             Need::new("program", SPILLING_PROGRAM_BYTES),
         ]
     }

@@ -77,6 +77,12 @@ impl Need {
         Need { line, ..self }
     }
 
+    /// A need that is at least `least` bytes, however few chunks there are.
+    pub(super) fn at_least(self, least: u64) -> Need {
+        let line = (least.into(), least.into());
+        Need { line, ..self }
+    }
+
     /// A need of `fixed` bytes, and of `each` for every `of` of the chunks behind the first, rounded down;
     /// but never of more than it is with those of the plan, the last.
     pub(super) fn in_steps(self, fixed: u64, each: u64, of: usize, chunks: Range<usize>) -> Need {
@@ -153,6 +159,7 @@ impl Plan {
             self.positions(),
             Need::new("runs", self.run_bytes()),
             self.packing(),
+            self.parity(),
             Need::new("program", program),
         ]
     }

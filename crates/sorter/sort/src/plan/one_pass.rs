@@ -140,6 +140,7 @@ impl Plan {
             depth: tuning.depth.unwrap_or(DEPTH),
             is_about: shape.is_about,
             packs: false,
+            stripe: shape.stripe,
             spilling: None,
             merging: None,
             longer: None,

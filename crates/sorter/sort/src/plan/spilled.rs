@@ -51,6 +51,10 @@ impl Plan {
 
     /// Bytes of spill files at most, about; 0 for a pipe, whose length is not known.
     pub(crate) fn temporary_bytes(&self) -> u64 {
+        self.with_parity(self.spilled_bytes())
+    }
+
+    fn spilled_bytes(&self) -> u64 {
         let Some(input) = self.input_bytes else {
             return 0;
         };

@@ -25,6 +25,7 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
         coding: Default::default(),
         pack: Pack::Never,
         spill_layout: SpillLayout::Log,
+        stripe: None,
     }
 }
 

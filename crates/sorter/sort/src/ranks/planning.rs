@@ -77,6 +77,7 @@ impl Planning<'_> {
             temporary: self.temporary.len(),
             pack: self.job.pack,
             spill_layout: self.spill_layout(bytes),
+            stripe: self.job.stripe,
         }
     }
 

@@ -84,13 +84,11 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
         let Some((ticket, place)) = reads.pop_oldest() else {
             break;
         };
-        let (buffers, result) = ticket.wait(&worker.node).await;
-        result?;
         let wish = Spilled {
             run: place.run,
             size: place.share,
         };
-        let chunk = reader.open(worker, wish, buffers)?.pop();
+        let chunk = reader.open(worker, wish, ticket).await?.pop();
         let chunk = chunk.expect("one was read");
         let bytes = chunk.size.bytes;
         let mut block = block_of(chunk, place.first);

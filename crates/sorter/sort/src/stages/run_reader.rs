@@ -206,9 +206,7 @@ impl<'a> Reads<'a> {
             What::Here(chunk) => vec![chunk],
             What::OfInput(read) => return self.finish_input(run, read).await,
             What::OnItsWay(ticket, part, ends) => {
-                let (buffers, result) = ticket.wait(&worker.node).await;
-                result?;
-                let chunks = reader.spilled.open(worker, part, buffers)?;
+                let chunks = reader.spilled.open(worker, part, ticket).await?;
                 let came = &mut self.came[run];
                 *came += chunks.iter().map(|chunk| chunk.size).sum();
                 if let Some(all) = ends {

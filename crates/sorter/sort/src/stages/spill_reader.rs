@@ -9,7 +9,7 @@ use pipeline::{Failure, Window, Worker};
 
 use crate::error::SortError;
 use crate::files::spill::{Extent, Spill};
-use crate::records::block::{Chunk, Stamp};
+use crate::records::block::{Chunk, Mark, Stamp};
 use crate::records::contents::Contents;
 use crate::records::size::Size;
 use crate::runs::partition::{Spilled, SpilledRun};
@@ -95,16 +95,19 @@ impl SpillReader {
             .read_chain(&worker.node, extent.offset, buffers)
     }
 
-    /// Opens the chunks of a run that was read.
+    /// Waits for the chunks of a run, and opens them. Those that fail come from the stripes, if there are
+    /// some.
     ///
     /// # Errors
-    /// When a chunk differs from what was written, with its place.
-    pub(crate) fn open(
+    /// When they cannot be read, or a chunk differs from what was written, with its place.
+    pub(crate) async fn open(
         &self,
         worker: &Worker,
         Spilled { run, size }: Spilled,
-        buffers: Vec<Buffer>,
-    ) -> Result<Vec<Chunk>, SortError> {
+        ticket: ChainTicket,
+    ) -> Result<Vec<Chunk>, Failure> {
+        let (buffers, result) = ticket.wait(&worker.node).await;
+        let failure = result.err();
         let mut extent = run.extent(self.chunk_bytes);
         worker.node.work(Work::Checksum {
             bytes: extent.bytes,
@@ -115,11 +118,38 @@ impl SpillReader {
         let mut chunks = Vec::with_capacity(buffers.len());
         for (number, mut buffer) in (0..).zip(buffers) {
             let share = size.upto(number + 1, all) - size.upto(number, all);
-            let is_whole = buffer.len() == buffer.capacity();
+            let is_whole = failure.is_none() && buffer.len() == buffer.capacity();
             buffer.set_capacity(self.chunk_bytes);
             let place = stamps.at(extent.offset);
-            let chunk = is_whole.then(|| self.open_chunk(buffer, (share, run), place));
-            chunks.push(chunk.flatten().ok_or_else(|| self.spoilt(extent))?);
+            let opened = is_whole.then(|| self.open_chunk(&mut buffer, (share, run), place));
+            let (size, marks) = match opened.flatten() {
+                Some(opened) => opened,
+                None => {
+                    let (node, at) = (
+                        &worker.node,
+                        Extent {
+                            bytes: stored,
+                            ..extent
+                        },
+                    );
+                    let rebuilt = self.spill.rebuild(node, at, &mut buffer).await;
+                    let opened =
+                        rebuilt.and_then(|()| self.open_chunk(&mut buffer, (share, run), place));
+                    let Some(opened) = opened else {
+                        return Err(
+                            failure.map_or_else(|| self.spoilt(extent).into(), Failure::from)
+                        );
+                    };
+                    self.spill.was_rebuilt(node, at, failure.as_ref()).await;
+                    opened
+                }
+            };
+            chunks.push(Chunk {
+                bucket: 0,
+                size,
+                marks,
+                buffer,
+            });
             extent.offset += stored;
         }
         Ok(chunks)
@@ -128,23 +158,18 @@ impl SpillReader {
     /// Opens one chunk of a run; `share` is its size where records are only counted.
     fn open_chunk(
         &self,
-        mut buffer: Buffer,
+        buffer: &mut Buffer,
         (share, run): (Size, SpilledRun),
         mut place: Stamp,
-    ) -> Option<Chunk> {
+    ) -> Option<(Size, Vec<Mark>)> {
         if run.packed() > 0 {
-            self.spill.unpack(&mut buffer, place)?;
+            self.spill.unpack(buffer, place)?;
             // The chunk was packed before it had a place.
             place = Stamp::default();
         }
-        let (size, marks) = self.contents.unseal(&buffer, share, place)?;
+        let (size, marks) = self.contents.unseal(buffer, share, place)?;
         buffer.set_len(size.bytes as usize);
-        Some(Chunk {
-            bucket: 0,
-            size,
-            marks,
-            buffer,
-        })
+        Some((size, marks))
     }
 
     /// The error that a chunk differs from what was written.
@@ -184,9 +209,7 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
         let Some((ticket, wish)) = read else {
             return Ok(Some((Vec::new(), note)));
         };
-        let (buffers, result) = ticket.wait(&worker.node).await;
-        result?;
-        let chunks = self.reader.open(worker, wish, buffers)?;
+        let chunks = self.reader.open(worker, wish, ticket).await?;
         let extent = wish.run.extent(self.reader.chunk_bytes);
         if extent.bytes >= self.reader.least_released {
             self.done.push(extent);

@@ -35,6 +35,7 @@ impl SpillWrite {
         let bytes = buffers.iter().map(|buffer| buffer.capacity() as u64).sum();
         let extent = spill.extent(node, to, bytes).await?;
         stamp(contents, spill, (extent, form), &mut buffers);
+        spill.mix(node, extent, &buffers).await?;
         let ticket = spill.file(extent).write_chain(node, extent.offset, buffers);
         Ok(SpillWrite {
             ticket,
@@ -78,11 +79,12 @@ impl SpillWrite {
                 }
                 return Ok((Spilled { run, size }, buffers));
             };
-            // The directory is full; another one may have room.
+            // The directory is full, or lost; another one may have room.
             spill.is_full(node, extent, error).await?;
             stamp(contents, spill, (extent, form), &mut buffers);
             extent = spill.extent(node, to, extent.bytes).await?;
             stamp(contents, spill, (extent, form), &mut buffers);
+            spill.mix(node, extent, &buffers).await?;
             ticket = spill.file(extent).write_chain(node, extent.offset, buffers);
         }
     }

@@ -36,6 +36,7 @@ mod rows;
 mod schedules;
 mod set_faults;
 mod steps;
+mod stripes;
 mod temporary_limit;
 mod threads;
 mod two_pass;

@@ -51,6 +51,10 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",
     )?;
     refuse(
+        arguments.resume && arguments.stripe.is_some(),
+        "--stripe protects one run, and --resume saves progress for the next; leave one of them out",
+    )?;
+    refuse(
         arguments.resume && arguments.max_line.is_some(),
         "--resume takes lines of up to 64 KB; leave --max-line or --resume out",
     )?;

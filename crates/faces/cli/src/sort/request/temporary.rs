@@ -1,12 +1,16 @@
 //! Directories for temporary files.
 
+use std::collections::BTreeSet;
 use std::env;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use ::sort::Job;
 use rustix::fs::{Access, access};
 
 use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
+use terminal::ending::say;
 
 /// Where temporary files go that have no other place.
 const LAST_RESORT: &str = "/tmp";
@@ -46,4 +50,21 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
             ..CliFailure::usage(message)
         })
     })
+}
+
+/// Refuses stripes that do not fit the directories, and warns of directories that are lost together.
+pub(super) fn check_stripes(job: &Job, is_quiet: bool) -> Result<(), CliFailure> {
+    job.check_stripes()
+        .map_err(|refused| CliFailure::usage(refused.to_string()))?;
+    let directories = &job.temporary;
+    let device = |directory: &PathBuf| Some(directory.metadata().ok()?.dev());
+    let devices: BTreeSet<_> = directories.iter().filter_map(device).collect();
+    if job.stripe.is_some() && devices.len() < directories.len() && !is_quiet {
+        say::warn(format!(
+            "--stripe protects from the loss of one disk, but {} directories of -T are on {}",
+            directories.len(),
+            devices.len()
+        ));
+    }
+    Ok(())
 }

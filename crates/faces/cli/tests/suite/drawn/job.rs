@@ -169,7 +169,7 @@ impl Job {
             input.source = Source::File;
             input.records.retain(|record| !record.is_bad);
         }
-        let refused = ["--plan", "--bad-records", "-T"];
+        let refused = ["--plan", "--bad-records", "-T", "--stripe"];
         self.options.retain(|words| !refused.contains(&&*words[0]));
         (self.order.is_counted, self.order.top, self.by_names) = (false, None, false);
         let has_own = self.order.is_unique || draw.bool();
@@ -214,6 +214,9 @@ impl Job {
     /// Makes it a sort that is mostly not refused: one input is standard input, outputs of some options are
     /// files.
     fn settle(&mut self, draw: &mut Rng) {
+        if self.has("--stripe") {
+            self.options.retain(|words| words[0] != "-T");
+        }
         let mut has_standard = self.by_names;
         for input in &mut self.inputs {
             if matches!(input.source, Source::Standard(_))
@@ -243,6 +246,7 @@ impl Job {
             self.options.retain(|words| words[0] != "-q");
         }
         if self.has("--resume") {
+            self.options.retain(|words| words[0] != "--stripe");
             (self.order.top, self.order.is_counted, self.sink) =
                 (None, false, Sink::File(draw.bool()));
             self.task = Task::Sort;
@@ -336,7 +340,7 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         Size::Nothing | Size::Few => &["-S8M", "-S16M", "-S64M"],
         Size::Long | Size::Bulk => &["-S6M", "-S8M", "-S16M", "-S64M", "-S100M", "-S500M", "-S1G"],
     };
-    let all: [(u8, &[&str]); 18] = [
+    let all: [(u8, &[&str]); 19] = [
         (if matches!(size, Size::Loads) { 1 } else { 2 }, memory),
         (3, &["--parallel=1", "--parallel=2", "--parallel=3"]),
         (6, &["--io=direct", "--io=buffered"]),
@@ -358,6 +362,13 @@ fn options(draw: &mut Rng, task: Task, size: &Size) -> Vec<Vec<String>> {
         (10, &["--batch-size=2", "--batch-size=3"]),
         (8, &["--resume"]),
         (4, &["-T tmp"]),
+        (
+            4,
+            &[
+                "--stripe 1+1 -T tmp -T tmp1",
+                "--stripe 3+1 -T tmp -T tmp1 -T tmp2 -T tmp3",
+            ],
+        ),
         (10, &["--tmp-limit=1G"]),
         (4, &["--report report"]),
         (10, &["-q"]),

@@ -5,7 +5,9 @@ use std::ops::Range;
 use crate::error::SortError;
 use crate::files::spill::areas::Areas;
 use crate::files::spill::place::MOST_FILE_BYTES;
+use crate::files::spill::stripes::Stripes;
 use crate::files::spill::{Extent, Slot};
+use crate::plan::StripeForm;
 
 /// Space is reserved in steps: writes within the length of a file do not lock all of it, so several
 /// are in flight, but each step waits until none is. While more bytes are expected, a step is this
@@ -76,6 +78,8 @@ pub(super) struct Logs {
     limit: Option<u64>,
     /// Of partitions that have their own.
     areas: Option<Areas>,
+    /// By generation, if there are stripes: then a directory has one file of each.
+    pub(super) stripes: Vec<Stripes>,
     peak_bytes: u64,
 }
 
@@ -118,18 +122,26 @@ impl Logs {
         Logs { areas, ..self }
     }
 
-    /// Bytes that may still come to the disk once `bytes` more are in the file; `None` if those are
-    /// too many.
+    /// Bytes that may still come to the disk once `bytes` more are in the file, and what they add to the
+    /// parity; `None` if those are too many.
     fn left(&self, file: usize, bytes: u64) -> Option<u64> {
         let log = &self.logs[file];
         // They may be reserved already.
         let more = bytes.saturating_sub(log.reserved.saturating_sub(log.end));
+        let range = log.end..log.end + bytes;
+        let stripes = self.stripes.last();
+        let parity = stripes.map_or(0, |stripes| stripes.growth(self.directory_of(file), range));
         let limit = self.limit.unwrap_or(u64::MAX);
-        limit.checked_sub(self.on_disk() + more)
+        limit.checked_sub(self.on_disk() + more + parity)
     }
 
     fn on_disk(&self) -> u64 {
-        self.logs.iter().map(Log::taken).sum()
+        if self.stripes.is_empty() {
+            return self.logs.iter().map(Log::taken).sum();
+        }
+        let spare = |log: &Log| log.reserved.saturating_sub(log.end);
+        let held = self.stripes.iter().map(|stripes| stripes.held);
+        held.chain(self.logs.iter().map(spare)).sum()
     }
 
     /// Drops all logs but the first `count`. The next generation must be begun before
@@ -188,7 +200,12 @@ impl Logs {
         Some(room)
     }
 
-    fn directory_of(&self, file: usize) -> usize {
+    /// Begins stripes of the logs of this generation. Directories in `without` take none.
+    pub(super) fn begin_stripes(&mut self, form: StripeForm, without: &[bool]) {
+        self.stripes.push(Stripes::new(form, without));
+    }
+
+    pub(super) fn directory_of(&self, file: usize) -> usize {
         let found = self.of.iter().position(|files| files.contains(&file));
         found.expect("every file is in a directory")
     }
@@ -209,7 +226,16 @@ impl Logs {
             !log.full && log.end + bytes <= MOST_FILE_BYTES
         };
         let mut file = in_directory(to.directory);
-        if !open(&file) {
+        if let Some(stripes) = self.stripes.last() {
+            let Some(directory) = stripes.directory(to.directory, bytes) else {
+                return Some(LogRoom::Full);
+            };
+            file = in_directory(directory);
+            let log = &mut self.logs[file];
+            // Behind the end there is nothing where stripes have ended.
+            log.end = log.end.max(stripes.end(directory));
+            log.reserved = log.reserved.max(log.end);
+        } else if !open(&file) {
             let others = (0..self.of.len()).map(in_directory).filter(open);
             let Some(other) = others.min_by_key(|file| self.logs[*file].end) else {
                 return Some(LogRoom::Full);
@@ -231,6 +257,10 @@ impl Logs {
             bytes,
         };
         self.took(extent);
+        let directory = self.directory_of(file);
+        if let Some(stripes) = self.stripes.last_mut() {
+            stripes.take(directory, extent.range());
+        }
         let log = &mut self.logs[file];
         (log.end, log.live) = (log.end + bytes, log.live + bytes);
         let expected = (log.end / GROWTH).min(self.expected / 2);
@@ -302,6 +332,12 @@ impl Logs {
         self.logs[extent.file].live -= extent.bytes;
         self.written[directory] -= extent.bytes;
         self.expected += extent.bytes;
+        if let Some(stripes) = self.stripes.last_mut() {
+            // What was not written comes back with the file.
+            stripes.abandon(directory, extent.range());
+            stripes.close(directory);
+            return stripes.directory(directory, 0).is_some();
+        }
         if extent.offset < self.logs[extent.file].areas_end {
             return true;
         }
@@ -326,7 +362,7 @@ impl Logs {
         let log = &mut self.logs[extent.file];
         // Saved progress that somebody changed may name an extent twice.
         log.live = log.live.saturating_sub(extent.bytes);
-        log.emptying = log.live == 0 && !log.holes;
+        log.emptying = log.live == 0 && !log.holes && self.stripes.is_empty();
         // Space came back, so another try is worthwhile.
         log.full = false;
         log.emptying

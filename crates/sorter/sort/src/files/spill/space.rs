@@ -96,15 +96,15 @@ impl Spill {
         }
     }
 
-    /// Notes that there was no space for an extent, so that the next one goes elsewhere. Returns
-    /// any other error, and that of the last directory.
+    /// Notes that there was no space for an extent, or that its directory is lost and stripes do without it, so
+    /// that the next one goes elsewhere. Returns any other error, and that of the last directory.
     pub(crate) async fn is_full(
         &self,
         node: &Node,
         extent: Extent,
         error: DiskError,
     ) -> Result<(), Failure> {
-        if !is_full(&error) {
+        if !is_full(&error) && !self.gives_up(node, extent, &error).await {
             return Err(error.into());
         }
         self.give_up_areas(node).await;
@@ -124,7 +124,7 @@ impl Spill {
     }
 }
 
-fn is_full(error: &DiskError) -> bool {
+pub(super) fn is_full(error: &DiskError) -> bool {
     matches!(
         error.cause.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded

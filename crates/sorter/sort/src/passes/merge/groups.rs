@@ -62,6 +62,7 @@ impl MergeSort<'_> {
             crate::stages::merge_run(worker, &merger).await
         });
         add_up(stages, pipeline.join(node).await?);
+        into.spill.end_stripes(node).await?;
         let merged = merged.read(node).await.map_err(|_| Failure::Closed)?;
         let stretches = merged.iter().copied().map(Stretch::Disk).collect();
         Ok(SortedRun { stretches, writes })

@@ -29,6 +29,7 @@ const PLAN: Plan = Plan {
     depth: 3,
     is_about: false,
     packs: false,
+    stripe: None,
     spilling: None,
     merging: None,
     longer: None,

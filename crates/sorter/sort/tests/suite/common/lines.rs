@@ -455,6 +455,7 @@ impl LineSort {
         self.job.temporary.truncate(1 + random.below(2));
         self.job.tuning = drawn_tuning(random);
         self.job.spill_layout = super::drawn_layout(random);
+        super::draw_stripes(&mut self.job, random);
         if random.below(4) == 0 {
             self.job.target = Target::Path(PathBuf::from("/to"));
         }

@@ -60,6 +60,7 @@ pub fn spilling_job(
     }
     job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
     job.spill_layout = drawn_layout(random);
+    draw_stripes(&mut job, random);
     job.splitters = [SplitterChoice::Sampled, SplitterChoice::Even][random.below(2)];
     let least = least_chunks(&job, order, records);
     job.tuning.chunks = Some(least + random.below(20));
@@ -69,6 +70,20 @@ pub fn spilling_job(
 /// Where chunks of partitions lie.
 pub fn drawn_layout(random: &mut Random) -> SpillLayout {
     [SpillLayout::Log, SpillLayout::Preallocated][random.below(2)]
+}
+
+/// Stripes over two to four directories, in one of four jobs.
+pub fn draw_stripes(job: &mut Job, random: &mut Random) {
+    if random.below(4) == 0 {
+        stripe(job, 1 + random.below(3));
+    }
+}
+
+/// Spills to stripes of so many blocks and their parity.
+pub fn stripe(job: &mut Job, blocks: usize) {
+    let directories = (0..=blocks).map(|number| PathBuf::from(format!("/tmp{number}")));
+    job.temporary = directories.collect();
+    (job.stripe, job.spill_layout) = (Some(blocks), SpillLayout::Log);
 }
 
 /// The files of the driver's only node.

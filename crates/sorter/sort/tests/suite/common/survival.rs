@@ -11,7 +11,7 @@ use rehearsal::Driver;
 use sort::{Choice, Job, Pack, Source, Target, Tuning};
 
 use super::lines::{LineSort, Shape, text_order};
-use super::{get, job, least_chunks, put, sorted};
+use super::{get, job, least_chunks, put, sorted, stripe};
 
 const RECORD_BYTES: usize = 100;
 
@@ -39,6 +39,8 @@ pub struct Way {
     pub records: usize,
     /// Chunks beyond the least that works, if it spills.
     spare_chunks: Option<usize>,
+    /// Blocks of data in a stripe, if it has stripes.
+    stripe: Option<usize>,
 }
 
 /// Every way.
@@ -50,6 +52,7 @@ pub const WAYS: [Way; 4] = [
         records: 400,
         buckets: 5,
         spare_chunks: None,
+        stripe: None,
     },
     Way {
         name: "two passes",
@@ -58,6 +61,7 @@ pub const WAYS: [Way; 4] = [
         records: 300,
         buckets: 12,
         spare_chunks: Some(4),
+        stripe: None,
     },
     Way {
         name: "three passes",
@@ -66,6 +70,7 @@ pub const WAYS: [Way; 4] = [
         records: 1200,
         buckets: 3,
         spare_chunks: Some(0),
+        stripe: None,
     },
     Way {
         name: "merge",
@@ -74,8 +79,24 @@ pub const WAYS: [Way; 4] = [
         records: 400,
         buckets: 1,
         spare_chunks: Some(4),
+        stripe: None,
     },
 ];
+
+impl Way {
+    /// With stripes of so many blocks.
+    pub fn striped(self, blocks: usize) -> Way {
+        let stripe = Some(blocks);
+        Way { stripe, ..self }
+    }
+
+    fn place(self, job: &mut Job) {
+        job.temporary = TEMPORARY.map(PathBuf::from).to_vec();
+        if let Some(blocks) = self.stripe {
+            stripe(job, blocks);
+        }
+    }
+}
 
 /// The expected output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +139,7 @@ impl Case {
         let order = Order::gensort(ties);
         let mut job = job(&["/in"], output, &order);
         job.plan = way.plan;
-        job.temporary = TEMPORARY.map(PathBuf::from).to_vec();
+        way.place(&mut job);
         job.tuning = tuning(way, 50);
         if let Some(spare) = way.spare_chunks {
             job.tuning.chunks = Some(least_chunks(&job, &order, Some(records as u64)) + spare);
@@ -144,7 +165,7 @@ impl Case {
         let mut sort = LineSort::new(vec![lines.clone()], text_order(false, ties), b'\n');
         sort.job.plan = way.plan;
         sort.job.resources.memory_bytes = LINE_MEMORY_BYTES;
-        sort.job.temporary = TEMPORARY.map(PathBuf::from).to_vec();
+        way.place(&mut sort.job);
         sort.job.tuning = tuning(way, 1);
         if let Some(spare) = way.spare_chunks {
             assert!(sort.with_few_chunks(spare), "{}", way.name);

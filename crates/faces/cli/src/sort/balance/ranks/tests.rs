@@ -67,6 +67,7 @@ fn job(ranks: usize) -> (Report, Together) {
         read_bytes: 1,
         written_bytes: 1,
         temp_peak_bytes: 1,
+        stripes: None,
         direct_io: DirectIo {
             read: true,
             write: true,
