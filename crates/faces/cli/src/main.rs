@@ -160,9 +160,11 @@ fn main() -> ExitCode {
     match parse(&words) {
         Ok(arguments) => end(arguments.command.run()),
         Err(error) => {
+            #[cfg(feature = "both")]
+            let is_mistake = error.use_stderr();
             let tell = || refuse(error, &words, all);
             #[cfg(feature = "both")]
-            let tell = || ranks::refused(tell);
+            let tell = || ranks::refused(is_mistake, tell);
             tell()
         }
     }

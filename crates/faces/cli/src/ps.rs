@@ -1,8 +1,8 @@
 //! `gristmill ps`: the ranks of this user's jobs, as GLUnix's `ps` listed a program on all workstations
-//! (NOW, section 5).
+//! (NOW, section 2.3).
 
 use clap::Args;
-use node::{Collective, Node, Port};
+use node::{Collective, Node, Port, Rank};
 use serde_json::json;
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
@@ -33,8 +33,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let json = arguments.json;
+    let with_json = |failure: CliFailure| failure.with_json(json);
     let Some(job) = RankJob::join(json)? else {
-        return tell(listed(), json);
+        return own().and_then(|all| tell(all, json)).map_err(with_json);
     };
     let told = gathered(&job).and_then(|all| {
         if job.is_first() {
@@ -43,41 +44,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
             Ok(Exit::Done)
         }
     });
-    job.leave(told)
+    job.leave(told.map_err(with_json))
 }
 
-/// The lists of all ranks.
+/// The processes of this host, without those that list.
+fn own() -> Result<Vec<Listed>, CliFailure> {
+    listed("ps").map_err(|cause| {
+        let told = format!("cannot list processes: /proc: {cause}; mount it");
+        CliFailure::new("system", told)
+    })
+}
+
+/// The lists of all ranks, at rank 0.
 fn gathered(job: &RankJob) -> Result<Vec<Listed>, CliFailure> {
-    let own = serde_json::to_vec(&listed()).expect("maps have words as keys");
+    let own = serde_json::to_vec(&own()?).expect("fields have names");
     let cluster = node_real::Cluster::over(job.network(), 1);
     let mut ends = cluster.run(move |node: Node| {
         let own = own.clone();
         async move {
-            let each = vec![own; node.nodes() as usize];
-            Collective::new(&node, MEETING)
-                .all_to_all(&node, each)
-                .await
+            let mut together = Collective::new(&node, MEETING);
+            together.gather(&node, Rank::ROOT, own).await
         }
     });
     let heard = ends.pop().expect("one node");
-    let gone = |_| CliFailure::new("network", "a rank ended before it had listed its host");
-    let heard = heard.map_err(gone)?;
-    let foreign = |_| {
-        CliFailure::new(
-            "network",
-            "a rank is of another version: start the same one on all hosts",
-        )
-    };
+    let failed = |told: &str| CliFailure::new("network", told);
+    let heard = heard.map_err(|_| {
+        failed("a rank ended, or is no gristmill ps: start the same one on all hosts")
+    })?;
     let lists: Result<Vec<Vec<Listed>>, _> = heard
         .iter()
         .map(|list| serde_json::from_slice(list))
         .collect();
+    let foreign = |_| failed("a rank is of another version: start the same one on all hosts");
     Ok(lists.map_err(foreign)?.concat())
 }
 
-/// Each process once, by job and rank, without those that list.
+/// Each process once, by job and rank.
 fn tell(mut all: Vec<Listed>, json: bool) -> Result<Exit, CliFailure> {
-    all.retain(|one| one.command.split(' ').nth(1) != Some("ps"));
     all.sort_by(|a, b| {
         let place = |one: &Listed| (one.job.clone(), one.rank, one.host.clone(), one.pid);
         place(a).cmp(&place(b))
@@ -88,16 +91,14 @@ fn tell(mut all: Vec<Listed>, json: bool) -> Result<Exit, CliFailure> {
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        say::out("no gristmill of this user runs here")?;
+        say::out("no other gristmill of this user runs here")?;
         return Ok(Exit::Done);
     }
     let titles = [
         "job", "rank", "host", "pid", "state", "elapsed", "busy", "memory",
     ];
-    let rows = [titles.map(str::to_owned).to_vec()]
-        .into_iter()
-        .chain(all.iter().map(cells));
-    let rows: Vec<_> = rows.collect();
+    let titles = titles.map(str::to_owned).to_vec();
+    let rows: Vec<_> = [titles].into_iter().chain(all.iter().map(cells)).collect();
     let commands = ["command"]
         .into_iter()
         .chain(all.iter().map(|one| one.command.as_str()));

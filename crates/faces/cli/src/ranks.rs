@@ -48,14 +48,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     }
 }
 
-/// Ends with the words for a command line that no rank can understand, which rank 0 tells.
-pub(crate) fn refused(tell: impl FnOnce() -> ExitCode) -> ExitCode {
+/// Ends with the words for a command line that asks for help, or that no rank can understand: rank 0 tells, or
+/// each rank where they have unlike ones.
+pub(crate) fn refused(is_mistake: bool, tell: impl FnOnce() -> ExitCode) -> ExitCode {
     let Some(job) = JOB.get() else { return tell() };
-    let code = if job.is_first() {
+    let is_alone = is_mistake && launcher::is_one_of_several_commands();
+    let code = if job.is_first() || is_alone {
         tell()
-    } else {
+    } else if is_mistake {
         ExitCode::from(FAILED)
+    } else {
+        ExitCode::SUCCESS
     };
+    if is_alone {
+        let told = "its command line, which other ranks do not share, is wrong";
+        job.fail_alone(&CliFailure::usage(told));
+    }
     // A failure to leave adds nothing to the words.
     let _ = job.leave(Ok(Exit::Done));
     code

@@ -240,7 +240,14 @@ impl Program for Caches {
         let reads = u64::from(self.reads).saturating_mul(8 * WORD_BYTES);
         let client = cache.saturating_add(files).saturating_add(reads);
         let server = u64::from(self.server_cache).saturating_mul(20 * WORD_BYTES);
-        client.saturating_mul(ranks).saturating_add(server)
+        // The further memory of ideal is as large as all clients' caches.
+        let further = if self.policy == Policy::Ideal {
+            cache
+        } else {
+            0
+        };
+        let each = client.saturating_add(further);
+        each.saturating_mul(ranks).saturating_add(server)
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
@@ -277,12 +284,13 @@ impl Caches {
 
     /// The microseconds that a read is charged for.
     fn charge(&self, level: Level, hops: u64) -> u64 {
+        let block = u64::from(self.block_us);
         let sent = match level {
             Level::Local => 0,
-            Level::Remote | Level::Server => self.block_us,
-            Level::Disk => self.block_us + self.disk_us,
+            Level::Remote | Level::Server => block,
+            Level::Disk => block + u64::from(self.disk_us),
         };
-        u64::from(self.local_us) + u64::from(sent) + hops * u64::from(self.hop_us)
+        u64::from(self.local_us) + sent + hops * u64::from(self.hop_us)
     }
 
     /// A client's draws of other clients.

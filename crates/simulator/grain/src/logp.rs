@@ -94,6 +94,9 @@ impl Program for LogP {
             return Verdict::refused(objection);
         }
         let measured = answers[0].measured.clone();
+        if measured.is_empty() {
+            return Verdict::refused("core 0 measured nothing".to_owned());
+        }
         let below = measured.iter().find(|one| one.median <= 0.0);
         let fault = below.map(|one| {
             format!(
@@ -117,7 +120,8 @@ impl Program for LogP {
     }
 
     fn load(&self, ranks: u32) -> Option<Load> {
-        let messages = u64::from(self.rounds) * methods::MESSAGES * u64::from(self.window);
+        let messages =
+            u64::from(self.rounds).saturating_mul(methods::MESSAGES * u64::from(self.window));
         Some(Load::of_messages(messages, ranks, 4 << 10))
     }
 

@@ -165,7 +165,9 @@ impl Changes {
         const FS_PER_NS: f64 = 1e6;
         let used = |ns| (profile.ticks(ns) * profile.tick_fs) as f64 / FS_PER_NS;
         let latencies = self.latencies().into_iter();
-        let asked = latencies.filter_map(|(ns, name)| ns.map(|ns| (name, ns, used(ns))));
+        // These are kept in thousandths.
+        let whole = latencies.filter(|(_, name)| !["byte-ns", "miss-ns"].contains(name));
+        let asked = whole.filter_map(|(ns, name)| ns.map(|ns| (name, ns, used(ns))));
         asked.filter(|(_, asked, used)| asked != used).collect()
     }
 

@@ -15,6 +15,7 @@ use node::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::DRIVER;
 use crate::error::LabError;
 use crate::ranks::{Ranks, joined};
 use crate::report::RunReport;
@@ -138,9 +139,10 @@ impl Listing {
     /// A command with the program's options.
     pub fn command(&self) -> Command {
         let number = |name, letter| Arg::new(name).long(name).value_name(letter);
+        let ranks = joined().filter(|_| self.machine != DRIVER);
         let cores = number(CORES, "N")
             .help("Number of cores (ranks; on nanopu-nodes each rank has four cores)")
-            .default_value(joined().map_or(self.cores, Ranks::count).to_string())
+            .default_value(ranks.map_or(self.cores, Ranks::count).to_string())
             .value_parser(grain::count);
         let command = Command::new(self.name)
             .next_help_heading(HEADING)

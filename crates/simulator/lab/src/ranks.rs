@@ -8,8 +8,9 @@
 //!
 //! The caller [joins](join) before anyone asks for programs or machines: only it knows a network.
 
-use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, OnceLock};
+use std::{env, fmt};
 
 use node::backend::{Inboxes, Letter, Network, PortInbox};
 use node::{Address, Collective, Mutex, Node, Port, Rank, Undelivered};
@@ -94,7 +95,7 @@ impl Ranks {
         let Some(network) = &self.network else {
             return Ok(Cluster::new(1, seed));
         };
-        self.all_to_all(Vec::new())?;
+        self.compare(&self.all_to_all(words())?)?;
         let cluster = Cluster::over(Arc::clone(network) as Arc<dyn Network>, seed);
         self.all_to_all(Vec::new())?;
         Ok(cluster)
@@ -105,7 +106,10 @@ impl Ranks {
         &self,
         answer: A,
     ) -> Result<Option<Vec<A>>, Undelivered> {
-        let told = serde_json::to_vec(&answer).expect("answers have words as keys");
+        let told = serde_json::to_vec(&answer).map_err(|error| Undelivered::Foreign {
+            from: self.rank(),
+            what: format!("its answer cannot cross processes: {error}"),
+        })?;
         let all = self.all_to_all(told)?;
         let read = |(rank, told): (u32, &Vec<u8>)| {
             serde_json::from_slice(told).map_err(|error| Undelivered::Foreign {
@@ -115,6 +119,24 @@ impl Ranks {
         };
         let answers = (0..).zip(&all).map(read);
         self.is_first().then(|| answers.collect()).transpose()
+    }
+
+    /// Waits for all ranks: rank 0 may be busy with the check, and the others do not leave before.
+    pub(crate) fn meet(&self) -> Result<(), Undelivered> {
+        self.all_to_all(Vec::new()).map(drop)
+    }
+
+    /// Ranks of unlike options would wait for each other for ever. Rank 0 has the words of all.
+    fn compare(&self, all: &[Vec<u8>]) -> Result<(), Undelivered> {
+        let unlike = (0..).zip(all).find(|(_, words)| **words != all[0]);
+        match unlike.filter(|_| self.is_first()) {
+            None => Ok(()),
+            Some((rank, _)) => Err(Undelivered::Foreign {
+                from: Rank(rank),
+                what: "it was started with another command line: start all ranks with one"
+                    .to_owned(),
+            }),
+        }
     }
 
     /// Tells rank 0 something, and waits for a word of all ranks: then all earlier messages have come, too.
@@ -134,6 +156,14 @@ impl Ranks {
         };
         self.between.run(step).pop().expect("one node")
     }
+}
+
+/// The words of the command line.
+fn words() -> Vec<u8> {
+    let words = env::args_os().skip(1);
+    words
+        .flat_map(|word| [word.as_bytes(), &[0]].concat())
+        .collect()
 }
 
 /// The network with mailboxes for each run, beside those of the steps between runs.

@@ -192,6 +192,7 @@ fn on_ranks<P: Program>(
     let answers = ranks.gather(answer)?;
     let wall_s = begin.elapsed().as_secs_f64();
     let verdict = answers.map(|answers| program.check(&answers));
+    ranks.meet()?;
     Ok(real(verdict.unwrap_or_default(), wall_s, ground))
 }
 

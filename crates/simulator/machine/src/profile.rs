@@ -111,9 +111,9 @@ pub struct NicModel {
     /// time of the packet itself).
     #[serde(default)]
     pub gap_cycles: Ticks,
-    /// What is added to that for each tick of the packet, in thousandths (LogGP's G, less the link's).
+    /// Ticks that are added to that for each flit of the packet, in thousandths (LogGP's G, less the link's).
     #[serde(default, deserialize_with = "unit::thousandths")]
-    pub gap_per_tick: u64,
+    pub gap_per_flit: u64,
     /// Messages under way that are not acknowledged as a whole.
     #[serde(deserialize_with = "unit::count")]
     pub transmit_buffers: u32,

@@ -55,39 +55,52 @@ struct Row {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let json = arguments.json;
     let with_json = |failure: CliFailure| failure.with_json(json);
-    match RankJob::join(json).map_err(with_json)? {
-        None => tell(arguments, on_threads(arguments)).map_err(with_json),
-        Some(job) => {
-            let own = over_mpi(arguments, &job);
-            let told = if job.is_first() {
-                tell(arguments, own)
-            } else {
-                own.map(|_| Exit::Done)
-            };
-            job.leave(told.map_err(with_json))
+    let Some(job) = RankJob::join(json).map_err(with_json)? else {
+        let rows = simulated(arguments.window).and_then(|mut rows| {
+            rows.push(on_threads(arguments)?);
+            tell(arguments, &rows)
+        });
+        return rows.map_err(with_json);
+    };
+    // First, since ranks that are done do not wait long for rank 0.
+    let rows = if job.is_first() {
+        simulated(arguments.window)
+    } else {
+        Ok(Vec::new())
+    };
+    let told = rows.and_then(|mut rows| {
+        rows.push(over_mpi(arguments, &job)?);
+        if job.is_first() {
+            tell(arguments, &rows)
+        } else {
+            Ok(Exit::Done)
         }
-    }
+    });
+    job.leave(told.map_err(with_json))
 }
 
-fn tell(arguments: &Arguments, own: Result<Row, CliFailure>) -> Result<Exit, CliFailure> {
-    let mut rows = vec![own?];
-    for (name, year, source) in MACHINES {
+/// The rows of simulated machines, by their years.
+fn simulated(window: u32) -> Result<Vec<Row>, CliFailure> {
+    let row = |(name, year, source): (&str, u16, &'static str)| {
         let profile = Profile::named(name).expect("it is built in");
-        rows.push(Row {
+        Ok(Row {
             name: name.to_owned(),
             year,
             source,
-            measured: simulated(profile, arguments.window)?,
-        });
-    }
-    rows.sort_by_key(|row| row.year);
+            measured: on_machine(profile, window)?,
+        })
+    };
+    MACHINES.into_iter().map(row).collect()
+}
+
+fn tell(arguments: &Arguments, rows: &[Row]) -> Result<Exit, CliFailure> {
     if arguments.json {
         let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
         let report = json!({ "bench": "logp", "window": arguments.window, "rows": rows });
         say::out(report.to_string())?;
         return Ok(Exit::Done);
     }
-    say::out("LogP in us, long messages in MB/s; <= where another parameter hides it\n")?;
+    say::out("LogP in us by PRTT, 1/G in MB/s; <= where another parameter hides it\n")?;
     let titles = [
         "",
         "year",
@@ -148,7 +161,7 @@ fn here(name: String, measured: Vec<Measured>) -> Row {
     }
 }
 
-fn simulated(profile: Profile, window: u32) -> Result<Vec<Measured>, CliFailure> {
+fn on_machine(profile: Profile, window: u32) -> Result<Vec<Measured>, CliFailure> {
     let program = program(1, window);
     let task = program.clone();
     let failed = |error: String| CliFailure::new("machine", error);
@@ -175,13 +188,9 @@ fn checked(verdict: grain::Verdict) -> Result<Vec<Measured>, CliFailure> {
 }
 
 impl Row {
-    /// What the methods say of a parameter; of bounds the lowest.
+    /// By PRTT, where it gives the parameter.
     fn of(&self, name: &str) -> Option<&Measured> {
-        let named = self.measured.iter().filter(|one| one.name == name);
-        named.min_by(|a, b| {
-            let order = a.at_most.cmp(&b.at_most);
-            order.then(a.median.total_cmp(&b.median))
-        })
+        self.measured.iter().rfind(|one| one.name == name)
     }
 
     fn cells(&self) -> Vec<String> {

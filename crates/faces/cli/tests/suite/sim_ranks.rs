@@ -9,7 +9,7 @@ use crate::common::{Place, Ran};
 use crate::ranks::{launch, lines, rank_of, run, start};
 
 /// Every other program, small.
-const SMALL: [&str; 15] = [
+const SMALL: [&str; 17] = [
     "loopback --messages 4 --bytes 64",
     "receive --messages 7",
     "send --messages 7",
@@ -25,6 +25,8 @@ const SMALL: [&str; 15] = [
     "set-algebra --queries 2",
     "map-reduce --rounds 3 --reorder port",
     "beside --keys-per-core 4 --messages 3",
+    "caches --reads 20 --pause-us 0 --disk-us 0",
+    "paging --accesses 9 --pages 4 --page-us 0 --next-us 0",
 ];
 
 /// Words without their numbers: those of `kv` depend on who comes first.

@@ -1,9 +1,12 @@
 //! The processes of this command that this user has on this host, and their ranks.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::{env, fs, str};
+use std::{env, fs, io, str};
 
+use node_real::host_name;
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
@@ -38,36 +41,34 @@ pub struct Listed {
     pub command: String,
 }
 
-/// Processes of this user whose program is named like this one's, without this one.
-pub fn listed() -> Vec<Listed> {
-    let own = env::current_exe().unwrap_or_default();
-    let name = own.file_name().unwrap_or_default().to_owned();
-    let host = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+/// Processes of this user whose program is named like this one's, but for those with that first argument.
+///
+/// # Errors
+/// There is no list of processes.
+pub fn listed(without: &str) -> io::Result<Vec<Listed>> {
+    let own = env::current_exe()?;
+    let name = own.file_name().unwrap_or_default();
+    let host = host_name();
+    let entries = fs::read_dir("/proc")?.flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let others = ids.filter(|&id| id != std::process::id());
-    others
-        .filter_map(|id| of(id, &host).filter(|listed| is_named(listed, Path::new(&name))))
-        .collect()
-}
-
-fn is_named(listed: &Listed, name: &Path) -> bool {
-    let program = listed.command.split(' ').next().unwrap_or_default();
-    Path::new(program).file_name() == Some(name.as_os_str())
+    let all = ids.filter_map(|id| {
+        let arguments = fs::read(format!("/proc/{id}/cmdline")).ok()?;
+        let mut words = arguments.split(|&byte| byte == 0);
+        let program = Path::new(OsStr::from_bytes(words.next()?));
+        let is_one = program.file_name() == Some(name) && words.next() != Some(without.as_bytes());
+        is_one.then(|| of(id, &host, &arguments)).flatten()
+    });
+    Ok(all.collect())
 }
 
 /// `None` if it has ended, or is of another user.
-fn of(id: u32, host: &str) -> Option<Listed> {
+fn of(id: u32, host: &str, arguments: &[u8]) -> Option<Listed> {
     let place = format!("/proc/{id}");
     if fs::metadata(&place).ok()?.uid() != geteuid().as_raw() {
         return None;
     }
     let process = Process::of(id)?;
-    let arguments = fs::read(format!("{place}/cmdline")).ok()?;
-    let environment = fs::read(format!("{place}/environ")).ok()?;
+    let environment = fs::read(format!("{place}/environ")).unwrap_or_default();
     let value = |name: &str| value_of(&environment, name);
     let number = |names: &[&str]| names.iter().find_map(|name| value(name)?.parse().ok());
     let words = arguments

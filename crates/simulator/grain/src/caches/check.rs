@@ -1,9 +1,9 @@
 //! Checks that do not depend on the order in which clients read.
 //!
-//! A client's reads follow from the seed. Every read has the block's content, a block that came
-//! from another client was sent by one that held it, a block comes from the disk before it comes
-//! from anywhere else, and at the end the directory is what the caches hold. Where a client alone
-//! decides what it keeps, a list of its last blocks gives its local reads.
+//! A client's reads follow from the seed. Every read has the block's content, as many blocks came
+//! from other clients as these sent, at least as many reads went to the disk as there are blocks,
+//! and at the end the directory names the blocks in the caches. Where a client alone decides which
+//! blocks it keeps, a list of its last ones gives its local reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

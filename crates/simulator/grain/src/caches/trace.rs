@@ -30,8 +30,10 @@ pub(super) struct Trace {
 impl Trace {
     pub fn new(program: &Caches, client: Rank) -> Trace {
         let mut random = Random::stream(program.seed, READS_OF | u64::from(client.0));
-        let octave = (program.cache / 4).max(1) << random.below(4);
-        let blocks = octave + random.below(octave as usize) as u32;
+        let octave = (program.cache / 4)
+            .max(1)
+            .saturating_mul(1 << random.below(4));
+        let blocks = octave.saturating_add(random.below(octave as usize) as u32);
         let own = Popularity::new(blocks / program.run);
         Trace {
             random,

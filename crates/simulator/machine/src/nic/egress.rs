@@ -33,8 +33,8 @@ struct Queue {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gap {
     pub packet: Ticks,
-    /// Thousandths of a tick for each tick that the packet is on the link.
-    pub tick: u64,
+    /// Thousandths of a tick for each flit.
+    pub flit: u64,
 }
 
 impl Queue {
@@ -96,9 +96,10 @@ impl Egress {
         };
         let id = queue.packets.pop(slab)?;
         let next = queue.packets.front(slab);
-        let length = pace.ticks(slab[id].flits.into());
+        let flits = u64::from(slab[id].flits);
+        let length = pace.ticks(flits);
         self.busy = start + length;
-        queue.open = self.busy + queue.gap.packet + length * queue.gap.tick / 1000;
+        queue.open = self.busy + queue.gap.packet + Ticks(flits * queue.gap.flit / 1000);
         queue.ready = next.map_or(Ticks::NEVER, |next| next.time.max(queue.open));
         self.start = self.busy.max(self.control.ready.min(self.data.ready));
         Some((id, Departure { start, length }))
@@ -143,7 +144,7 @@ mod tests {
     fn a_gap_follows_each_packet_of_data() {
         let gap = Gap {
             packet: Ticks(5),
-            tick: 2000,
+            flit: 2000,
         };
         let (mut egress, mut slab) = (Egress::new(gap), Slab::default());
         let push = |egress: &mut Egress, slab: &mut Slab, kind, ready, number| {

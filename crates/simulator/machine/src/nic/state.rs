@@ -58,7 +58,7 @@ impl Nic {
             first_rank: number * each,
             egress: Egress::new(Gap {
                 packet: fabric.nic_model().gap_cycles,
-                tick: fabric.nic_model().gap_per_tick,
+                flit: fabric.nic_model().gap_per_flit,
             }),
             leaf,
             offered: 0,

@@ -37,7 +37,7 @@ impl Profile {
         let gap = ticks("gap_ns", by.gap_ns)?;
         let byte = latency("byte_ns", by.byte_ns.unwrap_or(0.0))?.value();
         let flit_ns = byte * f64::from(self.network.flit_bytes);
-        let per_tick = (flit_ns * 1e9 / self.tick_fs as f64).round() as u64;
+        let per_flit = (flit_ns * 1e9 / self.tick_fs as f64).round() as u64;
         for step in [
             &mut self.core.send_cycles,
             &mut self.core.receive_cycles,
@@ -47,10 +47,10 @@ impl Profile {
         }
         self.nic.receive_cycles += later;
         self.nic.gap_cycles += gap;
-        self.nic.gap_per_tick += per_tick;
+        self.nic.gap_per_flit += per_flit;
         let packet = u64::from(self.nic.header_bytes + self.nic.segment_bytes);
         let packet = packet.div_ceil(self.network.flit_bytes.into());
-        let each = gap + Ticks(packet * per_tick / 1000);
+        let each = gap + Ticks(packet * per_flit / 1000);
         let waits = each * u64::from(2 * self.nic.transmit_buffers) + later * TIMEOUT_TRIPS;
         self.nic.timeout_cycles += waits;
         self.check()?;

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -44,27 +44,22 @@ pub struct Arguments {
     pub(crate) chosen: Chosen,
 }
 
-/// The words of the command line, where they name a program.
-static ASKED: Mutex<Asked> = Mutex::new(Asked(None));
-
-struct Asked(Option<Vec<OsString>>);
-
-impl Asked {
-    fn needs(&self, name: &str) -> bool {
-        let all = self.0.as_ref();
-        all.is_none_or(|words| words.iter().any(|word| word == name))
-    }
-}
+/// The words of the command line, if they name a program.
+static ASKED: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Subcommands are made for the programs alone that the words behind `gristmill` name: to make all of them
 /// takes longer than a small simulation. Without a known name, as for help and after a mistake, all are made.
 pub fn make_for(words: &[OsString]) {
     let is_sim = words.first().is_some_and(|word| word == "sim");
-    let names_one = words
-        .iter()
-        .any(|word| programs().iter().any(|program| word == program.name));
-    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    asked.0 = (is_sim && names_one).then(|| words.to_vec());
+    let is_program = |word: &OsString| programs().iter().any(|program| word == program.name);
+    if is_sim && words.iter().any(is_program) {
+        ASKED.get_or_init(|| words.to_vec());
+    }
+}
+
+fn is_needed(name: &str) -> bool {
+    let asked = ASKED.get();
+    asked.is_none_or(|words| words.iter().any(|word| word == name))
 }
 
 /// A program with its own options, to be run or tuned, the network that is mapped, or the machine that is
@@ -224,21 +219,17 @@ impl Subcommand for Chosen {
     /// Gives the options of `sim` to every program.
     fn augment_subcommands(sim: Command) -> Command {
         let shared: Vec<Arg> = sim.get_arguments().cloned().collect();
-        let asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-        let named: Vec<&Listing> = programs()
-            .iter()
-            .filter(|it| asked.needs(it.name))
-            .collect();
+        let named: Vec<&Listing> = programs().iter().filter(|it| is_needed(it.name)).collect();
         let own = named.iter().map(|program| {
             let own = format!("gristmill sim {}", program.name);
             command(program, &own, &shared)
         });
         let sim = sim.mut_args(|option| option.global(true).hide(true));
         let mut sim = sim.subcommands(own).subcommand(machine_command());
-        if asked.needs(TUNE) {
+        if is_needed(TUNE) {
             sim = sim.subcommand(tune_command(&shared, &named));
         }
-        if asked.needs(MAP) {
+        if is_needed(MAP) {
             sim = sim.subcommand(map_command(&shared));
         }
         sim

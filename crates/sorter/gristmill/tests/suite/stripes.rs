@@ -17,7 +17,7 @@ fn blocks(number: usize) -> NonZero<usize> {
 fn a_directory_of_a_stripe_may_be_lost() {
     let place = tempfile::tempdir().unwrap();
     let directory = |number: usize| place.path().join(number.to_string());
-    let mut sorter = Sorter::new(Format::gensort())
+    let mut sorter = Sorter::new(Format::named("gensort"))
         .memory(16 << 20)
         .threads(blocks(2))
         .stripe(blocks(2));

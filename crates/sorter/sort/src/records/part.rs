@@ -16,8 +16,8 @@ use crate::records::size::Size;
 /// Beginnings of chained records are noted for one record of so many; those between are found from there.
 const NOTED: usize = 64;
 
-/// The place of a longer record is remembered: every cut near it would look through it again.
-const LONG: usize = 4096;
+/// The place of a longer record is remembered: every cut near it would look through it again. A chunk has few.
+const LONG: usize = 1 << 16;
 
 /// Some records of a chunk, in its order; clones share the chunk.
 #[derive(Clone, Debug)]

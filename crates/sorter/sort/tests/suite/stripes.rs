@@ -91,8 +91,10 @@ fn a_directory_may_be_lost_at_any_moment() {
     }
 }
 
-/// What a disk does to what is written to it.
-const SPOILERS: [(&str, fn(&mut [u8])); 2] = [
+/// A change of the bytes that a disk is given.
+type Spoiler = (&'static str, fn(&mut [u8]));
+
+const SPOILERS: [Spoiler; 2] = [
     ("forgets", |bytes| bytes.fill(0)),
     ("flips a bit", |bytes| {
         let middle = bytes.len() / 2;
@@ -105,7 +107,7 @@ const SPOILERS: [(&str, fn(&mut [u8])); 2] = [
 fn a_directory_may_return_other_bytes() {
     for (name, case) in cases(2) {
         let mut back = 0;
-        for (what, spoil) in SPOILERS {
+        for (does, spoil) in SPOILERS {
             for nth in 0..15 {
                 let (driver, lost) = (case.driver(nth), directory(nth as usize % 3));
                 let (under, mut writes) = (lost.clone(), 0);
@@ -117,7 +119,7 @@ fn a_directory_may_return_other_bytes() {
                         }
                     }
                 });
-                let here = format!("{name}, {what} from write {nth} on");
+                let here = format!("{name}, {does} from write {nth} on");
                 let report = run(&driver, &case.job());
                 let report = report.unwrap_or_else(|failure| panic!("{here}: {failure}"));
                 back += u32::from(rebuilt(&report) > 0);
