@@ -32,4 +32,4 @@ pub use packets::{Counted, Speeds};
 pub use probe::{OverWires, ProbeTimes, Probes, Sent};
 pub use routes::{Load, Routes};
 pub use visible::Sight;
-pub use wiring::{End, Part, Port, Wiring};
+pub use wiring::{End, MOST_HOSTS, Part, Port, Wiring};

@@ -10,17 +10,25 @@ fn json(line: &str) -> Value {
 
 #[test]
 fn the_networks_of_the_now_are_mapped() {
-    for (line, hosts, switches, links) in [
-        ("--machine now-subcluster", 36, 13, 64),
-        ("--cores 100", 100, 40, 193),
-        ("", 105, 40, 198),
+    for (line, expected) in [
+        ("--machine now-subcluster", [36_u64, 13, 64, 984, 763]),
+        (
+            "--machine now-subcluster --cores 35",
+            [35, 13, 63, 1185, 933],
+        ),
+        ("--cores 100", [100, 40, 193, 5944, 4685]),
+        ("", [105, 40, 198, 5591, 4393]),
     ] {
         let report = json(line);
-        for (key, expected) in [("hosts", hosts), ("switches", switches), ("links", links)] {
-            assert_eq!(report[key], expected, "{line}: {key}");
-        }
+        let keys = ["hosts", "switches", "links", "probes", "unanswered"];
+        let told = keys.map(|key| report[key].as_u64());
+        assert_eq!(told, expected.map(Some), "{line}: {keys:?}");
+        let [hosts, switches, ..] = expected;
         assert_eq!(report["is_right"], true);
-        assert_eq!(report["map"].as_array().map(Vec::len), Some(switches));
+        assert_eq!(
+            report["map"].as_array().map(Vec::len),
+            Some(switches as usize)
+        );
         let routes = &report["routes"];
         assert_eq!(routes["pairs"], hosts * (hosts - 1));
         assert_eq!(
@@ -106,6 +114,17 @@ fn a_death_leaves_routes_for_the_others() {
     assert_eq!(report, again, "the seed decides all");
 }
 
+#[test]
+fn a_death_may_cut_off_all_hosts() {
+    let report = json("--machine now-subcluster --cores 5 --death switch:a.leaf0");
+    let death = &report["death"];
+    assert_eq!(death["cut_off"], serde_json::json!([0, 1, 2, 3, 4]));
+    assert_eq!(
+        (&death["parts"], &death["unrouted"]),
+        (&0.into(), &0.into())
+    );
+}
+
 /// Switches 3 and 4 hang on one link and have no host.
 const HIDDEN: &str = r#"base = "nanopu"
 [graph]
@@ -147,7 +166,7 @@ fn wrong_lines_are_refused_in_one() {
         ),
         (
             "--cores 106",
-            "now-network: graph.switches: 105 NICs, of which 106",
+            "--cores 106: expected 1 to 105 hosts on now-network",
         ),
         (
             "--without switch:y",
@@ -162,8 +181,24 @@ fn wrong_lines_are_refused_in_one() {
             "--death link:x:a.leaf0: there is no link between x and a.leaf0",
         ),
         (
-            "--death switch:x --death-ms 4000000",
-            "--death-ms: expected a time from 0 to an hour",
+            "--period-ms 400",
+            "required arguments were not provided: --death",
+        ),
+        (
+            "--death switch:x --death-ms 20000",
+            "--death-ms 20000: expected 0 to 10000",
+        ),
+        (
+            "--death switch:x --period-ms 0.5",
+            "--period-ms 0.5: expected 1 to 10000",
+        ),
+        (
+            "--timeout-us 1000001",
+            "--timeout-us 1000001: expected 0 to 1000000",
+        ),
+        (
+            "--death switch:x --timeout-us 1000000",
+            "--death: a map takes more than a minute",
         ),
         (
             "--machine now-subcluster --cores 5 --without switch:a.leaf0",

@@ -8,21 +8,21 @@
 //!             resume     each host goes on, first with what has no answer yet
 //! ```
 //!
-//! Old and new routes are each without a circle of channels, and together need not be, so they are never in use at the
-//! same time. The words of the mapper itself travel by the new routes while old packets leave. Of the
-//! hosts that hear each other, the one with the lowest name maps; how they agree on it is not simulated, and probes
-//! take time but no cable.
+//! Old and new routes are each without a circle of channels, and together need not be, so hosts stop in between. Packets
+//! that are still there after the 50 ms are counted. Words of the mapper travel by the new routes, and acknowledgements
+//! by the old ones, while hosts are stopped. Of the hosts that hear each other, the one with the lowest name maps; how
+//! they agree on it is not simulated, and probes take time but no cable.
 
 mod nics;
 mod rounds;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use node::Random;
 
 use self::nics::{Flow, Letter, Nic, Sending};
-use self::rounds::{Mapped, Spread};
+use self::rounds::Spread;
 use super::packets::{Agenda, Counted, Fabric, Speeds, Step};
 use super::{End, MapError, OverWires, Part, ProbeTimes, Routes, Sight, Wiring, map};
 
@@ -32,18 +32,18 @@ const GAP_NS: u64 = 10_000_000;
 /// Messages go on for so long after the last new table, or a round that found nothing new.
 const SETTLE_NS: u64 = 100_000_000;
 
-/// What happens, to what, and when.
+/// A network, and the death of one of its parts.
 #[derive(Clone, Debug)]
 pub struct Episode {
-    /// The network.
+    /// The network before the death.
     pub wiring: Wiring,
-    /// Its times.
+    /// Times of all its cables and switches.
     pub speeds: Speeds,
-    /// The times of probes.
+    /// A round takes these times, one probe after the other.
     pub probes: ProbeTimes,
-    /// What dies.
+    /// The part that dies.
     pub part: Part,
-    /// When it dies.
+    /// From the start until it dies.
     pub death_ns: u64,
     /// From the start of a round to that of the next, at least.
     pub period_ns: u64,
@@ -51,7 +51,7 @@ pub struct Episode {
     pub seed: u64,
 }
 
-/// What came of it.
+/// The network after a death, and the time that hosts lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Hosts that no route leads to any more.
@@ -97,8 +97,8 @@ enum Event {
     Retry(Flow, u64, u32),
     Death,
     Round,
-    /// The n-th map is there.
-    Mapped(usize),
+    /// The map of this mapper is there.
+    Mapped(u32),
     /// The network of this mapper has no old packets.
     Drained(u32),
 }
@@ -111,13 +111,13 @@ struct World<'a> {
     hosts: BTreeMap<u32, Nic>,
     flows: BTreeMap<Flow, Sending>,
     letters: u64,
-    /// Maps of all rounds, and the last one of each mapper.
-    mapped: Vec<Mapped>,
-    known: BTreeMap<u32, Rc<Wiring>>,
-    /// Maps that are being made.
-    mapping: BTreeSet<usize>,
+    /// The last map of each mapper with new routes, and the maps of this round that are not ready yet.
+    known: BTreeMap<u32, Wiring>,
+    mapping: BTreeMap<u32, Wiring>,
     spreads: BTreeMap<u32, Spread>,
     died: bool,
+    /// Whether the last round began after the death.
+    is_round_after: bool,
     /// No message is made from then on.
     until: Option<u64>,
     outcome: Recovery,
@@ -137,11 +137,11 @@ impl Episode {
             hosts: BTreeMap::new(),
             flows: BTreeMap::new(),
             letters: 0,
-            mapped: Vec::new(),
             known: BTreeMap::new(),
-            mapping: BTreeSet::new(),
+            mapping: BTreeMap::new(),
             spreads: BTreeMap::new(),
             died: false,
+            is_round_after: false,
             until: None,
             outcome: Recovery::default(),
         };
@@ -163,7 +163,7 @@ impl World<'_> {
             let found = self.probed(part[0])?;
             let (routes, _) = Routes::up_down(&found.map, self.episode.seed);
             let table = Rc::new(routes);
-            self.known.insert(part[0], Rc::new(found.map));
+            self.known.insert(part[0], found.map);
             for host in part {
                 self.hosts.insert(host, Nic::new(table.clone()));
                 let first = self.gap();
@@ -186,7 +186,7 @@ impl World<'_> {
             Event::Retry(flow, number, tries) => self.retry(flow, number, tries),
             Event::Death => self.die(),
             Event::Round => self.round()?,
-            Event::Mapped(number) => self.compare(number),
+            Event::Mapped(mapper) => self.compare(mapper),
             Event::Drained(mapper) => self.drained(mapper),
         }
         Ok(())
@@ -203,6 +203,8 @@ impl World<'_> {
             nic.is_affected = true;
         }
         self.outcome.parts = self.fabric.wiring.parts().len();
+        // Without a host that could map, no round lets messages end.
+        self.until = (self.outcome.parts == 0).then_some(self.agenda.now());
         self.outcome.affected = self.hosts.values().filter(|nic| nic.is_affected).count() as u64;
     }
 

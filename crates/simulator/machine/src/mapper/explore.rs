@@ -6,8 +6,8 @@ use std::fmt;
 use super::model::{Far, Model, Place};
 use super::{Probes, Wiring};
 
-/// More vertices than a network that can be told apart needs. A part without hosts looks endless, since nothing tells
-/// its replicates apart.
+/// The most vertices of a model. Where hosts are few, replicates of a switch stay apart for many turns, and each has
+/// replicates of its neighbours.
 const MOST_VERTICES: usize = 1 << 20;
 
 /// A map, and the vertices that it took.
@@ -26,7 +26,7 @@ pub enum MapError {
     Alone,
     /// Answers contradict each other.
     Changed,
-    /// More vertices than fit.
+    /// The model has more vertices than the limit.
     Endless,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for MapError {
             }
             MapError::Endless => write!(
                 out,
-                "more than {MOST_VERTICES} replicates: a part without hosts looks endless; lower --depth"
+                "more than {MOST_VERTICES} replicates: few hosts tell so many switches apart; map with more hosts"
             ),
         }
     }
@@ -50,7 +50,7 @@ impl std::error::Error for MapError {}
 /// Maps the network by routes of at most `depth` turns.
 ///
 /// # Errors
-/// If there is no map.
+/// If the mapper has no switch, answers contradict each other, or the model grows too large.
 pub fn map(probes: &mut impl Probes, depth: usize) -> Result<Found, MapError> {
     if !probes.switch(&[]) {
         return Err(MapError::Alone);

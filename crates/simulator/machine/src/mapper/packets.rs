@@ -1,8 +1,8 @@
 //! Source-routed packets on cables: cut-through, and a packet that is blocked holds its path.
 //!
 //! A packet takes one cable after the other and gives all back when its tail has arrived, as if no switch
-//! had room for it. What waits for longer than [`RESET_NS`] is taken out of the network. Whatever is on a cable that
-//! dies is lost.
+//! had room for it. A packet that waits for longer than [`RESET_NS`] is taken out of the network. Packets on a cable that
+//! dies are lost.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -20,22 +20,31 @@ pub struct Speeds {
     pub link_ns: u64,
     /// Latency of a switch.
     pub switch_ns: u64,
-    /// Time of a byte on a cable.
-    pub byte_ps: u64,
+    /// Femtoseconds in which a cable takes `flit_bytes` bytes.
+    pub tick_fs: u64,
+    /// Bytes on a cable in a tick.
+    pub flit_bytes: u32,
 }
 
 impl Speeds {
-    /// The times of a machine.
+    /// Those of `[network]`: own times of single switches and links in `[graph]` do not count here.
     pub fn of(profile: &Profile) -> Speeds {
         Speeds {
             link_ns: profile.network.link_ns.value().round() as u64,
             switch_ns: profile.network.switch_ns.value().round() as u64,
-            byte_ps: profile.tick_fs / 1000 / u64::from(profile.network.flit_bytes),
+            tick_fs: profile.tick_fs,
+            flit_bytes: profile.network.flit_bytes,
         }
+    }
+
+    /// Time of so many bytes on a cable.
+    fn bytes_ns(&self, bytes: u64) -> u64 {
+        let fs = u128::from(bytes) * u128::from(self.tick_fs) / u128::from(self.flit_bytes);
+        (fs / 1_000_000) as u64
     }
 }
 
-/// Numbers of packets.
+/// Packets of all kinds, acknowledgements and words of the mapper included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Packets that entered the network.
@@ -80,7 +89,7 @@ impl<T: Ord> Agenda<T> {
     }
 }
 
-/// What happens to a packet.
+/// The next step of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// Its head is at the far end of its last cable.
@@ -220,7 +229,7 @@ impl<L> Fabric<L> {
         let turn = it.packet.turns.get(it.held.len() - 1).copied();
         match (self.end(cable), turn) {
             (Some(End::Host(_)), None) => {
-                let tail = it.packet.bytes * self.speeds.byte_ps / 1000;
+                let tail = self.speeds.bytes_ns(it.packet.bytes);
                 self.due.push((tail, Step::Tail(number)));
             }
             (Some(End::Switch(entered)), Some(turn)) => match self.wiring.turned(entered, turn) {
@@ -292,6 +301,18 @@ impl<L> Fabric<L> {
 mod tests {
     use super::*;
 
+    /// Catches a time of a byte that is rounded before it is multiplied: 7 bytes take 1 ns.
+    #[test]
+    fn bytes_take_their_share_of_a_tick() {
+        let speeds = Speeds {
+            link_ns: 0,
+            switch_ns: 0,
+            tick_fs: 1_000_000,
+            flit_bytes: 7,
+        };
+        assert_eq!([21_000, 6].map(|bytes| speeds.bytes_ns(bytes)), [3000, 0]);
+    }
+
     /// Four switches in a ring, a host at each: all send to the opposite one at once, clockwise.
     #[test]
     fn a_circle_of_channels_deadlocks_until_it_is_reset() {
@@ -308,7 +329,8 @@ mod tests {
         let speeds = Speeds {
             link_ns: 50,
             switch_ns: 400,
-            byte_ps: 6250,
+            tick_fs: 6_250_000,
+            flit_bytes: 1,
         };
         let sent = |hosts: &[u32]| {
             let mut fabric = Fabric::new(ring.clone(), speeds);

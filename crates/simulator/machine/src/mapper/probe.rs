@@ -2,7 +2,7 @@
 
 use super::{End, Wiring};
 
-/// What a mapper can do with a network.
+/// All that a mapper can do with a network.
 pub trait Probes {
     /// The name of the mapper's own host.
     fn own(&self) -> u32;
@@ -19,10 +19,10 @@ pub trait Probes {
     fn switch(&mut self, turns: &[i16]) -> bool;
 }
 
-/// Numbers of probes.
+/// Probes of one mapper so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// All.
+    /// Of hosts and of switches.
     pub probes: u64,
     /// Those without an answer, each until a time-out.
     pub unanswered: u64,

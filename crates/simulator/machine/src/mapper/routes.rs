@@ -41,6 +41,12 @@ struct Order {
     switches: Vec<u32>,
 }
 
+/// The far end of a route: the port of a host, and the links that are left from each switch to that port's.
+struct Goal<'a> {
+    end: Port,
+    remaining: &'a Remaining,
+}
+
 /// The links that a legal route still needs to one switch; none if there is no such route.
 struct Remaining {
     /// While it may go up.
@@ -54,7 +60,7 @@ impl Routes {
     /// and destination chooses.
     ///
     /// # Panics
-    /// If a map has no switch.
+    /// If the map has no host.
     pub fn up_down(map: &Wiring, seed: u64) -> (Routes, u32) {
         let root = farthest(map);
         (Routes::from_root(map, root, seed), root)
@@ -71,10 +77,10 @@ impl Routes {
                 .or_insert_with(|| order.remaining(map, to));
         }
         Routes::imposed(map, |from, to| {
-            let [start, end] = [from, to].map(|host| map.port_of(host));
-            let (start, end) = (start?, end?);
+            let (start, end) = (map.port_of(from)?, map.port_of(to)?);
+            let remaining = &towards[&end.switch];
             let drawn = Random::stream(seed, u64::from(from) << 32 | u64::from(to));
-            order.route(map, &towards[&end.switch], [start, end], drawn)
+            order.route(map, start, Goal { end, remaining }, drawn)
         })
     }
 
@@ -178,7 +184,7 @@ fn farthest(map: &Wiring) -> u32 {
     reached
         .into_iter()
         .max_by_key(rank)
-        .expect("a map has a switch")
+        .expect("the map has a host")
 }
 
 impl Order {
@@ -232,8 +238,8 @@ impl Order {
     fn route(
         &self,
         map: &Wiring,
-        remaining: &Remaining,
-        [start, end]: [Port; 2],
+        start: Port,
+        Goal { end, remaining }: Goal<'_>,
         mut drawn: Random,
     ) -> Option<Vec<i16>> {
         let (mut at, mut is_free) = (start, true);

@@ -8,20 +8,20 @@ use std::collections::VecDeque;
 
 use super::{End, Part, Port, Wiring};
 
-/// What a host can see.
+/// The part of a network that a host can see.
 #[derive(Clone, Debug)]
 pub struct Sight {
     /// Its part of the network without F.
     pub seen: Wiring,
     /// Switches of its part that belong to F.
     pub hidden: u32,
-    /// Turns of the longest probe that its map needs: to any switch, over any cable, and on to the nearest
+    /// Turns of a probe that are enough for its map: to any switch, over any cable, and on to the nearest
     /// host. Q + D + 1 of the publication is a bound of it.
     pub depth: usize,
 }
 
 impl Sight {
-    /// What this host can see, or nothing if it has no cable.
+    /// The part that this host can see; none if it has no cable.
     pub fn of(wiring: &Wiring, host: u32) -> Option<Sight> {
         let own = wiring.port_of(host)?.switch;
         let mut seen = wiring.clone();
@@ -58,6 +58,8 @@ fn behind(wiring: &Wiring, start: Port) -> Vec<u32> {
     let Some(End::Switch(barred)) = wiring.end(start) else {
         return Vec::new();
     };
+    let mut is_reached = vec![false; wiring.switches() as usize];
+    is_reached[start.switch as usize] = true;
     let mut reached = vec![start.switch];
     let mut next = 0;
     while let Some(&at) = reached.get(next) {
@@ -67,8 +69,11 @@ fn behind(wiring: &Wiring, start: Port) -> Vec<u32> {
                 _ if port == start => {}
                 End::Host(_) => return Vec::new(),
                 End::Switch(far) if far.switch == barred.switch => return Vec::new(),
-                End::Switch(far) if !reached.contains(&far.switch) => reached.push(far.switch),
-                End::Switch(_) => {}
+                End::Switch(far) => {
+                    if !std::mem::replace(&mut is_reached[far.switch as usize], true) {
+                        reached.push(far.switch);
+                    }
+                }
             }
         }
     }

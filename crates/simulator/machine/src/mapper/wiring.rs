@@ -7,18 +7,18 @@ use crate::profile::{Graph, Profile};
 /// Ports of a switch of Myrinet.
 const MYRINET_PORTS: u32 = 8;
 
-/// More ports than a turn of one byte can name.
+/// The most ports that a turn of one byte can name.
 const MOST_PORTS: u32 = 128;
 
-/// More hosts than routes of all pairs fit in memory for.
-const MOST_HOSTS: u32 = 1024;
+/// The most hosts of a network that is mapped: routes of all pairs are kept in memory.
+pub const MOST_HOSTS: u32 = 1024;
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Port {
-    /// The switch.
+    /// From 0, in the order of the file or of a map.
     pub switch: u32,
-    /// Its port.
+    /// From 0; a map counts from the first port in use.
     pub port: u32,
 }
 
@@ -146,7 +146,7 @@ impl Wiring {
         &mut self.ends[at.switch as usize][at.port as usize]
     }
 
-    /// What the cable at a port leads to.
+    /// The far end of the cable at a port.
     pub fn end(&self, at: Port) -> Option<End> {
         self.ends[at.switch as usize][at.port as usize]
     }
@@ -214,8 +214,8 @@ impl Wiring {
         })
     }
 
-    /// The ports by which a packet leaves the switches on its way, as far as there are cables, and what
-    /// its last cable leads to; `None` if a host or nothing is there while turns are left.
+    /// The ports by which a packet leaves the switches on its way, as far as there are cables, and the far end
+    /// of its last cable; `None` if a host or nothing is there while turns are left.
     pub fn walk(
         &self,
         host: u32,
@@ -294,8 +294,9 @@ impl Wiring {
                 }
                 continue;
             }
-            for port in 0..self.ports.max(other.ports) as i32 * 2 {
-                let port = port - self.ports as i32;
+            // The shift is less than the larger number of ports, in either direction.
+            let most = self.ports.max(other.ports) as i32;
+            for port in -most..2 * most {
                 let ends = [
                     (self, mine.switch, port),
                     (other, theirs.switch, port + shift),

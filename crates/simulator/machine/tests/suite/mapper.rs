@@ -21,7 +21,7 @@ fn mapped(wiring: &Wiring, host: u32) -> Wiring {
     map(&mut probes, depth).unwrap().map
 }
 
-/// What a network looks like from a host: its switches in the order of a walk, each with its cables, where
+/// A network as it looks from a host: its switches in the order of a walk, each with its cables, where
 /// ports count from the one by which the walk came. Equal exactly for isomorphic networks.
 fn seen_from(wiring: &Wiring, host: u32) -> Vec<Vec<(i32, String)>> {
     let start = wiring.port_of(host).unwrap();
@@ -218,6 +218,27 @@ fn maps_of_drawn_networks_are_what_probes_can_see() {
     );
 }
 
+/// Catches ports that are not compared where the other network has more of them, or fewer.
+#[test]
+fn a_comparison_looks_at_all_ports() {
+    let with = |ports: u32, hosts: &[u32]| {
+        let mut wiring = Wiring::new(1, ports);
+        for (host, &port) in (0..).zip(hosts) {
+            wiring.attach(host, Port { switch: 0, port });
+        }
+        wiring
+    };
+    for (few, many) in [
+        (with(4, &[3]), with(16, &[15, 0])),
+        (with(4, &[0, 3]), with(16, &[15])),
+    ] {
+        assert!(few.compare(&many, 0).is_err());
+        assert!(many.compare(&few, 0).is_err());
+    }
+    assert!(with(4, &[0, 3]).compare(&with(16, &[12, 15]), 0).is_ok());
+    assert!(with(16, &[12, 15]).compare(&with(4, &[0, 3]), 0).is_ok());
+}
+
 /// After each death of a switch, hosts that still reach each other have routes, in each part of the network.
 #[test]
 fn every_single_death_leaves_routes() {
@@ -278,38 +299,6 @@ fn a_circle_of_channels_is_found() {
     check_routes(&ring, 0, 1);
 }
 
-/// Probes whose hosts have another name each time, so that no replicates can be merged.
-struct Nameless<'a>(OverWires<'a>, u32);
-
-impl Probes for Nameless<'_> {
-    fn own(&self) -> u32 {
-        self.0.own()
-    }
-
-    fn ports(&self) -> u32 {
-        self.0.ports()
-    }
-
-    fn host(&mut self, turns: &[i16]) -> Option<u32> {
-        self.1 += 1;
-        self.0.host(turns).map(|_| 1000 + self.1)
-    }
-
-    fn switch(&mut self, turns: &[i16]) -> bool {
-        self.0.switch(turns)
-    }
-}
-
-#[test]
-fn a_mapper_that_does_not_merge_is_wrong() {
-    let ring = ring(4);
-    let found = map(&mut Nameless(OverWires::new(&ring, 0), 0), 5)
-        .unwrap()
-        .map;
-    assert!(found.wired() > 4, "{} switches", found.wired());
-    assert!(found.compare(&ring, 0).is_err());
-}
-
 /// Probes of a network that changes once host 2 has answered.
 struct Changing<'a>(OverWires<'a>, OverWires<'a>, bool);
 
@@ -359,7 +348,8 @@ fn episode(wiring: &Wiring, part: Part) -> Recovery {
         speeds: Speeds {
             link_ns: 50,
             switch_ns: 400,
-            byte_ps: 6250,
+            tick_fs: 6_250_000,
+            flit_bytes: 1,
         },
         probes: ProbeTimes::default(),
         part,
@@ -440,7 +430,19 @@ fn old_and_new_routes_together_may_wait_in_a_circle() {
         });
         episode(&ring(6), cut).is_mixture_circular
     };
-    assert!((0..6).any(circular), "and they are never in use together");
+    assert!((0..6).any(circular), "no cable makes a circle");
+}
+
+/// Catches rounds that go on for ever: no host is left that could map.
+#[test]
+fn an_episode_ends_when_all_hosts_are_cut_off() {
+    let mut wiring = ring(4);
+    (1..4).for_each(|switch| wiring.remove(Part::Link(Port { switch, port: 0 })));
+    wiring.attach(1, Port { switch: 0, port: 4 });
+    let hosts = wiring.hosts().len();
+    let cut = episode(&wiring, Part::Switch(0));
+    assert_eq!((cut.cut_off.len(), cut.parts), (hosts, 0), "{cut:?}");
+    assert_eq!((cut.rounds, cut.found_ns), (0, None), "{cut:?}");
 }
 
 /// A chain of two switches falls apart: each part has its own mapper.

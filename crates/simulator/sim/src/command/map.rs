@@ -3,12 +3,13 @@
 mod show;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use clap::Args;
 use lab::Place;
 use machine::mapper::{
-    Episode, Found, Load, MapError, OverWires, Part, Port, ProbeTimes, Recovery, Routes, Sent,
-    Sight, Speeds, Wiring, circle, map,
+    Episode, Found, Load, MOST_HOSTS, MapError, OverWires, Part, Port, ProbeTimes, Recovery,
+    Routes, Sent, Sight, Speeds, Wiring, circle, map,
 };
 use machine::{Graph, Profile};
 
@@ -16,13 +17,20 @@ use super::options::RunOptions;
 use grain::count;
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
-use units::number;
+use units::{counted, number};
 
 /// The machine of the mapper's publication.
 pub(super) const MACHINE: &str = "now-network";
 
-/// More times than any publication has, in milliseconds: an hour.
-const MOST_MS: f64 = 3_600_000.0;
+/// Until a death, and from one round to the next: hosts send messages all the time.
+const DEATH_MS: RangeInclusive<f64> = 0.0..=10_000.0;
+const PERIOD_MS: RangeInclusive<f64> = 1.0..=10_000.0;
+
+/// Of one probe: a second.
+const PROBE_US: RangeInclusive<f64> = 0.0..=1e6;
+
+/// The longest time of a map while hosts send messages: a minute.
+const MOST_MAP_NS: u64 = 60_000_000_000;
 
 #[derive(Args)]
 pub(crate) struct MapOptions {
@@ -35,19 +43,19 @@ pub(crate) struct MapOptions {
     /// A switch or a link that dies while hosts send messages
     #[arg(long, value_name = "switch:A|link:A:B")]
     death: Option<String>,
-    /// When it dies, in milliseconds
-    #[arg(long, value_name = "X", default_value = "100", value_parser = number)]
+    /// With --death, when it dies, in milliseconds
+    #[arg(long, value_name = "X", default_value = "100", value_parser = number, requires = "death")]
     death_ms: f64,
-    /// From one round of the mapper to the next, in milliseconds
-    #[arg(long, value_name = "X", default_value = "1000", value_parser = number)]
+    /// With --death, from one round of the mapper to the next, in milliseconds
+    #[arg(long, value_name = "X", default_value = "1000", value_parser = number, requires = "death")]
     period_ms: f64,
-    /// Turns of the longest probe [default: as many as this network needs]
+    /// Turns of the longest probe of the map that is printed [default: enough for this network]
     #[arg(long, value_name = "N", value_parser = count)]
     depth: Option<u32>,
-    /// Time of a probe with an answer, in microseconds [default: a round trip of AM-II, 45]
+    /// Time of a probe with an answer, in microseconds [default: a round trip of AM-II on the NOW, 45, on every machine]
     #[arg(long, value_name = "X", value_parser = number)]
     answer_us: Option<f64>,
-    /// Time of a probe without one, in microseconds [default: fit to 248 ms for 36 hosts, 312]
+    /// Time of a probe without one, in microseconds [default: fit to 248 ms for 36 hosts of the NOW, 312, on every machine]
     #[arg(long, value_name = "X", value_parser = number)]
     timeout_us: Option<f64>,
 }
@@ -84,6 +92,13 @@ pub(super) fn run(
         let why = format!("--machine {asked}: a map needs a simulated machine with a [graph]");
         return Err(CliFailure::usage(why));
     };
+    if let (Some(cores), Some(graph)) = (options.cores, profile.graph.as_deref()) {
+        let most = graph.nics().min(MOST_HOSTS.into());
+        if u64::from(cores) > most {
+            let why = format!("--cores {cores}: expected 1 to {most} hosts on {asked}");
+            return Err(CliFailure::usage(why));
+        }
+    }
     let refused = |why: String| CliFailure::new("profile", format!("{asked}: {why}"));
     let mut wiring = Wiring::of(profile, options.cores).map_err(refused)?;
     let graph = profile.graph.as_deref().expect("it has been wired");
@@ -124,6 +139,12 @@ fn report<'a>(
     let failed = |why: MapError| CliFailure::new("map", format!("{}: {why}", profile.name));
     let found = map(&mut probes, depth).map_err(failed)?;
     let sent = probes.sent();
+    let map_ns = times.of(sent);
+    if episode.is_some() && map_ns > MOST_MAP_NS {
+        let why =
+            "--death: a map takes more than a minute, for which all hosts would send messages";
+        return Err(CliFailure::usage(why));
+    }
     let recovery = episode.map(|episode| episode.run()).transpose();
     let (routes, root) = Routes::up_down(&found.map, seed);
     let ways: Vec<_> = routes.ways(&found.map).collect();
@@ -136,7 +157,7 @@ fn report<'a>(
         sight,
         depth,
         sent,
-        map_ns: times.of(sent),
+        map_ns,
         root,
         load: routes.load(&found.map),
         circle: circle(ways.iter().map(Vec::as_slice)),
@@ -158,7 +179,7 @@ fn times(options: &MapOptions) -> Result<ProbeTimes, CliFailure> {
     let default = ProbeTimes::default();
     let ns = |option: &str, us: Option<f64>, ns: u64| match us {
         None => Ok(ns),
-        Some(us) => nanoseconds(option, us / 1e3),
+        Some(us) => within(option, us, PROBE_US).map(|us| (us * 1e3).round() as u64),
     };
     Ok(ProbeTimes {
         answered_ns: ns("--answer-us", options.answer_us, default.answered_ns)?,
@@ -166,13 +187,13 @@ fn times(options: &MapOptions) -> Result<ProbeTimes, CliFailure> {
     })
 }
 
-fn nanoseconds(option: &str, ms: f64) -> Result<u64, CliFailure> {
-    if (0.0..=MOST_MS).contains(&ms) {
-        return Ok((ms * 1e6).round() as u64);
+fn within(option: &str, given: f64, range: RangeInclusive<f64>) -> Result<f64, CliFailure> {
+    if range.contains(&given) {
+        return Ok(given);
     }
-    Err(CliFailure::usage(format!(
-        "{option}: expected a time from 0 to an hour"
-    )))
+    let [least, most] = [range.start(), range.end()];
+    let why = format!("{option} {given}: expected {least} to {most}");
+    Err(CliFailure::usage(why))
 }
 
 /// The episode in which a part dies, if one is to.
@@ -186,13 +207,16 @@ fn episode(
         return Ok(None);
     };
     let graph = profile.graph.as_deref().expect("it has been wired");
+    let ns = |option: &str, ms: f64, range| {
+        within(option, ms, range).map(|ms| (ms * 1e6).round() as u64)
+    };
     Ok(Some(Episode {
         wiring: wiring.clone(),
         speeds: Speeds::of(profile),
         probes: times(options)?,
         part: part(dead, "--death", graph, wiring)?,
-        death_ns: nanoseconds("--death-ms", options.death_ms)?,
-        period_ns: nanoseconds("--period-ms", options.period_ms)?.max(1),
+        death_ns: ns("--death-ms", options.death_ms, DEATH_MS)?,
+        period_ns: ns("--period-ms", options.period_ms, PERIOD_MS)?,
         seed,
     }))
 }
@@ -221,7 +245,7 @@ fn part(text: &str, option: &str, graph: &Graph, wiring: &Wiring) -> Result<Part
 }
 
 impl Report<'_> {
-    /// What is wrong, in one line.
+    /// The first thing that is wrong, in one line.
     fn fault(&self) -> Option<String> {
         if let Err(why) = &self.same {
             return Some(format!("the map is not the network: {why}"));
@@ -237,6 +261,6 @@ impl Report<'_> {
             .as_ref()
             .map_or(0, |recovery| recovery.unrouted);
         let missing = self.load.missing + unrouted;
-        (missing > 0).then(|| format!("{missing} pairs of hosts have no route"))
+        (missing > 0).then(|| format!("no route for {} of hosts", counted(missing, "pair")))
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::super::packets::Packet;
 use super::{Event, Routes, World};
 
-/// Bytes of a message with its header, which the medium messages of Active Messages often are.
+/// Bytes of a message with its header: a usual medium message of Active Messages.
 const MESSAGE_BYTES: u64 = 1024;
 
 /// Bytes of an acknowledgement or of a word of the mapper.
@@ -25,7 +25,7 @@ const MOST_DOUBLINGS: u32 = 7;
 /// A letter without an answer goes back to its sender after so long (as in AM over UDP).
 const GIVE_UP_NS: u64 = 30_000_000_000;
 
-/// A word of the mapper is given up earlier: the next round finds out why.
+/// A word of the mapper is given up earlier; its host then counts as one that has heard it.
 const GIVE_UP_WORD_NS: u64 = 1_000_000_000;
 
 /// Letters of one host to another; words of the mapper apart from messages.

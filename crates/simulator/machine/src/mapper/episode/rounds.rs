@@ -9,15 +9,6 @@ use super::super::packets::RESET_NS;
 use super::nics::{Flow, Kind};
 use super::{Event, MapError, OverWires, Routes, SETTLE_NS, Sight, Wiring, World, map};
 
-/// A map that a host made in a round.
-#[derive(Debug)]
-pub struct Mapped {
-    mapper: u32,
-    map: Rc<Wiring>,
-    /// Whether the part had died when the round began.
-    is_after: bool,
-}
-
 /// New routes on their way to hosts.
 #[derive(Debug)]
 pub struct Spread {
@@ -35,19 +26,15 @@ impl World<'_> {
             return Ok(());
         }
         self.outcome.rounds += 1;
+        self.is_round_after = self.died;
         let mut longest = 0;
         for part in self.fabric.wiring.parts() {
             let found = self.probed(part[0])?;
             longest = longest.max(found.ns);
-            let number = self.mapped.len();
-            self.mapped.push(Mapped {
-                mapper: part[0],
-                map: Rc::new(found.map),
-                is_after: self.died,
-            });
-            self.mapping.insert(number);
-            self.agenda.after(found.ns, Event::Mapped(number));
+            self.mapping.insert(part[0], found.map);
+            self.agenda.after(found.ns, Event::Mapped(part[0]));
         }
+        // All maps of this round are there before the next one begins.
         let next = self.episode.period_ns.max(longest + 1);
         self.agenda.after(next, Event::Round);
         Ok(())
@@ -63,26 +50,18 @@ impl World<'_> {
         Ok(Timed { map, ns })
     }
 
-    pub fn compare(&mut self, number: usize) {
-        self.mapping.remove(&number);
-        let Mapped {
-            mapper,
-            map,
-            is_after,
-        } = &self.mapped[number];
-        let (mapper, map, is_after) = (*mapper, map.clone(), *is_after);
+    pub fn compare(&mut self, mapper: u32) {
+        let map = self.mapping.remove(&mapper).expect("it was being made");
         let known = self.known.get(&mapper);
         let is_known = known.is_some_and(|known| map.compare(known, mapper).is_ok());
         // A host that was told of a change goes on with it first.
         if !is_known && !self.spreads.contains_key(&mapper) {
             self.spread(mapper, map);
         }
-        if is_after {
-            self.settle();
-        }
+        self.settle();
     }
 
-    fn spread(&mut self, mapper: u32, map: Rc<Wiring>) {
+    fn spread(&mut self, mapper: u32, map: Wiring) {
         let now = self.agenda.now();
         self.outcome
             .found_ns
@@ -172,12 +151,8 @@ impl World<'_> {
 
     /// Lets messages end once all maps after the death are known.
     fn settle(&mut self) {
-        let waits = self
-            .mapping
-            .iter()
-            .any(|number| self.mapped[*number].is_after);
-        let is_after = self.mapped.last().is_some_and(|last| last.is_after);
-        if self.died && is_after && !waits && self.spreads.is_empty() && self.until.is_none() {
+        let is_over = self.mapping.is_empty() && self.spreads.is_empty();
+        if self.is_round_after && is_over && self.until.is_none() {
             self.until = Some(self.agenda.now() + SETTLE_NS);
         }
     }

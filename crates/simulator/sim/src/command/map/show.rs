@@ -103,8 +103,9 @@ impl Report<'_> {
         say::out(labelled("machine", about.split(' ')))?;
         let [hosts, switches, links] = [map.hosts().len(), map.wired(), map.all_links()];
         let mut found = format!(
-            "{}, {switches} switches, {}",
+            "{}, {}, {}",
             counted(hosts as u64, "host"),
+            of_switches(switches as u64),
             counted(links as u64, "link")
         );
         if self.same.is_ok() {
@@ -112,19 +113,20 @@ impl Report<'_> {
         }
         if self.sight.hidden > 0 {
             found += &format!(
-                ", less {} switches that no probe can tell apart",
-                self.sight.hidden
+                ", less {} that no probe can tell apart",
+                of_switches(self.sight.hidden.into())
             );
         }
         if self.elsewhere() > 0 {
-            found += &format!(", less {} hosts of other parts", self.elsewhere());
+            let elsewhere = counted(self.elsewhere() as u64, "host");
+            found += &format!(", less {elsewhere} of other parts");
         }
         say::out(labelled("map", found.split(' ')))?;
         let (probes, unanswered) = (grouped(self.sent.probes), grouped(self.sent.unanswered));
         let probes = format!(
-            "{probes}, {unanswered} of them unanswered, of at most {} turns; {} replicates of switches; {}",
-            self.depth,
-            grouped(self.found.vertices as u64),
+            "{probes}, {unanswered} of them unanswered, of at most {}; {} of switches; {}",
+            counted(self.depth as u64, "turn"),
+            counted(self.found.vertices as u64, "replicate"),
             time(self.map_ns as f64 / 1e3)
         );
         say::out(labelled("probes", probes.split(' ')))?;
@@ -144,17 +146,19 @@ impl Report<'_> {
             Some(_) => "channels in a circle",
         };
         let mut routes = format!(
-            "{} pairs, {} without one; {circle}; switches on a route: at most {}, {} on average",
-            grouped(load.pairs + load.missing),
+            "{}, {} without one; {circle}; switches on a route: at most {}, {} on average",
+            counted(load.pairs + load.missing, "pair"),
             grouped(load.missing),
             load.longest,
             figure(load.mean, 2),
         );
-        if let Some((channel, routes_over)) = load.busiest {
+        if let Some((channel, over)) = load.busiest
+            && let Some(End::Switch(far)) = self.found.map.end(channel)
+        {
+            let over = counted(over, "route");
             routes += &format!(
-                "; the busiest link, of s{}, has {}",
-                channel.switch,
-                grouped(routes_over)
+                "; the busiest link, from s{} to s{}, has {over}",
+                channel.switch, far.switch
             );
         }
         say::out(labelled("routes", routes.split(' ')))
@@ -177,12 +181,22 @@ impl Report<'_> {
             ]
         });
         let cells: Vec<_> = cells.collect();
-        let wide = |column: usize| cells.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let wide = |column: usize| {
+            let lengths = cells.iter().map(|row| row[column].chars().count());
+            lengths.max().unwrap_or(0)
+        };
         let [level, switch, name, hosts] = [0, 1, 2, 3].map(wide);
         cells.iter().try_for_each(|[a, b, c, d, e]| {
             let line = format!("  {a:>level$}  {b:<switch$}  {c:<name$}  {d:<hosts$}  {e}");
             say::out(line.trim_end())
         })
+    }
+}
+
+fn of_switches(number: u64) -> String {
+    match number {
+        1 => "1 switch".to_owned(),
+        number => format!("{} switches", grouped(number)),
     }
 }
 
@@ -211,7 +225,7 @@ fn recovered(recovery: &Recovery) -> Value {
         "rounds": recovery.rounds,
         "found_ms": recovery.found_ns.map(ms),
         "affected_hosts": recovery.affected,
-        "longest_without_routes_ms": ms(recovery.longest_ns),
+        "longest_until_new_routes_ms": ms(recovery.longest_ns),
         "longest_stopped_ms": ms(recovery.stopped_ns),
         "mixture_acyclic": !recovery.is_mixture_circular,
         "left_over": recovery.left_over,
@@ -247,12 +261,13 @@ fn print_recovery(recovery: &Recovery) -> Result<(), CliFailure> {
             us(recovery.longest_ns)
         ),
     };
+    let rest = match recovery.left_over {
+        0 => "until the network was empty".to_owned(),
+        left => format!("with {} left over", counted(left, "old packet")),
+    };
     let stopped = match recovery.stopped_ns {
         0 => String::new(),
-        ns => format!(
-            "; hosts sent nothing for at most {}, until the network was empty",
-            us(ns)
-        ),
+        ns => format!("; hosts sent nothing for at most {}, {rest}", us(ns)),
     };
     let mixture = if recovery.is_mixture_circular {
         "a circle"
