@@ -3,7 +3,7 @@
 //! The program is that of `gristmill sim logp`, on every kind of node.
 
 use clap::Args;
-use grain::{LogP, Measured, Program};
+use grain::{LogP, Measured, Program, Verdict};
 use machine::{Cluster, Profile, Setting};
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ use terminal::text;
 #[derive(Args)]
 pub struct Arguments {
     /// Repetitions on real nodes, of which the median is shown
-    #[arg(long, value_name = "N", default_value_t = 51, value_parser = units::count)]
+    #[arg(long, value_name = "N", default_value_t = 51, value_parser = grain::count)]
     rounds: u32,
     /// Requests without a reply at most
-    #[arg(long, value_name = "W", default_value_t = 8, value_parser = units::count)]
+    #[arg(long, value_name = "W", default_value_t = 8, value_parser = grain::count)]
     window: u32,
     /// Print JSON
     #[arg(long)]
@@ -46,6 +46,8 @@ struct Row {
     year: u16,
     source: &'static str,
     measured: Vec<Measured>,
+    /// A parameter that came out below zero, on a real node.
+    fault: Option<String>,
 }
 
 /// Measures; under a launcher its first rank tells.
@@ -88,6 +90,7 @@ fn simulated(window: u32) -> Result<Vec<Row>, CliFailure> {
             year,
             source,
             measured: on_machine(profile, window)?,
+            fault: None,
         })
     };
     MACHINES.into_iter().map(row).collect()
@@ -128,8 +131,7 @@ fn on_threads(arguments: &Arguments) -> Result<Row, CliFailure> {
     let task = program.clone();
     let cluster = node_real::Cluster::new(2, 1);
     let answers = cluster.run(move |node| task.clone().run(node));
-    let measured = checked(program.check(&answers))?;
-    Ok(here("threads".to_owned(), measured))
+    Ok(here("threads".to_owned(), program.check(&answers)))
 }
 
 /// Rank 0 measures.
@@ -144,20 +146,21 @@ fn over_mpi(arguments: &Arguments, job: &RankJob) -> Result<Row, CliFailure> {
     let own = answers.pop().expect("one node");
     let library = job.library().split(',').next().unwrap_or("MPI").to_owned();
     if !job.is_first() {
-        return Ok(here(library, Vec::new()));
+        return Ok(here(library, Verdict::default()));
     }
     // The check looks at the answer of rank 0 alone.
     let mut all = vec![own];
     all.resize_with(job.ranks() as usize, Default::default);
-    Ok(here(library, checked(program.check(&all))?))
+    Ok(here(library, program.check(&all)))
 }
 
-fn here(name: String, measured: Vec<Measured>) -> Row {
+fn here(name: String, verdict: Verdict) -> Row {
     Row {
         name,
         year: 2026,
         source: "measured here",
-        measured,
+        measured: verdict.measured,
+        fault: verdict.fault,
     }
 }
 
@@ -169,7 +172,10 @@ fn on_machine(profile: Profile, window: u32) -> Result<Vec<Measured>, CliFailure
         Cluster::new(profile, Setting::new(2)).map_err(|error| failed(error.to_string()))?;
     let outcome = cluster.run(move |node| task.clone().run(node));
     let outcome = outcome.map_err(|error| failed(error.to_string()))?;
-    checked(program.check(&outcome.answers))
+    let verdict = program.check(&outcome.answers);
+    verdict
+        .fault
+        .map_or(Ok(verdict.measured), |fault| Err(failed(fault)))
 }
 
 fn program(rounds: u32, window: u32) -> LogP {
@@ -177,13 +183,6 @@ fn program(rounds: u32, window: u32) -> LogP {
         rounds,
         window,
         ..LogP::default()
-    }
-}
-
-fn checked(verdict: grain::Verdict) -> Result<Vec<Measured>, CliFailure> {
-    match verdict.fault {
-        Some(fault) => Err(CliFailure::new("measure", fault)),
-        None => Ok(verdict.measured),
     }
 }
 
@@ -220,6 +219,7 @@ impl Row {
             "year": self.year,
             "inputs": self.source,
             "measured": self.measured,
+            "fault": self.fault,
         })
     }
 }

@@ -5,6 +5,7 @@ mod exchange;
 mod external;
 #[path = "../../../../node/node-mpi/tests/common/launch.rs"]
 mod launch;
+mod logp;
 
 use std::fs;
 use std::path::{Path, PathBuf};
