@@ -80,7 +80,7 @@ pub struct Caches {
     /// How the caches work together
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
-    /// Times that the last copy of a block may move to a random client, with n-chance
+    /// Moves of a last copy to random clients, with n-chance
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = from_0)]
     pub chances: u32,
     /// Blocks of a client's cache

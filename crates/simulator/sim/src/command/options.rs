@@ -94,7 +94,7 @@ const SHOWN: &str = "shown";
 #[derive(Args)]
 pub(crate) struct MachineOptions {
     /// Machine by name, or a file like those in machines/ [default: nanopu; under mpirun: mpi]
-    #[arg(long, value_name = "NAME|FILE|threads|mpi", value_parser = Machine)]
+    #[arg(long, value_name = "NAME|FILE|threads", value_parser = Machine)]
     machine: Option<String>,
     #[command(flatten)]
     changes: Changes,
