@@ -16,14 +16,14 @@ const LARGEST_CIRCLE: usize = 4;
 /// The most lines of each crate, without those of tests.
 const LINES: [(&str, usize); 26] = [
     ("units", 200),
-    ("node", 4_050),
+    ("node", 4_060),
     ("codec", 2360),
     ("node-real", 2800),
-    ("terminal", 2000),
+    ("terminal", 2_070),
     ("node-mpi", 2550),
     ("active", 3_600),
     ("record", 10_810),
-    ("kernel", 3700),
+    ("kernel", 3_710),
     ("pipeline", 1950),
     ("sort", 34_520),
     ("gristmill", 2_385),
@@ -32,16 +32,16 @@ const LINES: [(&str, usize); 26] = [
     // The mapper of an unknown network: 2,200 lines.
     ("machine", 16_450),
     // IS, LogP, caches of files that work together, and paging to idle memory.
-    ("grain", 12_600),
+    ("grain", 12_640),
     ("plot", 2850),
-    ("lab", 7_900),
-    ("sim", 3_150),
+    ("lab", 7_960),
+    ("sim", 3_190),
     ("hostile", 3800),
-    ("bench", 7300),
+    ("bench", 7_490),
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_330),
+    ("cli", 7_380),
     ("python", 2300),
 ];
 

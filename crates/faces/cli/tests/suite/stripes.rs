@@ -47,7 +47,9 @@ fn files_of_a_directory_are_cut_and_removed_in_phase_two() {
     ] {
         let (mut child, mut output) = in_phase_two(&place, &format!("{options} --report report"));
         let lost = spilled(&place, LOST);
-        assert_eq!(lost.len(), 2, "{options}: data and parity");
+        // Data and parity, of each generation of partitions.
+        let count = lost.len();
+        assert!(count >= 2 && count.is_multiple_of(2), "{options}: {lost:?}");
         for file in &lost {
             File::options()
                 .write(true)
@@ -113,11 +115,7 @@ fn a_second_directory_that_is_cut_ends_the_sort() {
     child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(
-        ran.complaint().contains("does not read back"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("does not read back"), "{}", ran.err);
 }
 
 #[test]
