@@ -21,7 +21,8 @@ fn every_file_is_built_in_and_runs() {
         }
     }
     found.sort();
-    let mut known: Vec<_> = EXPERIMENTS.map(|(name, _)| name.to_owned()).into();
+    let names = Experiment::names().filter(|name| !name.starts_with("nanosort/"));
+    let mut known: Vec<String> = names.map(str::to_owned).collect();
     known.sort_unstable();
     assert_eq!(found, known);
     for (name, _) in EXPERIMENTS {

@@ -22,7 +22,7 @@ use units::grouped;
 /// Timed rankings.
 const ITERATIONS: u32 = 10;
 
-/// Rank integer keys: IS of the NAS Parallel Benchmarks, checked with its published ranks.
+/// Rank integer keys, as IS of the NAS Parallel Benchmarks does.
 ///
 /// Stages: `count`, `sum`, `exchange`, `rank`, `verify`.
 #[derive(Args, Clone, Debug, Serialize)]

@@ -276,7 +276,9 @@ fn a_death_while_the_target_is_written_leaves_the_copy() {
         while !begun() && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(u64::from(case)));
+        // Up to 40 ms, over which a copy is made and the target written.
+        let delay = u64::from(case * 40 / cases(8, 40));
+        std::thread::sleep(Duration::from_millis(delay));
         // It may have ended.
         let _ = kill_process(Pid::from_child(&child), signal);
         let ran = Ran::from(child.wait_with_output().unwrap());
