@@ -143,8 +143,8 @@ hosts: build
 # `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
 SEED ?= 1
 FROM ?= 0
-CASES ?= 1200
-KILLS ?= 300
+CASES ?= 900
+KILLS ?= 200
 hostile:
 	$(if $(BUILT),,$(RELEASE) --package gristmill-cli --package gristmill-hostile)
 	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
@@ -157,7 +157,7 @@ ATTACK = $(dir $(or $(BUILT),$(BINARY)))hostile --binary $(BINARY) \
 # Sorts of which everything is drawn, beside a plain reference, with the binary that others get; one of
 # 200 is of several ranks. `make drawn CASES=100000 SEED=2` tries more, `make drawn FROM=N CASES=1`
 # repeats case N.
-drawn: CASES = 6000
+drawn: CASES = 4000
 drawn: build
 	GRISTMILL_BINARY="$$(realpath $(BINARY))" GRISTMILL_SEED=$(SEED) GRISTMILL_FROM=$(FROM) GRISTMILL_CASES=$(CASES) \
 		$(CARGO) test --workspace --locked --quiet --test suite -- \
