@@ -79,7 +79,7 @@ fn momentum(u: &State) -> f64 {
     u[1] * u[1] + u[2] * u[2] + u[3] * u[3]
 }
 
-/// What flows along an axis.
+/// The fluxes along an axis.
 fn flux(axis: usize, u: &State) -> State {
     let speed = u[1 + axis] / u[0];
     let mut flux = u.map(|value| value * speed);

@@ -72,7 +72,7 @@ pub enum Warning {
     Rebuilt(Rebuilt),
 }
 
-/// What stripes did without a temporary directory.
+/// A temporary directory that stripes did without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
     /// The directory that failed.

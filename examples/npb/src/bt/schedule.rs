@@ -19,7 +19,7 @@ const RESIDUAL: f64 = 0.1;
 const ELIMINATION: f64 = 0.285;
 const SUBSTITUTION: f64 = 0.015;
 
-/// What a rank works on.
+/// The part of a rank.
 pub trait Cells {
     /// The first values.
     fn reset(&mut self);
@@ -35,9 +35,9 @@ pub trait Cells {
     fn faces(&self, axis: usize, way: Way) -> Vec<f64>;
     /// Those of the neighbour that way.
     fn put_faces(&mut self, axis: usize, way: Way, values: &[f64]);
-    /// What the next cell in a pass needs, for each point of a cross section.
+    /// Numbers for the next cell in a pass, for each point of a cross section.
     fn pass(&self, axis: usize, way: Way, cell: usize) -> Vec<f64>;
-    /// What the cell before has passed on.
+    /// Numbers from the cell before.
     fn put_pass(&mut self, axis: usize, way: Way, cell: usize, values: &[f64]);
     /// Sums of squares of the residual times the step.
     fn squares(&self) -> State;

@@ -23,7 +23,7 @@ struct Values {
     u: Field<State>,
     /// The residual, and then the solution.
     right: Field<State>,
-    /// What an elimination leaves for the point after.
+    /// The rest of an elimination, for the point after.
     after: Field<Block>,
 }
 

@@ -8,7 +8,7 @@ use crate::mail::{Mail, Tag};
 use crate::options::Case;
 use crate::outcome::{Outcome, norms};
 
-/// What a rank works on.
+/// The part of a rank.
 pub trait Pencil {
     /// The first values.
     fn reset(&mut self);

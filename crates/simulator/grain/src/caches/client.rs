@@ -9,7 +9,7 @@ use super::{
 };
 use crate::block_cache::{BlockCache, Standing};
 
-/// What a client does besides serving.
+/// The work of a client besides serving.
 #[derive(Clone, Copy)]
 enum State {
     /// Pauses before it reads this block.

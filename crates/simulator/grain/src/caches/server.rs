@@ -10,7 +10,7 @@ use super::{
 };
 use crate::block_cache::BlockCache;
 
-/// What the server knows of a block at a client.
+/// The server's note of a block at a client.
 #[derive(Clone, Copy)]
 struct Place {
     client: u32,

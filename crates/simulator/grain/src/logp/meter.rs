@@ -9,7 +9,7 @@ use super::PORT;
 /// Words of a short message.
 pub(super) const SHORT_WORDS: usize = 2;
 
-/// What the other core does with a message: its first two words.
+/// The other core's work on a message, in its first two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Take,

@@ -94,7 +94,7 @@ impl Model {
         &self.vertices[vertex].route
     }
 
-    /// Whether nobody has explored it yet; from now on somebody has.
+    /// Whether it was not explored yet; from now on it is.
     pub fn begin(&mut self, vertex: usize) -> bool {
         !std::mem::replace(&mut self.vertices[vertex].is_explored, true)
     }

@@ -381,7 +381,7 @@ fn episode(wiring: &Wiring, part: Part) -> Recovery {
 #[test]
 fn hosts_go_on_after_a_death() {
     let wiring = network("now-subcluster", 36);
-    // Level two: nobody is cut off, and every message arrives.
+    // Level two: no host is cut off, and every message arrives.
     let middle = episode(&wiring, Part::Switch(8));
     assert!(
         middle.cut_off.is_empty() && middle.affected > 0,

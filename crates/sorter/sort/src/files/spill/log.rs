@@ -333,7 +333,7 @@ impl Logs {
         self.written[directory] -= extent.bytes;
         self.expected += extent.bytes;
         if let Some(stripes) = self.stripes.last_mut() {
-            // What was not written comes back with the file.
+            // Bytes that were not written come back with the file.
             stripes.abandon(directory, extent.range());
             stripes.close(directory);
             return stripes.directory(directory, 0).is_some();

@@ -31,7 +31,7 @@ pub(super) struct Parity {
     pub notes: Vec<Note>,
 }
 
-/// What became of a directory.
+/// The state of a directory.
 #[derive(Clone, Default)]
 pub(super) struct Note {
     pub rebuilt: u64,
