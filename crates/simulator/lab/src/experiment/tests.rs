@@ -583,7 +583,8 @@ fn every_run_is_a_sample() {
     assert_eq!(samples[9].at, "0", "the second series");
 }
 
-/// A file that is not built in would never run. Those of other papers are added by the sort (`simulated-sort`).
+/// A file that is not built in would never run. To other papers the sort adds files (`simulated-sort`), and looks
+/// for theirs.
 #[test]
 fn every_file_is_built_in() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments/nanosort");
@@ -593,7 +594,8 @@ fn every_file_is_built_in() {
         found.push(format!("nanosort/{}", path.file_stem().unwrap().display()));
     }
     found.sort();
-    let mut known: Vec<_> = Experiment::names().collect();
+    let names = Experiment::names().filter(|name| name.starts_with("nanosort/"));
+    let mut known: Vec<_> = names.collect();
     known.sort_unstable();
     assert_eq!(found, known);
 }
