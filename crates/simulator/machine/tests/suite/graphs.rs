@@ -296,10 +296,10 @@ fn the_shortest_link_makes_the_window() {
         links = [{ ends = "a - b", link_ns = 25 }]"#;
     let profile = machine(graph, ONE_BY_ONE);
     let outcome = run(profile, Setting::new(2), |node| one(node, 1));
-    // 80 ticks of link, and the eight flits of the shortest packet, which the switch waits for.
+    // 80 ticks of link, and three of the switch, which sends a packet on as it comes.
     assert_eq!(
         (outcome.report.windows.ticks, outcome.report.windows.blocks),
-        (88, 2)
+        (83, 2)
     );
     let short = graph.replace("link_ns = 25", "link_ns = 5");
     let outcome = run(machine(&short, ONE_BY_ONE), Setting::new(2), |node| {
