@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the example of docs/programs.md, a crate outside of the workspace, and runs it on several
 # machines and on threads, and as the page does. Checks that the Rust of the page is that of the example.
-# Then builds examples/npb, and runs LU and BT of class S, which verify themselves.
+# Then builds examples/npb, and runs LU and BT of class S, which verify themselves, and its experiments.
 #
 # It shares the workspace's target directory and its libraries of others. Crates of the workspace are
 # other crates to cargo here, so they are compiled once more, without optimisation.
@@ -88,7 +88,7 @@ PATH=$(realpath "$target/debug"):$PATH
     { cat "$place/said"; fail 'a command of docs/programs.md'; }
 echo "programs: the example ran on four machines, and as its page does"
 
-npb=$target/debug/npb
+npb=$(realpath "$target/debug/npb")
 while read -r arguments; do
     # shellcheck disable=SC2086 # words
     "$npb" $arguments >"$place/npb"
@@ -105,6 +105,11 @@ if "$npb" bt --dissipation 0.2501 >"$place/npb" 2>&1; then fail 'other equations
 is_in 'BT class S failed' "$place/npb" 'npb with other equations'
 "$npb" lu --class A --ranks 64 --on nanopu --skeleton --mflops-per-node 38 --iterations 2 >"$place/npb"
 is_in '28,224 messages with 27.0 MB' "$place/npb" 'the skeleton'
+# Figures of the NOW paper at their small size, where a line fails if its figure is no longer what it was.
+for figure in figure-6 table-1 figure-7 figure-8; do
+    (cd examples/npb && "$npb" lab run "figures/$figure.toml") >"$place/npb" ||
+        { cat "$place/npb"; fail "examples/npb/figures/$figure.toml"; }
+done
 # As tests of the workspace, without MPI it says so.
 shim=${GRISTMILL_MPI:-$target/mpi/libgristmill_mpi.so}
 ending=
@@ -121,4 +126,4 @@ if [ -e "$shim" ] && command -v mpirun >"$place/said"; then
 else
     echo "programs: skipped npb over MPI: no mpirun, or no $shim (make mpi)"
 fi
-echo "programs: LU and BT of class S verified on threads and simulated$ending"
+echo "programs: LU and BT of class S verified on threads and simulated$ending; four figures stayed as they were"

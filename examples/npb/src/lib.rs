@@ -1,4 +1,5 @@
-//! LU and BT of the NAS Parallel Benchmarks, as programs for any node: threads, ranks of MPI, simulated machines.
+//! LU and BT of the NAS Parallel Benchmarks, as programs for any node: threads, ranks of MPI, simulated machines; and an
+//! echo of messages, the measure of what carries theirs.
 //!
 //! ```text
 //!   lu, bt/schedule    the order of messages and work of a rank, written once
@@ -15,6 +16,7 @@
 pub mod block;
 pub mod bt;
 pub mod class;
+pub mod echo;
 pub mod equations;
 pub mod field;
 pub mod lu;
@@ -24,4 +26,5 @@ pub mod outcome;
 pub mod part;
 
 pub use bt::Bt;
+pub use echo::Echo;
 pub use lu::Lu;

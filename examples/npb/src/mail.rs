@@ -93,8 +93,8 @@ impl Mail {
     pub async fn receive(&mut self, from: Rank, tag: Tag, count: usize) -> Vec<f64> {
         let first = header(tag, next(&mut self.next_from, from, tag));
         let mut values = Vec::with_capacity(count);
-        while values.len() < count {
-            let piece = (from, first + (values.len() / PIECE) as u64);
+        for number in 0..pieces_of(count) {
+            let piece = (from, first + number);
             let words = loop {
                 if let Some(words) = self.early.remove(&piece) {
                     break words;
@@ -160,8 +160,17 @@ impl Mail {
 /// Values of a piece.
 const PIECE: usize = MESSAGE_WORDS - 1;
 
+/// Pieces of a message of so many values; one without has a header.
+fn pieces_of(count: usize) -> u64 {
+    count.div_ceil(PIECE).max(1) as u64
+}
+
 fn pieces(values: &[f64]) -> impl Iterator<Item = &[f64]> {
-    values.chunks(PIECE)
+    let is_empty = values.is_empty();
+    is_empty
+        .then_some(values)
+        .into_iter()
+        .chain(values.chunks(PIECE))
 }
 
 /// The header of the first piece of a message; those of the next ones follow.

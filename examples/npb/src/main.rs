@@ -1,25 +1,27 @@
-//! The command: a benchmark, on threads, on a simulated machine, or as a rank of MPI.
+//! The command: a benchmark, on threads, on a simulated machine, or as a rank of MPI; and experiments with them.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use gristmill_sim::clap::{Parser, Subcommand};
 use gristmill_sim::prelude::*;
-use gristmill_sim::{Seeds, simulate};
+use gristmill_sim::{Seeds, experiments, simulate};
 use node::backend::{Network, Session as _};
 use node_mpi::Session;
 use node_real::Cluster;
-use npb::options::Options;
+use npb::echo::Echoed;
 use npb::outcome::Outcome;
-use npb::{Bt, Lu};
+use npb::{Bt, Echo, Lu};
 
-/// Run LU or BT of the NAS Parallel Benchmarks.
+/// Run LU or BT of the NAS Parallel Benchmarks, or an echo of messages.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   npb lu --class S --ranks 4
   npb bt --class S --ranks 9 --on nanopu
   npb lu --class A --ranks 16 --on nanopu --skeleton --iterations 2
-  mpirun -n 4 npb bt --on mpi")]
+  mpirun -n 4 npb bt --on mpi
+  npb echo --bytes 8K --on now
+  npb lab run figures/figure-7.toml --full")]
 struct Npb {
     #[command(subcommand)]
     benchmark: Benchmark,
@@ -31,6 +33,10 @@ enum Benchmark {
     Lu(Asked<Lu>),
     /// Block-tridiagonal systems, on a square of ranks
     Bt(Asked<Bt>),
+    /// A message to and fro between two ranks
+    Echo(Asked<Echo>),
+    /// Run experiments with these programs, and with those of gristmill
+    Lab(experiments::Arguments),
 }
 
 #[derive(Args)]
@@ -48,38 +54,57 @@ struct Asked<P: Args> {
     program: P,
 }
 
-/// A benchmark with its own options and verdict.
-trait Chosen: Program<Answer = Outcome> + Described + Args {
-    fn options(&self) -> &Options;
-    fn others(&self) -> Option<(&'static str, String)>;
-    fn judge(&self, outcomes: &[Outcome], ranks: u32) -> Verdict;
+/// A program with its own options and verdict.
+trait Chosen: Program + Described + Args {
+    /// Its options that are set, by name.
+    fn told(&self) -> Vec<(&'static str, String)>;
+    /// The verdict on the answers of some of `ranks` ranks.
+    fn judge(&self, answers: &[Self::Answer], ranks: u32) -> Verdict;
+    /// Seconds of what is timed.
+    fn seconds(answer: &Self::Answer) -> f64;
 }
 
 impl Chosen for Lu {
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn others(&self) -> Option<(&'static str, String)> {
-        Some(("per-point", self.per_point.to_string()))
+    fn told(&self) -> Vec<(&'static str, String)> {
+        let own = ("per-point", self.per_point.to_string());
+        self.options.told().into_iter().chain([own]).collect()
     }
 
     fn judge(&self, outcomes: &[Outcome], ranks: u32) -> Verdict {
         self.verdict(outcomes, ranks)
+    }
+
+    fn seconds(outcome: &Outcome) -> f64 {
+        outcome.seconds
     }
 }
 
 impl Chosen for Bt {
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn others(&self) -> Option<(&'static str, String)> {
-        None
+    fn told(&self) -> Vec<(&'static str, String)> {
+        self.options.told()
     }
 
     fn judge(&self, outcomes: &[Outcome], ranks: u32) -> Verdict {
         self.verdict(outcomes, ranks)
+    }
+
+    fn seconds(outcome: &Outcome) -> f64 {
+        outcome.seconds
+    }
+}
+
+impl Chosen for Echo {
+    fn told(&self) -> Vec<(&'static str, String)> {
+        let (bytes, rounds) = (self.bytes.to_string(), self.rounds.to_string());
+        vec![("bytes", bytes), ("rounds", rounds)]
+    }
+
+    fn judge(&self, echoed: &[Echoed], ranks: u32) -> Verdict {
+        self.verdict(echoed, ranks)
+    }
+
+    fn seconds(echoed: &Echoed) -> f64 {
+        echoed.seconds
     }
 }
 
@@ -90,6 +115,13 @@ fn main() -> ExitCode {
     let ended = match Npb::parse().benchmark {
         Benchmark::Lu(asked) => run(asked),
         Benchmark::Bt(asked) => run(asked),
+        Benchmark::Echo(asked) => run(asked),
+        Benchmark::Lab(asked) => {
+            experiments::add::<Lu>();
+            experiments::add::<Bt>();
+            experiments::add::<Echo>();
+            return experiments::main(&asked);
+        }
     };
     match ended {
         Ok(Verdict { fault: None, .. }) => ExitCode::SUCCESS,
@@ -117,21 +149,8 @@ fn run<P: Chosen>(asked: Asked<P>) -> Ended {
 /// Runs it on threads or a simulated machine, as the door for authors does.
 fn simulated<P: Chosen>(asked: &Asked<P>) -> Ended {
     let ranks = asked.ranks.unwrap_or(P::CORES);
-    let options = asked.program.options();
-    let mut told = vec![
-        ("cores", ranks.to_string()),
-        ("class", format!("{:?}", options.class)),
-        ("dissipation", options.dissipation.to_string()),
-        ("skeleton", options.skeleton.to_string()),
-    ];
-    told.extend(asked.program.others());
-    told.extend(options.iterations.map(|it| ("iterations", it.to_string())));
-    told.extend(options.dt.map(|it| ("dt", it.to_string())));
-    told.extend(
-        options
-            .mflops_per_node
-            .map(|it| ("mflops-per-node", it.to_string())),
-    );
+    let mut told = asked.program.told();
+    told.push(("cores", ranks.to_string()));
     let told: Vec<_> = told
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
@@ -177,7 +196,7 @@ fn over_mpi<P: Chosen>(asked: &Asked<P>) -> Ended {
         return Err(refused);
     }
     let verdict = asked.program.judge(&outcomes, ranks);
-    let seconds = outcomes[0].seconds;
+    let seconds = P::seconds(&outcomes[0]);
     println!(
         "{}; {} of MPI, {seconds:.6} s",
         verdict.result,

@@ -39,6 +39,23 @@ pub struct Options {
     pub mflops_per_node: Option<f64>,
 }
 
+impl Options {
+    /// Those that are set, by name.
+    pub fn told(&self) -> Vec<(&'static str, String)> {
+        let always = [
+            ("class", format!("{:?}", self.class)),
+            ("dissipation", self.dissipation.to_string()),
+            ("skeleton", self.skeleton.to_string()),
+        ];
+        let iterations = self.iterations.map(|it| ("iterations", it.to_string()));
+        let rate = self.mflops_per_node;
+        let rate = rate.map(|it| ("mflops-per-node", it.to_string()));
+        let step = self.dt.map(|it| ("dt", it.to_string()));
+        let set = [iterations, rate, step].into_iter().flatten();
+        always.into_iter().chain(set).collect()
+    }
+}
+
 fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
     let is_rate = rate > 0.0 && rate.is_finite();

@@ -1,4 +1,58 @@
 //! `gristmill lab`: runs experiments, of papers and of one's own.
+//!
+//! A command of another crate has it too, for experiments with programs of its own:
+//!
+//! ```
+//! use gristmill_sim::clap::Parser;
+//! use gristmill_sim::experiments;
+//! use gristmill_sim::prelude::*;
+//!
+//! #[derive(Args, Clone, Debug, Serialize)]
+//! #[serde(crate = "gristmill_sim::serde")]
+//! struct Scan {
+//!     #[arg(long, default_value_t = 100, value_parser = count)]
+//!     words: u32,
+//!     #[arg(skip)]
+//!     #[serde(skip)]
+//!     seed: u64,
+//! }
+//!
+//! described! { Scan is "scan" on 4 cores; }
+//!
+//! impl Program for Scan {
+//!     type Answer = ();
+//!
+//!     async fn run(self, node: Node) {
+//!         node.work(Work::Scan { words: self.words.into() });
+//!     }
+//!
+//!     fn check(&self, answers: &[()]) -> Verdict {
+//!         let figure = Some(answers.len() as f64 * f64::from(self.words));
+//!         Verdict { figure, ..Verdict::new("scanned".to_owned(), None) }
+//!     }
+//! }
+//!
+//! #[derive(Parser)]
+//! struct Command {
+//!     #[command(flatten)]
+//!     lab: experiments::Arguments,
+//! }
+//!
+//! # let file = std::env::temp_dir().join(format!("scan-{}.toml", std::process::id()));
+//! # let series = "[[series]]\nprogram = 'scan'\nvary = 'words'\nover = [100, 200]\nid = 'words'";
+//! # let line = "[[line]]\nclaim = 'twice'\nseries = 'words'\nat = 200\nunit = '1'\ntolerance = 0.01";
+//! experiments::add::<Scan>();
+//! # for (paper, ends) in [(2, 0), (3, 1)] {
+//! #     let text = format!("{series}\nmeasure = 'figure'\nrelative_to = 100\n{line}\npaper = {paper}");
+//! #     std::fs::write(&file, text)?;
+//! #     let words = ["scan", "run", file.to_str().unwrap()];
+//! let asked = Command::parse_from(words); // of the command line: `scan run mine.toml`
+//! let code = experiments::main(&asked.lab);
+//! #     assert_eq!(code, std::process::ExitCode::from(ends));
+//! # }
+//! # std::fs::remove_file(&file)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod output;
 mod report;
@@ -6,15 +60,17 @@ mod show;
 mod table;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use grain::{Described, Program};
 use lab::experiment::{Cost, Experiment, Results};
-use lab::{LabError, Observer, versioned};
+use lab::{LabError, Listing, Observer, versioned};
 use output::OutputFile;
 use plot::{Figure, Size, page};
 
 use terminal::ending::failure::{CliFailure, Exit};
-use terminal::ending::say;
+use terminal::ending::{self, say};
 use terminal::files::keep_apart;
 use terminal::{launcher, progress, text};
 use units::{count, counted, whole};
@@ -79,6 +135,17 @@ struct Run {
     /// output
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+}
+
+/// Adds a program of another crate, which experiments then find by its name. No experiment may have been read before.
+pub fn add<P: Program + Described>() {
+    ::lab::add(Listing::of::<P>());
+}
+
+/// Runs `lab` as a part of the command of another crate, and returns its exit code: 0, 1 if a line or the check of a
+/// program failed, 2 if it could not run.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    ending::end(run(arguments))
 }
 
 /// Runs `gristmill lab`.

@@ -55,7 +55,10 @@ impl ChartTable {
         let words = series.over.iter().filter(|_| series.has_words());
         ChartTable {
             x: series.vary.clone(),
-            y: series.measure.to_string(),
+            y: match &series.relative_to {
+                Some(value) => format!("{}, relative to {value}", series.measure.name()),
+                None => series.measure.to_string(),
+            },
             names: words.map(ToString::to_string).collect(),
             ..ChartTable::default()
         }

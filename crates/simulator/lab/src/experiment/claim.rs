@@ -138,10 +138,10 @@ impl ClaimTable {
     /// Checks that the line's unit can tell what is read.
     pub(super) fn check_quantity(&self, quantity: Quantity<'_>) -> Result<(), String> {
         quantity.check()?;
-        if self.does.is_some() && !quantity.measure.is_time() {
+        if self.does.is_some() && !quantity.is_time() {
             return Err("does: it is divided by a time, and measure is none".to_owned());
         }
-        self.factor(quantity.measure).map(|_| ())
+        self.factor(quantity).map(|_| ())
     }
 
     /// Our figure at that size when the line was written.
@@ -185,34 +185,35 @@ impl ClaimTable {
                 .or(default.stage.filter(|_| is_of_stage)),
             repeats: default.repeats,
             take: self.take.unwrap_or(default.take),
+            is_relative: default.is_relative,
         }
     }
 
     /// Our figure, from a value read from runs.
-    pub(super) fn figure(&self, measure: Measure, value: f64) -> Result<f64, String> {
+    pub(super) fn figure(&self, quantity: Quantity<'_>, value: f64) -> Result<f64, String> {
         match self.does {
             Some(units) => Ok(units / value),
-            None => Ok(value * self.factor(measure)?),
+            None => Ok(value * self.factor(quantity)?),
         }
     }
 
     /// Our figure, from two values read from runs.
     pub(super) fn compare(
         &self,
-        measure: Measure,
+        quantity: Quantity<'_>,
         [first, second]: [f64; 2],
     ) -> Result<f64, String> {
         Ok(match self.compared.unwrap_or_default() {
             Compared::Ratio => first / second,
             Compared::Fewer => 1.0 - first / second,
-            Compared::Difference => (first - second) * self.factor(measure)?,
+            Compared::Difference => (first - second) * self.factor(quantity)?,
         })
     }
 
-    /// Units of the line per unit of the measure.
-    fn factor(&self, measure: Measure) -> Result<f64, String> {
+    /// Units of the line per unit of what is read.
+    fn factor(&self, quantity: Quantity<'_>) -> Result<f64, String> {
         let is_ratio = self.against.is_some() && self.compared != Some(Compared::Difference);
-        if self.does.is_some() || is_ratio || !measure.is_time() {
+        if self.does.is_some() || is_ratio || !quantity.is_time() {
             return Ok(1.0);
         }
         match self.unit.as_deref().unwrap_or_default() {

@@ -192,9 +192,23 @@ pub(super) struct Quantity<'a> {
     pub stage: Option<&'a str>,
     pub repeats: Option<f64>,
     pub take: Take,
+    /// Whether it is divided by another value of its series.
+    pub is_relative: bool,
 }
 
 impl Quantity<'_> {
+    pub(super) fn is_time(&self) -> bool {
+        self.measure.is_time() && !self.is_relative
+    }
+
+    pub(super) fn unit(&self) -> &'static str {
+        if self.is_relative {
+            "1"
+        } else {
+            self.measure.unit()
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
         match self.stage {
             None if self.measure.needs_a_stage() => {

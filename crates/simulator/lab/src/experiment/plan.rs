@@ -55,6 +55,8 @@ pub(super) struct PlannedPoint<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read<'a> {
     pub job: usize,
+    /// The job by whose mean it is divided.
+    pub base: Option<usize>,
     pub quantity: Quantity<'a>,
 }
 
@@ -170,12 +172,16 @@ impl<'a> Plans<'a> {
                 format!("at {} {value}: {why}", series.vary)
             });
         }
-        let points = places.into_iter().zip(jobs.into_iter().flatten());
+        let jobs: Vec<usize> = jobs.into_iter().flatten().collect();
+        let base = places.iter().position(|at| Some(*at) == series.base());
+        let base = base.map(|at| jobs[at]);
+        let points = places.into_iter().zip(jobs);
         let points = points.map(|(place, job)| PlannedPoint {
             place,
             x: series.x(place),
             read: Read {
                 job,
+                base,
                 quantity: series.quantity(place),
             },
         });
@@ -210,8 +216,8 @@ impl<'a> Plans<'a> {
             line.check_quantity(quantity)?;
             let mut points = plan.points[series].iter();
             let found = points.find(|point| point.place == place);
-            let job = found.map(|point| point.read.job);
-            Ok::<_, String>(job.map(|job| Read { job, quantity }))
+            let read = found.map(|point| point.read);
+            Ok::<_, String>(read.map(|read| Read { quantity, ..read }))
         };
         let first = point("at", series, at)?;
         let Some(against) = &line.against else {
@@ -240,7 +246,11 @@ impl<'a> Plans<'a> {
         })?;
         let job = self.job(&recipe, self.of.seeds(self.size))?;
         let quantity = line.quantity(None);
-        Ok(Source::One(Read { job, quantity }))
+        Ok(Source::One(Read {
+            job,
+            base: None,
+            quantity,
+        }))
     }
 
     /// A recipe from what counts least to what counts most: the file, the reading, the table, and at

@@ -13,6 +13,7 @@ use crate::error::LabError;
 use crate::job::Job;
 use crate::parameters::SAME_ORDER;
 use crate::report::RunReport;
+use crate::spread::scaled;
 
 /// The results of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,8 +239,9 @@ impl Ran<'_> {
         table: &SeriesTable,
         point: &PlannedPoint<'_>,
     ) -> Result<Vec<Sample>, String> {
-        let Read { job, quantity } = point.read;
+        let Read { job, quantity, .. } = point.read;
         let (spread, tick_fs) = (self.read(point.read)?, self.jobs[job].place().tick_fs());
+        let factor = self.factor(point.read)?;
         let sample = |run: &RunReport| {
             let value = quantity.of(std::slice::from_ref(run), tick_fs)?.mean;
             Ok(Sample {
@@ -248,19 +250,35 @@ impl Ran<'_> {
                 at: table.over[point.place].to_string(),
                 x: point.x,
                 seed: run.seed,
-                value,
+                value: value * factor,
                 mean: spread.mean,
                 sd: spread.sd,
                 measure: quantity.measure.name(),
                 stage: quantity.stage.unwrap_or_default().to_owned(),
-                unit: quantity.measure.unit(),
+                unit: quantity.unit(),
             })
         };
         self.reports[job].iter().map(sample).collect()
     }
 
-    fn read(&self, Read { job, quantity }: Read<'_>) -> Result<Spread, String> {
-        quantity.of(&self.reports[job], self.jobs[job].place().tick_fs())
+    fn read(&self, read: Read<'_>) -> Result<Spread, String> {
+        Ok(scaled(
+            self.of_job(read, read.job)?,
+            self.factor(read)?,
+            0.0,
+        ))
+    }
+
+    /// The factor of a value that is relative to another; else 1.
+    fn factor(&self, read: Read<'_>) -> Result<f64, String> {
+        let base = read.base.map(|base| self.of_job(read, base)).transpose()?;
+        let mean = base.map_or(1.0, |base| base.mean);
+        let why = || format!("relative_to: the mean there is {mean}; name another value");
+        mean.is_normal().then_some(1.0 / mean).ok_or_else(why)
+    }
+
+    fn of_job(&self, read: Read<'_>, job: usize) -> Result<Spread, String> {
+        (read.quantity).of(&self.reports[job], self.jobs[job].place().tick_fs())
     }
 
     /// The charts in the order in which series name them.
@@ -331,10 +349,8 @@ impl Ran<'_> {
         let value = |read: Read<'_>| Ok::<_, String>(read.quantity.take.of(self.read(read)?));
         match source {
             Source::Constant(rate) => Ok(rate),
-            Source::One(read) => line.figure(read.quantity.measure, value(read)?),
-            Source::Two([one, two]) => {
-                line.compare(one.quantity.measure, [value(one)?, value(two)?])
-            }
+            Source::One(read) => line.figure(read.quantity, value(read)?),
+            Source::Two([one, two]) => line.compare(one.quantity, [value(one)?, value(two)?]),
             Source::Curve(number) => {
                 let points = series[number].points.iter();
                 let points: Vec<_> = points.map(|point| (point.x, point.y.mean)).collect();

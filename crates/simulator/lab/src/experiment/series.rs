@@ -13,6 +13,7 @@
 //!   over, smoke       the values at full size; some of them at smoke size (else all)
 //!   x_of              places of the points if not at their values: a list, or a factor. Words are
 //!                     at 0, 1, 2 ... in the order of `over`
+//!   relative_to       a value of `over`: all values are divided by the mean there
 //!   measure, stage    what is read from a run, and of which stage
 //!   runs              runs of each point at full size, over the experiment's
 //!   take              of several runs the "mean" (default), the "most", or "sd", their deviation
@@ -50,6 +51,7 @@ pub(crate) struct Series {
     pub over: Vec<Scalar>,
     pub smoke: Option<Vec<Scalar>>,
     x_of: Option<XOf>,
+    pub relative_to: Option<Scalar>,
     #[serde(default)]
     pub measure: Measure,
     stage: Option<String>,
@@ -84,6 +86,7 @@ impl Series {
             return Err(format!("over: {twice} appears twice"));
         }
         self.check_places()?;
+        self.check_relative()?;
         if self.runs == Some(0) {
             return Err("runs 0: expected a number from 1".to_owned());
         }
@@ -131,6 +134,26 @@ impl Series {
             Some(x) => Err(format!("x_of: a point at {x}")),
             None => Ok(()),
         }
+    }
+
+    fn check_relative(&self) -> Result<(), String> {
+        let Some(value) = &self.relative_to else {
+            return Ok(());
+        };
+        if self.vary == STAGE {
+            let why = "relative_to: stages vary, which are parts of one run; leave it out";
+            return Err(why.to_owned());
+        }
+        let place = self.place_of(value);
+        let place = place.map_err(|why| format!("relative_to: {why}"))?;
+        let why = || format!("relative_to: {value} does not run at smoke size; add it to smoke");
+        let mut small = self.places(Size::Smoke);
+        small.find(|it| *it == place).map(|_| ()).ok_or_else(why)
+    }
+
+    /// The place in `over` by whose mean all values are divided.
+    pub(super) fn base(&self) -> Option<usize> {
+        self.place_of(self.relative_to.as_ref()?).ok()
     }
 
     /// The option that varies, with its values at that size.
@@ -181,6 +204,7 @@ impl Series {
             stage: varied.or(self.stage.as_deref()),
             repeats: self.repeats,
             take: self.take,
+            is_relative: self.relative_to.is_some(),
         }
     }
 }

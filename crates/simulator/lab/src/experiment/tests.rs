@@ -6,6 +6,7 @@ use plot::Outcome;
 
 use super::*;
 use crate::job::Seeds;
+use crate::spread::scaled;
 
 const ARITHMETIC: &str = r#"
     title = "light"
@@ -333,6 +334,43 @@ fn an_experiment_can_change_its_machine() {
         "{:?}",
         figure.claims
     );
+}
+
+/// Points, samples and lines are all of the divided values, which have no unit of time.
+#[test]
+fn a_relative_series_is_divided_by_its_mean_at_a_value() {
+    let read = |text: &str| {
+        let results = parsed(text).results(&Observer::default(), Size::Full, 2);
+        results.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let relative = ALL.replace("x_of = [0, 1]", "x_of = [0, 1]\n relative_to = 263");
+    let line = "[[line]]\n claim = 'half'\n paper = 0.47\n unit = 'of it'\n tolerance = 0.02\n \
+                series = 'switch'\n at = 0\n[[line]]";
+    let relative = relative.replacen("[[line]]", line, 1);
+    let [plain, relative] = [ALL, &relative].map(read);
+    let points = |of: &Results| of.figure.charts[1].series[0].points.clone();
+    let [before, after] = [&plain, &relative].map(points);
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(
+            scaled(before.y, 1.0 / points(&plain)[1].y.mean, 0.0),
+            after.y
+        );
+    }
+    let of_series = |it: &&Sample| it.vary == "switch-ns";
+    let samples: Vec<_> = relative.samples.iter().filter(of_series).collect();
+    assert!(samples.iter().all(|it| it.unit == "1" && it.value < 1.1));
+    let half = &relative.figure.claims[0];
+    assert_eq!((&half.outcome, half.ours), (&Outcome::Met, after[0].y.mean));
+    // A ratio of two points is what it was.
+    let ratio = |of: &Results| {
+        of.figure
+            .claims
+            .iter()
+            .find(|it| it.id == "faster")
+            .unwrap()
+            .ours
+    };
+    assert!((ratio(&plain) - ratio(&relative)).abs() < 1e-12);
 }
 
 /// Each value is different, so a wrong measure is noticed.

@@ -2,6 +2,8 @@
 
 use super::{ALL, ARITHMETIC, CHANGED, GRID};
 use crate::experiment::Experiment;
+use crate::observer::Observer;
+use plot::Size;
 
 fn refused(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "{from}");
@@ -232,6 +234,23 @@ fn a_series_without_points() {
         "id = \"best\"",
         "id: 'best' appears twice",
     );
+    for (wrong, told) in [
+        (
+            "relative_to = 5",
+            "relative_to: series 'incast' has no point at 5; there are 64, 4, 8",
+        ),
+        (
+            "relative_to = 64",
+            "relative_to: 64 does not run at smoke size; add it to smoke",
+        ),
+    ] {
+        let told = format!("line 32, [[series]] 'incast': {told}");
+        tells("smoke = [4, 8]", &format!("smoke = [4, 8]\n{wrong}"), &told);
+    }
+    let stages = "smoke = [4, 8]\nvary = 'stage'\nrelative_to = 4";
+    let text = ALL.replacen("    vary = \"incast\"\n", "", 1);
+    let told = refused(&text, "smoke = [4, 8]", stages);
+    assert!(told.contains("relative_to: stages vary"), "{told}");
     tells(
         "smoke = [4, 8]",
         "smoke = [4, 8]\nrepeats = 0",
@@ -247,6 +266,18 @@ fn a_series_without_points() {
         "smoke = [4, 8]\nstage = 'scan'",
         "stage: measure is not of a stage",
     );
+}
+
+#[test]
+fn values_relative_to_nothing() {
+    let told = "over = [64, 4, 8]\nrelative_to = 4\nmeasure = 'misses'";
+    let text = ALL.replacen("over = [64, 4, 8]\n    smoke = [4, 8]", told, 1);
+    let text = text.split("[[line]]").next().unwrap();
+    let nothing = Experiment::parse("it.toml", text).unwrap();
+    let ended = nothing.run(&Observer::default(), Size::Full, 1);
+    let told = ended.unwrap_err().to_string();
+    let expected = "[[series]] 'incast': relative_to: the mean there is 0; name another value";
+    assert!(told.contains(expected), "{told}");
 }
 
 #[test]
