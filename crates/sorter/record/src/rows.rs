@@ -21,7 +21,8 @@
 //! | TSV (IANA text/tab-separated-values) | fields between tabs, without quotes | an empty field |
 //! | JSON Lines | a value of JSON (RFC 8259) in each row | a member that is not there, null, `""` |
 //!
-//! A missing value is before all others, and behind them with `desc`. A carriage return at the end of
+//! A missing value is before all others, and behind them with `desc`, if the key does not say `nulls-first` or
+//! `nulls-last`. A carriage return at the end of
 //! a row belongs to no field.
 
 mod aside;
@@ -33,7 +34,8 @@ mod header;
 mod key;
 mod order;
 
-pub use crate::text::row::{PathError, ValueError, ValueKind, ValueOrder};
+pub use crate::text::form::{DatePattern, Form, FormError, Listed, ListedError};
+pub use crate::text::row::{Nulls, PathError, ValueError, ValueKind, ValueOrder, ValueOrderError};
 pub use aside::{RowAside, is_aside};
 pub use bad_row::{BadRow, RowProblem};
 pub use check::RowCheck;

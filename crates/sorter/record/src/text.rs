@@ -9,7 +9,7 @@
 //!        +--> part, order <------ encoding         which bytes have the key's order
 //!                     |               |             (edit, number, general, month, version,
 //!                     |               |              random, decimal, natural, date,
-//!                     |               |              locale)
+//!                     |               |              form, locale)
 //!                     v               |
 //!            words, prefixes <--------+            which words have the order of those bytes (words)
 //! ```
@@ -27,6 +27,7 @@ mod edit;
 mod encoding;
 mod explain;
 mod extended;
+pub(crate) mod form;
 mod general;
 mod key;
 mod locale;

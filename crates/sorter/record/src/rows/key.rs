@@ -14,14 +14,14 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::text::TextKey;
-use crate::text::row::ValueOrder;
+use crate::text::row::{ValueOrder, ValueOrderError};
 
-/// A key of rows: `NAME[:TYPE][:asc|:desc]`.
+/// A key of rows: `NAME[:TYPE][:asc|:desc][:nulls-first|:nulls-last][:nocase][:locale=TAG]`.
 ///
 /// NAME is that of a column or member. For a column it may also be `#3`, its number from 1; for JSON
 /// also a path, such as `$.a.b`, `$.a[0]` or `$['a b']`. TYPE is one of [`ValueKind`](super::ValueKind). A NAME may have
 /// colons: only the known words behind the last ones are taken off, so `NAME:str` keeps any NAME
-/// whole. `asc` is the default.
+/// whole. `asc` is the default. The words behind TYPE stand in any order.
 ///
 /// ```
 /// use record::rows::{RowKey, ValueKind};
@@ -41,10 +41,18 @@ pub struct RowKey {
 
 /// A mistake in a key that no header can explain.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the key \"{given}\" has no name; write NAME[:TYPE][:desc], such as price:num")]
-pub struct RowKeyError {
-    /// The given key.
-    pub given: String,
+pub enum RowKeyError {
+    /// It has no name.
+    #[error("the key \"{0}\" has no name; write NAME[:TYPE][:desc], such as price:num")]
+    NoName(String),
+    /// The words behind its name.
+    #[error("the key \"{given}\": {problem}")]
+    Order {
+        /// The given key.
+        given: String,
+        /// The mistake.
+        problem: ValueOrderError,
+    },
 }
 
 impl RowKey {
@@ -74,11 +82,14 @@ impl FromStr for RowKey {
     type Err = RowKeyError;
 
     fn from_str(spec: &str) -> Result<RowKey, RowKeyError> {
-        let (name, order) = ValueOrder::split(spec);
+        let given = || spec.to_owned();
+        let split = ValueOrder::split(spec);
+        let (name, order) = split.map_err(|problem| RowKeyError::Order {
+            given: given(),
+            problem,
+        })?;
         if name.is_empty() {
-            return Err(RowKeyError {
-                given: spec.to_owned(),
-            });
+            return Err(RowKeyError::NoName(given()));
         }
         Ok(RowKey {
             name: name.to_owned(),
@@ -90,7 +101,7 @@ impl FromStr for RowKey {
 impl fmt::Display for RowKey {
     /// The key as it is read, without parts that change nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let short = format!("{}{}", self.name, self.order.direction());
+        let short = format!("{}{}", self.name, self.order.modifiers());
         let is_same = short.parse().is_ok_and(|key: RowKey| key == *self);
         if is_same {
             f.write_str(&short)
@@ -107,7 +118,11 @@ mod tests {
 
     fn key(name: &str, kind: ValueKind, descending: bool) -> RowKey {
         let name = name.to_owned();
-        let order = ValueOrder { kind, descending };
+        let order = ValueOrder {
+            kind,
+            descending,
+            ..ValueOrder::default()
+        };
         RowKey { name, order }
     }
 

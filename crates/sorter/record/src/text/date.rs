@@ -61,7 +61,7 @@ impl<'a> Instant<'a> {
 
     /// Writes bytes that compare as the instants do.
     #[inline]
-    fn encode(self, out: &mut impl Sink) {
+    pub(super) fn encode(self, out: &mut impl Sink) {
         let seconds = self.seconds.saturating_add(SECONDS_BEFORE_1970);
         let seconds = seconds.clamp(0, (1 << (8 * SECOND_BYTES)) - 1);
         out.push_all(&seconds.to_be_bytes()[8 - SECOND_BYTES..]);
@@ -116,9 +116,15 @@ fn date(text: &[u8]) -> Option<(i64, &[u8])> {
         10 => text[4] == text[7],
         _ => text.len() == 8,
     };
-    let days = days_of_month(year, month)?;
-    let exists = belongs && (1..=days).contains(&day);
-    exists.then(|| (days_since_1970(year, month, day), &text[length..]))
+    let days = days(year, month, day).filter(|_| belongs)?;
+    Some((days, &text[length..]))
+}
+
+/// The days from the start of 1970 to a day, if there is such a day.
+#[inline]
+pub(super) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let exists = (1..=days_of_month(year, month)?).contains(&day);
+    exists.then(|| days_since_1970(year, month, day))
 }
 
 /// The number of two digits at a place.
@@ -181,7 +187,7 @@ fn time<'a>(midnight: Instant<'a>, text: &'a [u8]) -> Option<Instant<'a>> {
 
 /// The seconds that a zone is ahead of UTC: `Z`, `+HH`, `+HHMM`, `+HH:MM`, or nothing, which is UTC.
 #[inline]
-fn zone(text: &[u8]) -> Option<i64> {
+pub(super) fn zone(text: &[u8]) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix(b" ").unwrap_or(text) {
         [] if text.is_empty() => return Some(0),
         [b'Z' | b'z'] => return Some(0),

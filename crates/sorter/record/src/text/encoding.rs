@@ -19,12 +19,13 @@ use crate::field::{Field, WORD_BYTES};
 use crate::steps::count;
 
 use super::edit::{Edit, fold_eight};
+use super::form::Form;
 use super::general::{self, General};
 use super::locale::Locale;
 use super::month::month;
 use super::number::{self, Number, encode_human};
 use super::options::{KeyOptions, TextKind};
-use super::row::ValueKind;
+use super::row::{ValueKind, ValueOrder};
 use super::words::{Front, GROUP, Sink, Window, group, groups, mismatch, word_of};
 use super::{date, decimal, natural, random, version};
 
@@ -64,6 +65,8 @@ pub(super) enum Code {
     Field(Field),
     /// Text in the order of a language.
     Collated(Locale),
+    /// A value in a form of its own.
+    Form(Form),
 }
 
 /// The first word in which two keys differ, and their order there; `None` if they are equal.
@@ -100,19 +103,35 @@ impl Code {
     }
 
     /// The code of a value of a row.
-    pub(super) fn of_value(kind: ValueKind) -> Code {
-        match kind {
+    pub(super) fn of_value(order: ValueOrder) -> Code {
+        let code = match order.kind {
+            ValueKind::Text if order.no_case => Code::Folded,
             ValueKind::Text => Code::Text,
             ValueKind::Number => Code::Decimal,
             ValueKind::Natural => Code::Natural,
             ValueKind::Date => Code::Date,
+            ValueKind::Form(form) => Code::Form(form),
+        };
+        let collated = order.locale.and_then(|locale| code.collated(locale));
+        collated.unwrap_or(code)
+    }
+
+    /// The code of the same text in the order of a language; `None` if it is no text of which all letters count.
+    pub(super) fn collated(self, locale: Locale) -> Option<Code> {
+        match self {
+            Code::Text => Some(Code::Collated(locale)),
+            Code::Folded => Some(Code::Collated(locale.without_case())),
+            Code::Natural => Some(Code::Collated(locale.with_numbers())),
+            _ => None,
         }
     }
 
     /// Whether no word of a key follows this one.
     #[inline]
     pub(super) fn is_last(word: u64) -> bool {
-        word & COUNT < 8
+        // That of a missing value, all bits of which are set, is the last, too.
+        let count = word & COUNT;
+        count < 8 || count == COUNT
     }
 
     /// Word `depth` of a key, or the number of its words if that is past the last.
@@ -273,6 +292,8 @@ impl Code {
             Code::Date => date::encode(key, out),
             Code::Field(field) => encode_field(field, key, out),
             Code::Collated(locale) => locale.encode(key, out),
+            // A value of another form, which no sort has, counts as an empty one.
+            Code::Form(form) => form.encode(key, out).unwrap_or_default(),
         }
     }
 
@@ -290,6 +311,7 @@ impl Code {
             Code::Date => date::most_bytes(key),
             Code::Field(field) => field.width(),
             Code::Collated(_) => Locale::most_bytes(key),
+            Code::Form(form) => form.most_bytes(key),
         })
     }
 }

@@ -22,6 +22,7 @@ use super::options::KeyOptions;
 use super::order::TextOrder;
 use super::part::Part;
 use super::scan::past_blanks;
+use super::words::Nowhere;
 use crate::order::Ties;
 
 /// What an order reads of a line for a key.
@@ -60,6 +61,11 @@ pub enum Reading {
     /// A date of a row, and whether there was one. Without, it is before all others.
     Date {
         /// Whether there was a date.
+        found: bool,
+    },
+    /// A value of a row in a form of its own, and whether it has it. Without, it counts as missing.
+    Form {
+        /// Whether it has the form.
         found: bool,
     },
     /// A number or text of a binary record.
@@ -294,6 +300,10 @@ fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
         Code::Date => {
             let found = matches!(Instant::read(key), Ok(Some(_)));
             return (trimmed(key, found), Reading::Date { found });
+        }
+        Code::Form(form) => {
+            let found = form.encode(key, &mut Nowhere).is_ok();
+            return (trimmed(key, found), Reading::Form { found });
         }
         Code::Numeric | Code::Human { .. } => {
             let length = number::length(text, code != Code::Numeric);

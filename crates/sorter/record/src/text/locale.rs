@@ -12,6 +12,7 @@
 //! letter with its accent in one character or in two.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use thiserror::Error;
 
@@ -85,7 +86,16 @@ impl Locale {
 
     /// The same rules, but digits count as numbers: those of the tag with `-u-kn`.
     pub(super) fn with_numbers(self) -> Locale {
-        let tag = self.0.tag_with_numbers();
+        self.with("kn", "")
+    }
+
+    /// The same rules, but small and capital letters are alike: those of the tag with `-u-ks-level2`.
+    pub(super) fn without_case(self) -> Locale {
+        self.with("ks", "level2")
+    }
+
+    fn with(self, key: &str, value: &str) -> Locale {
+        let tag = self.0.tag_with(key, value);
         Locale::new(&tag).expect("its language has rules")
     }
 
@@ -122,6 +132,12 @@ impl PartialEq for Locale {
 }
 
 impl Eq for Locale {}
+
+impl Hash for Locale {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tag().hash(state);
+    }
+}
 
 impl fmt::Debug for Locale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,16 +8,33 @@
 
 use super::scan::past_blanks;
 
-const MONTHS: [&[u8; 3]; 12] = [
-    b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec",
+const NAMES: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 /// The number of the month that a key starts with, from 1; 0 if there is none.
 pub(super) fn month(key: &[u8]) -> u8 {
-    let Some(name) = past_blanks(key).first_chunk::<3>() else {
-        return 0;
+    let front = past_blanks(key).first_chunk::<3>();
+    front.and_then(|letters| of_name(letters)).unwrap_or(0)
+}
+
+/// The number of the month that these letters are the name of, or three of its first letters or more.
+pub(super) fn of_name(letters: &[u8]) -> Option<u8> {
+    let begins = |name: &&str| {
+        let front = name.as_bytes().get(..letters.len());
+        letters.len() >= 3 && front.is_some_and(|front| front.eq_ignore_ascii_case(letters))
     };
-    let name = name.map(|letter| letter.to_ascii_lowercase());
-    let place = MONTHS.iter().position(|month| **month == name);
-    place.map_or(0, |place| place as u8 + 1)
+    let place = NAMES.iter().position(|name| begins(&name))?;
+    Some(place as u8 + 1)
 }

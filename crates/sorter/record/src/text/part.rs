@@ -17,7 +17,7 @@ use super::key::TextKey;
 use super::locale::Locale;
 use super::place::Place;
 use super::row::{Found, FoundAt, RowPlace, RowValue};
-use super::words::{Window, group};
+use super::words::{ABOVE, Window, group};
 
 /// A key, ready for use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) struct Part {
     flip: u64,
     /// The first bytes of a text, which all lines share and which are left out.
     skipped: usize,
+    /// Whether a key without a value is above all others, before the direction turns them.
+    has_nulls_above: bool,
 }
 
 /// Where the bytes of a key come from.
@@ -64,6 +66,7 @@ impl Part {
             code: Code::new(&key.options, salt)?,
             flip: flip(key.options.reverse),
             skipped: 0,
+            has_nulls_above: false,
         })
     }
 
@@ -74,6 +77,7 @@ impl Part {
             code: Code::Text,
             flip: flip(reverse),
             skipped: 0,
+            has_nulls_above: false,
         }
     }
 
@@ -81,9 +85,10 @@ impl Part {
     pub(super) fn of_value(value: RowValue) -> Part {
         Part {
             source: Source::Row(value.place),
-            code: Code::of_value(value.order.kind),
+            code: Code::of_value(value.order),
             flip: flip(value.order.descending),
             skipped: 0,
+            has_nulls_above: value.order.has_nulls_above(),
         }
     }
 
@@ -94,6 +99,7 @@ impl Part {
             code: stretch.code,
             flip: flip(stretch.reversed),
             skipped: 0,
+            has_nulls_above: false,
         }
     }
 
@@ -101,10 +107,9 @@ impl Part {
     /// count as they are.
     pub(super) fn collate(&mut self, locale: Locale) -> bool {
         match self.code {
-            Code::Text => self.code = Code::Collated(locale),
-            Code::Natural => self.code = Code::Collated(locale.with_numbers()),
-            Code::Folded | Code::Edited(_) => return false,
-            _ => {}
+            Code::Edited(_) => return false,
+            Code::Folded if !self.is_value() => return false,
+            code => self.code = code.collated(locale).unwrap_or(code),
         }
         true
     }
@@ -176,7 +181,22 @@ impl Part {
             }
             Found::Coded(coded) => coded.with(|key| self.code.word(key, depth)),
         };
-        word.map(|word| word ^ self.flip)
+        word.map(|word| self.placed(word) ^ self.flip)
+    }
+
+    /// A word where it belongs: that of a key without a value may be above all others.
+    #[inline]
+    fn placed(&self, word: u64) -> u64 {
+        if word == 0 && self.has_nulls_above {
+            ABOVE
+        } else {
+            word
+        }
+    }
+
+    /// Whether a key has no value and is above all others.
+    fn is_above(&self, key: &[u8]) -> bool {
+        self.has_nulls_above && self.code.word(key, 0) == Ok(0)
     }
 
     /// The words of the key in `line` from `from` on.
@@ -185,7 +205,7 @@ impl Part {
             .find(line)
             .with(|key| self.code.words_from(key, from, out));
         let words = out[..filled.filled].iter_mut();
-        words.for_each(|word| *word ^= self.flip);
+        words.for_each(|word| *word = self.placed(*word) ^ self.flip);
         filled
     }
 
@@ -198,7 +218,12 @@ impl Part {
     /// The order of two keys that are found.
     #[inline]
     pub(super) fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
-        self.flipped(pair(a, b, |a, b| self.code.compare(a, b)))
+        self.flipped(pair(a, b, |a, b| {
+            match (self.is_above(a), self.is_above(b)) {
+                (false, false) => self.code.compare(a, b),
+                (a, b) => a.cmp(&b),
+            }
+        }))
     }
 
     #[inline]
@@ -228,7 +253,7 @@ impl Part {
     #[inline]
     pub(super) fn text_in<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
         match self.seek(line) {
-            Found::Plain(key) if self.code == Code::Text => Some(key),
+            Found::Plain(key) if self.code == Code::Text && !self.has_nulls_above => Some(key),
             _ => None,
         }
     }
@@ -276,9 +301,16 @@ impl Part {
         then: impl FnOnce(&mut dyn FnMut(&[u8]) -> Difference),
     ) -> usize {
         self.find(line).with(|key| {
+            let is_above = self.is_above(key);
             self.code.against(key, words, |difference| {
                 then(&mut |other| {
-                    let (word, ordering) = self.find(other).with(&mut *difference)?;
+                    let found =
+                        self.find(other)
+                            .with(|other| match (is_above, self.is_above(other)) {
+                                (false, false) => difference(other),
+                                (one, other) => (one != other).then(|| (0, one.cmp(&other))),
+                            });
+                    let (word, ordering) = found?;
                     Some((word, self.flipped(ordering)))
                 });
             })
@@ -297,6 +329,9 @@ impl Part {
             self.skipped, 0,
             "lines that share their front have their words one by one"
         );
+        if self.has_nulls_above {
+            return fill(lines, out, |line| self.word(line, 0).unwrap_or(0));
+        }
         let (code, flip) = (self.code, self.flip);
         match (&self.source, code) {
             (Source::Fields(place), Code::Text) => fill(lines, out, |line| {

@@ -27,7 +27,7 @@ use super::words::Sink;
 
 pub(crate) use column::{BadField, Column, count_fields};
 pub(crate) use json::lone_surrogate;
-pub use kind::{ValueError, ValueKind, ValueOrder};
+pub use kind::{Nulls, ValueError, ValueKind, ValueOrder, ValueOrderError};
 pub use path::PathError;
 pub(crate) use path::{Json, JsonKind, Path};
 

@@ -19,6 +19,9 @@ pub(super) const GROUP: usize = 7;
 /// The low byte of a word that is not the last.
 const MORE: u64 = 8;
 
+/// The word of a missing value that stands above all others. No string has so large a count.
+pub(super) const ABOVE: u64 = u64::MAX;
+
 /// The number of words of a string of so many bytes.
 #[inline]
 pub(super) fn groups(bytes: usize) -> usize {
@@ -108,6 +111,19 @@ impl Sink for Vec<u8> {
     fn push_all(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
     }
+}
+
+/// Keeps nothing: an encoding is made to see whether it can be.
+pub(super) struct Nowhere;
+
+impl Sink for Nowhere {
+    fn push(&mut self, _: u8) {}
+
+    fn is_full(&self) -> bool {
+        true
+    }
+
+    fn push_all(&mut self, _: &[u8]) {}
 }
 
 /// Keeps the first bytes of an encoding.

@@ -4,6 +4,7 @@ mod bytes;
 mod dates;
 mod draw;
 mod explain;
+mod forms;
 mod messages;
 mod naive;
 mod order;

@@ -118,6 +118,8 @@ fn read_as(line: &[u8], view: &KeyView) -> String {
         Reading::Text | Reading::Natural | Reading::Binary => format!("the bytes {whole}"),
         Reading::Date { found: true } => format!("the date {read}"),
         Reading::Date { found: false } => format!("no date in {whole}"),
+        Reading::Form { found: true } => format!("the value {read}"),
+        Reading::Form { found: false } => format!("no such value in {whole}"),
         Reading::Missing => "no value".to_owned(),
         Reading::Number { found: true } => format!("the number {read}"),
         Reading::Number { found: false } => format!("no number in {whole}"),

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use record::rows::{RowCheck, ValueKind};
+use record::rows::{Nulls, RowCheck, ValueKind};
 use record::text::TextOrder;
 use record::{Framing, Keep, RowSpec};
 
@@ -77,19 +77,33 @@ fn lines_of(row: &Line) -> u64 {
 pub(in crate::sort) fn summary(rows: &RowSpec) -> Vec<String> {
     let text = text_by(rows.locale);
     let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
-        let kind: &str = match (key.order.kind, rows.locale) {
+        let order = key.order;
+        let locale = order.locale.or(rows.locale);
+        let text = text_by(locale);
+        let kind: &str = match (order.kind, locale) {
+            (ValueKind::Text, _) if order.no_case => &format!("{text}, without case"),
             (ValueKind::Text, _) => &text,
             (ValueKind::Number, _) => "a number",
             (ValueKind::Natural, None) => "a name with numbers in it",
             (ValueKind::Natural, Some(_)) => &format!("{text}, with numbers in it"),
             (ValueKind::Date, _) => "a date",
+            (ValueKind::Form(form), _) => form.meaning(),
         };
-        let direction = if key.order.descending {
-            ", the largest first, rows without it last"
+        let direction = if order.descending {
+            ", the largest first"
         } else {
-            ", rows without it first"
+            ""
         };
-        format!("key {number}, {}: {kind}{direction}", key.name)
+        let is_last = match order.nulls {
+            Nulls::Least => order.descending,
+            Nulls::First => false,
+            Nulls::Last => true,
+        };
+        let end = if is_last { "last" } else { "first" };
+        format!(
+            "key {number}, {}: {kind}{direction}, rows without it {end}",
+            key.name
+        )
     });
     let whole = rows
         .keys

@@ -14,7 +14,7 @@ impl Rules {
         match *self {}
     }
 
-    pub(super) fn tag_with_numbers(&self) -> String {
+    pub(super) fn tag_with(&self, _key: &str, _value: &str) -> String {
         match *self {}
     }
 

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use icu_collator::options::CollatorOptions;
 use icu_collator::{CollationKeySink, CollatorBorrowed, CollatorPreferences};
-use icu_locale_core::extensions::unicode::{Value, key};
 
 use super::{LocaleError, Sink};
 
@@ -71,12 +70,12 @@ impl Rules {
         &self.tag
     }
 
-    pub(super) fn tag_with_numbers(&self) -> String {
+    /// The tag with a keyword of Unicode's extension and its value, such as `ks` and `level2`.
+    pub(super) fn tag_with(&self, key: &str, value: &str) -> String {
         let mut tag: icu_locale_core::Locale = self.tag.parse().expect("its own spelling");
-        tag.extensions
-            .unicode
-            .keywords
-            .set(key!("kn"), Value::default());
+        let key = key.parse().expect("a keyword");
+        let value = value.parse().expect("a value");
+        tag.extensions.unicode.keywords.set(key, value);
         tag.to_string()
     }
 

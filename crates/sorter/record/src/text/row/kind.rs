@@ -1,4 +1,11 @@
 //! The types of values: how they are read, which bytes are none, and their order as a key has it.
+//!
+//! ```text
+//! price:num:desc:nulls-last
+//!       |    |       |
+//!    type  direction  the end at which rows without a value stand
+//! name:nocase    name:locale=de        text of this key alone
+//! ```
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,6 +14,9 @@ use thiserror::Error;
 
 use super::super::date::{BadDate, Instant};
 use super::super::decimal::{BadDecimal, Decimal};
+use super::super::form::{Form, FormError};
+use super::super::locale::{Locale, LocaleError};
+use super::super::words::Nowhere;
 
 /// The type of a value of a row. An empty or missing value is before all others.
 ///
@@ -33,6 +43,20 @@ pub enum ValueKind {
     /// are those of RFC 3339 with a blank for `T` and without seconds if need be, `YYYY/MM/DD`,
     /// `YYYYMMDD` and that of mail (RFC 2822).
     Date,
+    /// A form of its own, such as `amount` or `ip`.
+    Form(Form),
+}
+
+/// The end at which rows without a value stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Nulls {
+    /// A value that is missing is before all others, and with `desc` behind them.
+    #[default]
+    Least,
+    /// `nulls-first`, whatever the direction.
+    First,
+    /// `nulls-last`, whatever the direction.
+    Last,
 }
 
 /// The order of a value in words behind its place: `:num:desc`. A key option of rows is a field here, and
@@ -43,36 +67,116 @@ pub struct ValueOrder {
     pub kind: ValueKind,
     /// Whether the largest value comes first.
     pub descending: bool,
+    /// Where missing values stand.
+    pub nulls: Nulls,
+    /// `nocase`: whether small and capital letters are alike: those of ASCII, or of the language.
+    pub no_case: bool,
+    /// `locale=TAG`: the language of this key, before that of all keys.
+    pub locale: Option<Locale>,
+}
+
+/// A mistake in the words behind the name of a key.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ValueOrderError {
+    /// A form's value.
+    #[error(transparent)]
+    Form(#[from] FormError),
+    /// The tag of a language.
+    #[error(transparent)]
+    Locale(#[from] LocaleError),
+    /// `nocase` or `locale` of another type than text.
+    #[error("{0} is for text; leave it out, or the type {1}")]
+    NotText(&'static str, String),
 }
 
 impl ValueOrder {
     /// Takes the known words off the end of a key.
-    pub(crate) fn split(spec: &str) -> (&str, ValueOrder) {
-        let (rest, descending) = match (without(spec, "desc"), without(spec, "asc")) {
-            (Some(rest), _) => (rest, true),
-            (_, Some(rest)) => (rest, false),
-            _ => (spec, false),
+    ///
+    /// # Errors
+    /// If the value of a word has a mistake, or words do not fit each other.
+    pub(crate) fn split(spec: &str) -> Result<(&str, ValueOrder), ValueOrderError> {
+        let mut order = ValueOrder::default();
+        let (mut rest, mut is_directed) = (spec, false);
+        // Each word is taken once; a second one is part of the name.
+        while let Some((before, word)) = rest.rsplit_once(':') {
+            match word {
+                "desc" | "asc" if !is_directed => {
+                    (order.descending, is_directed) = (word == "desc", true);
+                }
+                "nulls-first" if order.nulls == Nulls::Least => order.nulls = Nulls::First,
+                "nulls-last" if order.nulls == Nulls::Least => order.nulls = Nulls::Last,
+                "nocase" if !order.no_case => order.no_case = true,
+                _ => match word.strip_prefix("locale=") {
+                    Some(tag) if order.locale.is_none() => order.locale = Some(Locale::new(tag)?),
+                    _ => break,
+                },
+            }
+            rest = before;
+        }
+        let typed = |(name, word)| Some((name, word_kind(word)?));
+        let (name, kind) = match rest.rsplit_once(':').and_then(typed) {
+            Some(found) => found,
+            None => match Form::split(rest)? {
+                Some((name, form)) => (name, ValueKind::Form(form)),
+                None => (rest, ValueKind::default()),
+            },
         };
-        let kinds = ValueKind::ALL.into_iter();
-        let mut typed = kinds.filter_map(|kind| Some((without(rest, kind.name())?, kind)));
-        let (name, kind) = typed.next().unwrap_or((rest, ValueKind::default()));
-        (name, ValueOrder { kind, descending })
+        order.kind = kind;
+        let is_text = matches!(kind, ValueKind::Text | ValueKind::Natural);
+        match () {
+            () if order.locale.is_some() && !is_text => {
+                Err(ValueOrderError::NotText("locale", kind.to_string()))
+            }
+            () if order.no_case && kind != ValueKind::Text => {
+                Err(ValueOrderError::NotText("nocase", kind.to_string()))
+            }
+            () => Ok((name, order)),
+        }
     }
 
     /// The words without a type, which is then the usual one.
-    pub(crate) fn direction(self) -> &'static str {
-        if self.descending { ":desc" } else { "" }
+    pub(crate) fn modifiers(self) -> String {
+        let nulls = match self.nulls {
+            Nulls::Least => "",
+            Nulls::First => ":nulls-first",
+            Nulls::Last => ":nulls-last",
+        };
+        let locale = self
+            .locale
+            .map(|locale| format!(":locale={}", locale.tag()));
+        [
+            if self.descending { ":desc" } else { "" },
+            nulls,
+            if self.no_case { ":nocase" } else { "" },
+            &locale.unwrap_or_default(),
+        ]
+        .concat()
+    }
+
+    /// Whether missing values are above all others before the direction turns them.
+    pub(crate) fn has_nulls_above(self) -> bool {
+        match self.nulls {
+            Nulls::Least => false,
+            Nulls::First => self.descending,
+            Nulls::Last => !self.descending,
+        }
     }
 }
 
-/// The text before a last colon and this word.
-fn without<'t>(text: &'t str, word: &str) -> Option<&'t str> {
-    text.strip_suffix(word)?.strip_suffix(':')
+/// The type of a word alone.
+fn word_kind(word: &str) -> Option<ValueKind> {
+    Some(match word {
+        "str" => ValueKind::Text,
+        "num" => ValueKind::Number,
+        "natural" => ValueKind::Natural,
+        "date" => ValueKind::Date,
+        word => ValueKind::Form(Form::named(word)?),
+    })
 }
 
 impl fmt::Display for ValueOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ":{}{}", self.kind.name(), self.direction())
+        write!(f, ":{}{}", self.kind, self.modifiers())
     }
 }
 
@@ -91,32 +195,41 @@ pub enum ValueError {
     /// Its day and its month can be mistaken for each other.
     #[error("is ambiguous: a day and a month can be mistaken for each other; write YYYY-MM-DD")]
     AmbiguousDate,
+    /// It is no date of a pattern, or there is no such day or time.
+    #[error("is not a date as the key's type has it")]
+    NotOfPattern,
+    /// It is no amount.
+    #[error("is not an amount; write 1,234.50, or 1.234,50 with the type amount=,")]
+    NotAnAmount,
+    /// It is no size.
+    #[error("is not a size; write 512, 1.5K, 2GiB or 3MB")]
+    NotASize,
+    /// It is no hexadecimal number.
+    #[error("is not a hexadecimal number; write 1F or 0x1f")]
+    NotHexadecimal,
+    /// It is no address.
+    #[error("is not an address; write 10.0.0.1, 10.0.0.0/8 or an address of IPv6")]
+    NotAnAddress,
+    /// The mask of an address is too long.
+    #[error("has a mask that is no number up to {most}; write one, such as /{most}")]
+    Mask {
+        /// The bits of an address.
+        most: u8,
+    },
+    /// It is no version.
+    #[error("is not a version; write 1.10.0 or 1.10.0-rc.1")]
+    NotAVersion,
+    /// It is no word of the order.
+    #[error("is not in the file of the order; add a line for it")]
+    NotListed,
 }
 
 impl ValueKind {
-    /// All kinds.
-    pub const ALL: [ValueKind; 4] = [
-        ValueKind::Text,
-        ValueKind::Number,
-        ValueKind::Natural,
-        ValueKind::Date,
-    ];
-
-    /// The name in a key.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ValueKind::Text => "str",
-            ValueKind::Number => "num",
-            ValueKind::Natural => "natural",
-            ValueKind::Date => "date",
-        }
-    }
-
     /// Whether any bytes are a value of this kind.
     #[must_use]
     pub fn is_any(self) -> bool {
-        matches!(self, ValueKind::Text | ValueKind::Natural)
+        let length = ValueKind::Form(Form::Length);
+        matches!(self, ValueKind::Text | ValueKind::Natural) || self == length
     }
 
     /// Checks that a decoded value is of this kind. Blanks around numbers and dates do not count, and
@@ -139,6 +252,7 @@ impl ValueKind {
                 Err(BadDate::Form) => Err(ValueError::NotADate),
                 Err(BadDate::Ambiguous) => Err(ValueError::AmbiguousDate),
             },
+            ValueKind::Form(form) => form.encode(value, &mut Nowhere),
         }
     }
 }
@@ -146,8 +260,20 @@ impl ValueKind {
 impl FromStr for ValueKind {
     type Err = ();
 
-    fn from_str(name: &str) -> Result<ValueKind, ()> {
-        let mut all = ValueKind::ALL.into_iter();
-        all.find(|kind| kind.name() == name).ok_or(())
+    /// Reads the word of a type, such as `num`.
+    fn from_str(word: &str) -> Result<ValueKind, ()> {
+        word_kind(word).ok_or(())
+    }
+}
+
+impl fmt::Display for ValueKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueKind::Text => f.write_str("str"),
+            ValueKind::Number => f.write_str("num"),
+            ValueKind::Natural => f.write_str("natural"),
+            ValueKind::Date => f.write_str("date"),
+            ValueKind::Form(form) => form.fmt(f),
+        }
     }
 }

@@ -1,17 +1,25 @@
 //! Draws rows with values of every kind, and remembers the values.
 
 use record::Ties;
-use record::rows::{Dialect, Header, RowKey, RowOrder, ValueKind, ValueOrder};
+use record::rows::{Dialect, Header, Nulls, RowKey, RowOrder, ValueKind, ValueOrder};
 
+use super::forms::{self, FORMS};
 use crate::text::draw::Draw;
 
 /// Columns of drawn rows: one of each kind, and one more of text.
-pub const COLUMNS: [(&str, ValueKind); 5] = [
+pub const COLUMNS: [(&str, ValueKind); 12] = [
     ("name", ValueKind::Text),
     ("price", ValueKind::Number),
     ("file, old", ValueKind::Natural),
     ("at", ValueKind::Date),
     ("note:num", ValueKind::Text),
+    ("cost", ValueKind::Form(FORMS[0])),
+    ("disk", ValueKind::Form(FORMS[1])),
+    ("id", ValueKind::Form(FORMS[2])),
+    ("host", ValueKind::Form(FORMS[3])),
+    ("release", ValueKind::Form(FORMS[4])),
+    ("width", ValueKind::Form(FORMS[5])),
+    ("born", ValueKind::Form(FORMS[6])),
 ];
 
 pub const DIALECTS: [Dialect; 5] = [
@@ -46,11 +54,15 @@ pub fn order(draw: &mut Draw, dialect: Dialect) -> (RowOrder, Vec<(usize, RowKey
         let (name, kind) = COLUMNS[column];
         // Every value is also text.
         let kind = [kind, kind, ValueKind::Text, ValueKind::Natural][draw.below(4)];
-        let descending = draw.one_in(2);
-        let key = RowKey {
-            name: name.to_owned(),
-            order: ValueOrder { kind, descending },
+        let order = ValueOrder {
+            kind,
+            descending: draw.one_in(2),
+            nulls: [Nulls::Least, Nulls::First, Nulls::Last][draw.below(3)],
+            no_case: kind == ValueKind::Text && draw.one_in(3),
+            locale: None,
         };
+        let name = name.to_owned();
+        let key = RowKey { name, order };
         let number = dialect.has_columns() && draw.one_in(4);
         let name = if number {
             format!("#{}", column + 1)
@@ -73,6 +85,7 @@ pub fn values(draw: &mut Draw) -> Values {
             ValueKind::Natural => natural(draw),
             ValueKind::Date => date(draw),
             ValueKind::Text => text(draw),
+            ValueKind::Form(form) => forms::draw(form, draw),
         };
         (!draw.one_in(8)).then_some(value.into_bytes())
     };

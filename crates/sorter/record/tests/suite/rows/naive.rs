@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use num_bigint::{BigInt, BigUint};
 use record::rows::ValueKind;
 
+use super::forms;
+
 /// The order of two values of a kind.
 pub fn compare(kind: ValueKind, a: &[u8], b: &[u8]) -> Ordering {
     match kind {
@@ -12,6 +14,10 @@ pub fn compare(kind: ValueKind, a: &[u8], b: &[u8]) -> Ordering {
         ValueKind::Natural => natural(a).cmp(&natural(b)),
         ValueKind::Number => number(a).cmp(&number(b)),
         ValueKind::Date => instant(a).cmp(&instant(b)),
+        ValueKind::Form(form) => {
+            let text = |value| std::str::from_utf8(value).unwrap();
+            forms::compare(form, text(a), text(b))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use record::Ties;
-use record::rows::{Dialect, RowCheck, RowKey};
+use record::rows::{Dialect, Nulls, RowCheck, RowKey};
 use record::text::Locale;
 
 use super::draw::{self, Values};
@@ -29,11 +29,25 @@ fn drawn_rows(draw: &mut Draw, dialect: Dialect) -> Vec<(Values, Vec<u8>)> {
 
 fn expected(keys: &[(usize, RowKey)], a: &Values, b: &Values) -> Ordering {
     let by_key = keys.iter().map(|(column, key)| {
+        let order = key.order;
         let ordering = match (value(a, *column), value(b, *column)) {
-            (Some(a), Some(b)) => naive::compare(key.order.kind, a, b),
+            (Some(a), Some(b)) if order.no_case => {
+                a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase())
+            }
+            (Some(a), Some(b)) => naive::compare(order.kind, a, b),
+            // These stand at one end, whatever the direction.
+            (a, b) if order.nulls != Nulls::Least => {
+                let ordering = a.is_none().cmp(&b.is_none());
+                let is_last = order.nulls == Nulls::Last;
+                return if is_last {
+                    ordering
+                } else {
+                    ordering.reverse()
+                };
+            }
             (a, b) => a.is_some().cmp(&b.is_some()),
         };
-        if key.order.descending {
+        if order.descending {
             ordering.reverse()
         } else {
             ordering
@@ -50,7 +64,7 @@ fn value(values: &Values, column: usize) -> Option<&[u8]> {
 fn drawn_rows_have_the_order_of_their_values() {
     let mut draw = Draw(1);
     let long = std::env::var("GRISTMILL_LONG").is_ok_and(|value| value == "1");
-    for case in 0..if long { 3_500 } else { 1_500 } {
+    for case in 0..if long { 1_500 } else { 500 } {
         let dialect = draw::DIALECTS[case % draw::DIALECTS.len()];
         let (order, keys) = draw::order(&mut draw, dialect);
         let check = RowCheck::new(&order, draw::header(dialect).as_ref());

@@ -1,0 +1,137 @@
+//! Amounts as people write them.
+//!
+//! ```text
+//! $1,234.50    1 234.50 EUR    1'234.5    groups of digits, a currency before or behind
+//! -5    5-    (5.00)    −5                below zero
+//! 12.5 %    3 ‰                           hundredths, thousandths
+//! 1.234,50                                with a decimal comma (`amount=,`)
+//! ```
+
+use crate::text::decimal;
+use crate::text::row::ValueError;
+use crate::text::words::Sink;
+
+/// Currencies by their signs (Unicode, general category Sc) and some by their letters.
+const SIGNS: &str = "$¢£¤¥֏؋৲৳૱௹฿៛₠₡₢₣₤₥₦₧₨₩₪₫€₭₮₯₰₱₲₳₴₵₸₹₺₻₼₽₾₿";
+const LETTERS: [&str; 7] = ["R$", "kr", "zł", "Kč", "Ft", "Fr.", "лв"];
+
+/// What stands between groups of digits, beside a comma or a point: blanks that do not break, apostrophes.
+const BETWEEN: [char; 7] = [' ', '\u{a0}', '\u{2009}', '\u{202f}', '\'', '’', '_'];
+
+pub(super) fn encode(
+    value: &[u8],
+    decimal_comma: bool,
+    out: &mut impl Sink,
+) -> Result<(), ValueError> {
+    // Most amounts are plain numbers.
+    let is_plain = |byte: &u8| byte.is_ascii_digit() || *byte == b'.' && !decimal_comma;
+    let points = value.iter().filter(|byte| **byte == b'.').count();
+    if value.iter().all(is_plain) && points <= 1 && value.len() > points {
+        decimal::encode(value, out);
+        return Ok(());
+    }
+    let text = std::str::from_utf8(value).map_err(|_| ValueError::NotAnAmount)?;
+    let number = read(text.trim(), decimal_comma).ok_or(ValueError::NotAnAmount)?;
+    decimal::encode(number.as_bytes(), out);
+    Ok(())
+}
+
+/// The amount as a plain number; `None` if it is none.
+fn read(text: &str, decimal_comma: bool) -> Option<String> {
+    let inside = text
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    let mut rest = inside.unwrap_or(text).trim();
+    let (mut sign, mut currency, mut share) = (inside.map(|_| true), false, None);
+    // Each of these may stand once, before or behind the digits.
+    loop {
+        let before = rest;
+        if let Some((is_below, inner)) = sign_of(rest).filter(|_| sign.is_none()) {
+            (sign, rest) = (Some(is_below), inner);
+        }
+        if let Some(inner) = without_currency(rest).filter(|_| !currency) {
+            (currency, rest) = (true, inner);
+        }
+        for (mark, power) in [('%', "e-2"), ('‰', "e-3")] {
+            if let Some(inner) = rest.strip_suffix(mark).filter(|_| share.is_none()) {
+                (share, rest) = (Some(power), inner);
+            }
+        }
+        rest = rest.trim();
+        if rest == before {
+            break;
+        }
+    }
+    let (point, group) = if decimal_comma {
+        (',', '.')
+    } else {
+        ('.', ',')
+    };
+    let (whole, fraction) = rest.split_once(point).unwrap_or((rest, ""));
+    let whole = without_groups(whole, group)?;
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !are_digits(fraction) || whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let minus = if sign == Some(true) { "-" } else { "" };
+    Some(format!(
+        "{minus}{whole}.{fraction}{}",
+        share.unwrap_or_default()
+    ))
+}
+
+/// Whether a sign at either end is a minus, and the text without it.
+fn sign_of(text: &str) -> Option<(bool, &str)> {
+    let minus = ['-', '−', '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}'];
+    let below = text
+        .strip_prefix(minus)
+        .or_else(|| text.strip_suffix(minus));
+    let above = || text.strip_prefix('+').or_else(|| text.strip_suffix('+'));
+    below
+        .map(|rest| (true, rest))
+        .or_else(|| above().map(|rest| (false, rest)))
+}
+
+/// The text without a currency at one of its ends: a sign, some letters, or three capital letters (ISO 4217).
+fn without_currency(text: &str) -> Option<&str> {
+    let is_sign = |letter: char| SIGNS.contains(letter);
+    let signed = text
+        .strip_prefix(is_sign)
+        .or_else(|| text.strip_suffix(is_sign));
+    let lettered = || {
+        let mut letters = LETTERS.iter();
+        letters.find_map(|word| text.strip_prefix(word).or_else(|| text.strip_suffix(word)))
+    };
+    let coded = || {
+        let is_code = |code: &str| code.bytes().all(|byte| byte.is_ascii_uppercase());
+        let front = text.get(..3).filter(|code| is_code(code));
+        let back = text.len().checked_sub(3).and_then(|at| text.get(at..));
+        let back = back.filter(|code| is_code(code));
+        front
+            .map(|_| &text[3..])
+            .or_else(|| back.map(|_| &text[..text.len() - 3]))
+    };
+    lettered().or(signed).or_else(coded)
+}
+
+/// The digits without what stands between their groups: of three digits, but for the first; in the way of India
+/// also of two, but for the last. `None` if they are no such groups.
+fn without_groups(whole: &str, group: char) -> Option<String> {
+    let Some(between) = whole.chars().find(|letter| !letter.is_ascii_digit()) else {
+        return Some(whole.to_owned());
+    };
+    if between != group && !BETWEEN.contains(&between) {
+        return None;
+    }
+    let groups: Vec<&str> = whole.split(between).collect();
+    let fits = |(number, digits): (usize, &&str)| {
+        let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let lengths = match number {
+            0 => 1..=3,
+            _ if number + 1 == groups.len() => 3..=3,
+            _ => 2..=3,
+        };
+        are_digits && lengths.contains(&digits.len())
+    };
+    groups.iter().enumerate().all(fits).then(|| groups.concat())
+}
