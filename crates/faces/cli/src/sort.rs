@@ -95,7 +95,11 @@ async fn sort_and_verify(
 
 /// Says of a bad row how to sort the others.
 fn with_cure(failure: Failure, job: &Job) -> Failure {
-    let may_set_aside = job.rows.is_some() && job.bad_rows.is_none() && job.resume.is_none();
+    let is_rows = job
+        .headed
+        .as_ref()
+        .is_some_and(|headed| headed.rows().is_some());
+    let may_set_aside = is_rows && job.bad_rows.is_none() && job.resume.is_none();
     let Failure::Program(mut error) = failure else {
         return failure;
     };

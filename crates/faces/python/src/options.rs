@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gristmill::{Format, Watch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 use crate::errors::option;
 use crate::wait::Waiter;
@@ -21,13 +21,23 @@ pub(crate) enum Order {
     Function(Py<PyAny>, bool),
 }
 
+/// The lines that stay on top.
+enum Head {
+    /// The first row is one of values.
+    None,
+    /// Those of the format, or these.
+    Lines(Vec<String>),
+}
+
 pub(crate) struct Options {
     /// Name of the format; [`ARROW`] for batches.
     pub format: String,
     pub order: Order,
     separator: Option<u8>,
     delimiter: Option<u8>,
-    header: bool,
+    header: Head,
+    nulls: Vec<String>,
+    short_rows: bool,
     pub stable: bool,
     unique: bool,
     top: Option<u64>,
@@ -37,6 +47,47 @@ pub(crate) struct Options {
     stripe: Option<NonZero<usize>>,
     longest: Option<usize>,
     progress: Option<Py<PyAny>>,
+}
+
+/// `header`: whether there is one, a number of lines, the first characters of each, or a list of those.
+fn head(value: Option<Bound<'_, PyAny>>) -> PyResult<Head> {
+    let Some(value) = value else {
+        return Ok(Head::Lines(Vec::new()));
+    };
+    if let Ok(value) = value.cast::<PyBool>() {
+        return Ok(if value.is_true() {
+            Head::Lines(Vec::new())
+        } else {
+            Head::None
+        });
+    }
+    let word = |value: &Bound<'_, PyAny>| -> PyResult<String> {
+        let is_word = value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>();
+        if is_word && !value.is_instance_of::<PyBool>() {
+            return Ok(value.str()?.to_string());
+        }
+        Err(PyTypeError::new_err(
+            "header is True, False, a number of lines, the first characters of each, or a list of those",
+        ))
+    };
+    let is_list = !value.is_instance_of::<PyString>() && value.try_iter().is_ok();
+    if !is_list {
+        return Ok(Head::Lines(vec![word(&value)?]));
+    }
+    let words = value.try_iter()?.map(|each| word(&each?));
+    Ok(Head::Lines(words.collect::<PyResult<_>>()?))
+}
+
+/// A text, or several.
+fn words(name: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(value) = value else {
+        return Ok(Vec::new());
+    };
+    if let Ok(word) = value.extract::<String>() {
+        return Ok(vec![word]);
+    }
+    let told = |_| PyTypeError::new_err(format!("{name} is a text or a list of texts"));
+    value.extract::<Vec<String>>().map_err(told)
 }
 
 impl Options {
@@ -60,7 +111,9 @@ impl Options {
             order: order(take("key")?, is("reverse", false)?)?,
             separator: byte("separator", take("separator")?)?,
             delimiter: byte("delimiter", take("delimiter")?)?,
-            header: is("header", true)?,
+            header: head(take("header")?)?,
+            nulls: words("null", take("null")?)?,
+            short_rows: is("short_rows", false)?,
             stable: is("stable", false)?,
             unique: is("unique", false)?,
             top: number("top", 0, take("top")?)?,
@@ -87,8 +140,13 @@ impl Options {
         if let Some(delimiter) = self.delimiter {
             format = format.delimiter(delimiter);
         }
-        if !self.header {
-            format = format.without_header();
+        format = match &self.header {
+            Head::None => format.without_header(),
+            Head::Lines(lines) => lines.iter().fold(format, |format, it| format.header(it)),
+        };
+        format = self.nulls.iter().fold(format, |format, it| format.null(it));
+        if self.short_rows {
+            format = format.short_rows();
         }
         self.sorter_of(format, watch)
     }

@@ -151,6 +151,17 @@ gristmill_status gristmill_set_delimiter(gristmill_sorter *sorter, uint8_t delim
 /* Rows whose first one names no columns; keys have numbers, as in "#2:num". */
 gristmill_status gristmill_set_without_header(gristmill_sorter *sorter);
 
+/* Lines that stay on top, of each input the same: a number of them, as in "2", or the first bytes of
+ * each, such as "#". Call it again for further ones: lines that begin so come first, and the number of
+ * others follows. Of csv and tsv the last of those names the columns, 1 if no number is given. */
+gristmill_status gristmill_add_header(gristmill_sorter *sorter, const char *lines);
+
+/* A word of rows that stands for a missing value, such as "NA". Call it again for further ones. */
+gristmill_status gristmill_add_null(gristmill_sorter *sorter, const char *word);
+
+/* Rows of csv and tsv may have fewer columns than the header; their values are missing. */
+gristmill_status gristmill_set_short_rows(gristmill_sorter *sorter);
+
 /* Keeps the order of records with equal keys. Otherwise the rest of their bytes decides. */
 gristmill_status gristmill_set_stable(gristmill_sorter *sorter);
 

@@ -14,7 +14,7 @@ pub(crate) struct Encoder {
     make_key: Option<MakeKey>,
     /// Records so far.
     pub number: u64,
-    /// Whether the first record is a header, which may be longer than a row.
+    /// Whether the first record belongs to a header, which may be longer than a row.
     pub has_header: bool,
     /// Bytes of a record and its key, at most: the sort takes no longer one.
     most: usize,
@@ -80,7 +80,7 @@ impl Encoder {
                 "it has bytes after its delimiter; push one record at a time",
             )),
             (None, Framing::Delimited(_)) => Ok(true),
-            (None, Framing::Quoted(_)) if !is_quoted(self.framing, record) => Ok(true),
+            (None, Framing::Quoted(_)) if !self.framing.is_open(record) => Ok(true),
             (None, Framing::Quoted(_)) => Err(wrong("a quote in it is never closed")),
             (_, Framing::Fixed(_)) => Err(wrong("it has another length than the format says")),
             (_, Framing::Prefixed(_)) => Err(wrong("it has another length than it says")),
@@ -111,11 +111,4 @@ impl Encoder {
         }
         Ok([&self.front, record, end])
     }
-}
-
-/// Whether a row without its delimiter ends inside of quotes.
-fn is_quoted(framing: Framing, row: &[u8]) -> bool {
-    let mut scanner = framing.scanner();
-    let _ = scanner.end(row);
-    scanner.is_quoted()
 }

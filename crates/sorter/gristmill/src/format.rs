@@ -72,6 +72,34 @@ impl Format {
         self
     }
 
+    /// Lines that stay on top: a number of them, or the first bytes of each, such as `"#"`. Call it again for further
+    /// ones; marked lines come first. Of `csv` and `tsv` the last one names the columns, and is counted without being
+    /// asked for. Each input has the same lines.
+    ///
+    /// ```
+    /// use gristmill::Format;
+    /// let bed = Format::lines().header("#").header("track").key("1,1").key("2,2n");
+    /// ```
+    #[must_use]
+    pub fn header(mut self, lines: &str) -> Format {
+        self.given.head.push(lines.to_owned());
+        self
+    }
+
+    /// A word of rows that stands for a missing value, such as `"NA"`. Call it again for further ones.
+    #[must_use]
+    pub fn null(mut self, word: &str) -> Format {
+        self.given.nulls.push(word.to_owned());
+        self
+    }
+
+    /// Rows of `csv` and `tsv` may have fewer columns than the header; their values are missing.
+    #[must_use]
+    pub fn short_rows(mut self) -> Format {
+        self.given.has_short_rows = true;
+        self
+    }
+
     pub(crate) fn has_keys(&self) -> bool {
         !self.given.keys.is_empty()
     }

@@ -65,9 +65,10 @@ impl Front {
         }
     }
 
-    /// Whether the first record names columns.
+    /// Whether the first record may stay on top.
     pub fn has_header(&self) -> bool {
-        self.job.rows.as_ref().is_some_and(|rows| rows.has_header)
+        let headed = self.job.headed.as_ref();
+        headed.is_some_and(|headed| !headed.head().is_none())
     }
 
     /// Bytes that are missing; 0 if the front is full.
@@ -91,7 +92,7 @@ impl Front {
         let is_long = self.room() == 0;
         let is_roomy = self.job.resources.memory_bytes >= DISTRIBUTED_MEMORY_BYTES;
         // The order of rows is known when their header is.
-        if is_long && is_roomy && self.job.rows.is_none() && !self.is_nearly_sorted() {
+        if is_long && is_roomy && self.job.headed.is_none() && !self.is_nearly_sorted() {
             Choice::Distribute
         } else {
             Choice::Auto

@@ -246,7 +246,7 @@ impl Sorter {
             source: job.sources.into_iter().next().expect("one file"),
             contents: job.contents,
             longest_line: job.longest_line.at_least(),
-            rows: job.rows,
+            headed: job.headed,
             io: job.resources.io,
             decompress: job.decompress,
             cores: job.resources.cores,

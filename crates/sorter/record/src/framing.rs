@@ -113,6 +113,14 @@ impl Framing {
         }
     }
 
+    /// Whether a quote in a record that does not end is open.
+    #[must_use]
+    pub fn is_open(self, record: &[u8]) -> bool {
+        let mut scanner = self.scanner();
+        let _ = scanner.end(record);
+        scanner.is_quoted()
+    }
+
     /// Whether all records have one length.
     #[must_use]
     pub fn is_fixed(self) -> bool {

@@ -20,8 +20,8 @@
 //! them into words too, with the options of GNU sort. [`rows`] does so with the columns of CSV and TSV
 //! and the members of JSON Lines.
 //!
-//! It is arithmetic over slices: no files, no threads, no clock, and no other crate of the
-//! workspace.
+//! It is arithmetic over slices: no files but those of an order that a key names (`order=FILE`), no threads, no
+//! clock, and no other crate of the workspace.
 
 mod checksum;
 mod collation;
@@ -32,6 +32,7 @@ mod field_order;
 mod format;
 mod framing;
 mod gensort;
+mod head;
 mod key;
 mod line_order;
 mod normalised;
@@ -53,10 +54,13 @@ pub use field_order::FieldOrder;
 pub use format::FormatError;
 pub use framing::{BadLength, Framing, Prefix, PrefixError, Quoting, Scanner};
 pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
+pub use head::{Head, HeadError, ShortHead};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
 pub use line_order::{LineKeys, LineOrder};
 pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
-pub use spec::{FormatKind, FormatOption, Given, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError};
+pub use spec::{
+    FormatKind, FormatOption, Given, Headed, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError,
+};
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
 pub use validate::Validator;
 pub use value::KeyValue;

@@ -15,6 +15,7 @@
 //! option means the same in all of them. [`FormatKind::has`] is the rule of which format has which option. The
 //! command asks it before, to refuse options by their names; the refusals here are those of the libraries.
 
+mod headed;
 mod kind;
 
 use thiserror::Error;
@@ -23,9 +24,11 @@ use crate::comparison::Comparison;
 use crate::field_order::FieldOrder;
 use crate::format::FormatError;
 use crate::framing::Framing;
+use crate::head::{Head, HeadError};
 use crate::line_order::LineOrder;
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, Header, RowKey, RowKeyError, RowOrder, RowOrderError};
+pub use crate::spec::headed::Headed;
 pub use crate::spec::kind::{FormatKind, FormatOption};
 use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
 
@@ -82,6 +85,12 @@ pub struct Given {
     pub options: KeyOptions,
     /// Whether the first row is one of values.
     pub has_no_header: bool,
+    /// The lines that stay on top, as [`Head::parse`] reads them. Of rows the last of them names the columns.
+    pub head: Vec<String>,
+    /// Words of rows that stand for a missing value, such as `NA`.
+    pub nulls: Vec<String>,
+    /// Whether rows may have fewer columns than the header, whose values are then missing.
+    pub has_short_rows: bool,
     /// The language whose order text has, of lines and rows.
     pub locale: Option<Locale>,
     /// The bytes that decide how `R` shuffles lines.
@@ -108,6 +117,12 @@ pub enum SpecError {
     /// The order of rows.
     #[error(transparent)]
     Rows(#[from] RowOrderError),
+    /// The lines that stay on top.
+    #[error("header: {0}")]
+    Head(#[from] HeadError),
+    /// Rows with a header and without one.
+    #[error("rows have a header or none; leave one of the two out")]
+    HeadAndNone,
     /// An option that this format does not have.
     #[error("format {format} {what}")]
     Unfit {
@@ -123,14 +138,18 @@ pub enum SpecError {
 pub struct RowSpec {
     /// How a row divides into values.
     pub dialect: Dialect,
-    /// Whether the first row of each input names its columns.
-    pub has_header: bool,
+    /// The lines on top of each input, the last of which names the columns if there is one.
+    pub head: Head,
     /// The keys, the most significant first.
     pub keys: Vec<RowKey>,
     /// The choice among rows with equal keys.
     pub keep: Keep,
     /// The language by which text is compared; without one, by its bytes.
     pub locale: Option<Locale>,
+    /// Words that stand for a missing value.
+    pub nulls: Vec<String>,
+    /// Whether a row may have fewer columns than the header.
+    pub has_short_rows: bool,
 }
 
 impl RowSpec {
@@ -140,10 +159,19 @@ impl RowSpec {
     /// # Errors
     /// If a key has no place in the rows.
     pub fn order(&self, header: Option<&Header>) -> Result<RowOrder, RowOrderError> {
-        let waits = self.has_header && header.is_none();
+        let waits = self.has_header() && header.is_none();
         let keys = if waits { &[][..] } else { &self.keys };
         let order = RowOrder::new(self.dialect, header, keys, self.keep.ties())?;
+        let order = order
+            .with_nulls(&self.nulls)
+            .with_short_rows(self.has_short_rows);
         Ok(order.with_locale(self.locale))
+    }
+
+    /// Whether a line of the head names the columns.
+    #[must_use]
+    pub fn has_header(&self) -> bool {
+        self.head.lines() > 0
     }
 }
 
@@ -158,13 +186,13 @@ impl RowSpec {
 ///     keep: Keep::First,
 ///     ..Given::default()
 /// })?;
-/// assert!(spec.rows().is_some_and(|rows| rows.has_header));
+/// assert!(spec.rows().is_some_and(|rows| rows.has_header()));
 /// # Ok::<(), record::SpecError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordSpec {
     order: Comparison,
-    rows: Option<RowSpec>,
+    headed: Option<Headed>,
     keep: Keep,
 }
 
@@ -187,28 +215,43 @@ impl RecordSpec {
         } else {
             Comparison::Order(Order::parse(&given.format, &given.keys, ties)?)
         };
+        let head = Head::parse(&given.head, 0)?;
+        let headed = match &order {
+            Comparison::Lines(lines) if !head.is_none() => Some(Headed::Lines {
+                head,
+                order: lines.clone(),
+                keep: given.keep,
+            }),
+            _ => None,
+        };
         Ok(RecordSpec {
             order,
-            rows: None,
+            headed,
             keep: given.keep,
         })
     }
 
     fn of_rows(given: &Given, dialect: Dialect) -> Result<RecordSpec, SpecError> {
         dialect.check().map_err(RowOrderError::from)?;
+        if given.has_no_header && !given.head.is_empty() {
+            return Err(SpecError::HeadAndNone);
+        }
+        let names = u32::from(dialect.has_columns() && !given.has_no_header);
         let keys = given.keys.iter().map(|key| key.parse());
         let rows = RowSpec {
             dialect,
-            has_header: dialect.has_columns() && !given.has_no_header,
+            head: Head::parse(&given.head, names)?,
             keys: keys.collect::<Result<_, _>>()?,
             keep: given.keep,
             locale: given.locale,
+            nulls: given.nulls.clone(),
+            has_short_rows: given.has_short_rows,
         };
         // Rows without a header are known now: a mistake in their keys comes before any work.
         let order = LineOrder::rows(rows.order(None)?);
         Ok(RecordSpec {
             order: Comparison::Lines(order),
-            rows: Some(rows),
+            headed: Some(Headed::Rows(rows)),
             keep: given.keep,
         })
     }
@@ -218,7 +261,7 @@ impl RecordSpec {
     pub fn gensort() -> RecordSpec {
         RecordSpec {
             order: Comparison::Order(Order::gensort(Ties::Record)),
-            rows: None,
+            headed: None,
             keep: Keep::All,
         }
     }
@@ -232,7 +275,16 @@ impl RecordSpec {
     /// Rows, whose header decides the order.
     #[must_use]
     pub fn rows(&self) -> Option<&RowSpec> {
-        self.rows.as_ref()
+        match &self.headed {
+            Some(Headed::Rows(rows)) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// Rows or lines below a head.
+    #[must_use]
+    pub fn headed(&self) -> Option<&Headed> {
+        self.headed.as_ref()
     }
 
     /// The choice among records with equal keys.
@@ -272,6 +324,9 @@ fn check(given: &Given) -> Result<(), SpecError> {
         (given.delimiter.is_some(), FormatOption::Delimiter),
         (given.quote.is_some(), FormatOption::Quote),
         (given.has_no_header, FormatOption::Header),
+        (!given.head.is_empty(), FormatOption::Head),
+        (!given.nulls.is_empty(), FormatOption::Null),
+        (given.has_short_rows, FormatOption::ShortRows),
         (given.locale.is_some(), FormatOption::Locale),
         (has_options, FormatOption::KeyOptions),
         (given.keep == Keep::Counted, FormatOption::Counts),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pipeline::Control;
-use record::RowSpec;
+use record::Headed;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
@@ -291,7 +291,7 @@ pub struct Job {
     /// Only so many of the sorted records are kept, the first ones.
     pub top: Option<u64>,
     /// Rows whose order is known when their header is read; it then replaces `contents`.
-    pub rows: Option<RowSpec>,
+    pub headed: Option<Headed>,
     /// The file where rows with mistakes go; without it, one ends the sort.
     pub bad_rows: Option<PathBuf>,
     /// The longest line that buffers have room for.

@@ -18,17 +18,17 @@ use std::thread::{self, JoinHandle};
 
 use ::sort::{Job, Target};
 use record::text::TextOrder;
-use record::{Comparison, Framing, LineKeys, LineOrder, RecordSpec, RowSpec};
+use record::{Comparison, Framing, Headed, LineKeys, LineOrder, RecordSpec, RowSpec};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::explain;
-use super::shown::{Line, mark, next, order_of};
+use super::shown::{head, mark, next, order_of};
 use terminal::ending::failure::CliFailure;
 use terminal::ending::say;
 
 /// The form in which the output is shown.
 enum Shown {
-    Lines(LineOrder),
+    Lines(Option<Headed>, LineOrder),
     Rows(RowSpec),
     Records(Comparison),
 }
@@ -53,7 +53,7 @@ impl View {
                 Shown::Rows(rows.clone())
             }
             (None, Comparison::Lines(order)) if order.keys == LineKeys::Text => {
-                Shown::of_lines(order)
+                Shown::of_lines(spec.headed(), order)
             }
             (None, order) => Shown::Records(order.clone()),
         };
@@ -93,7 +93,7 @@ impl View {
 }
 
 impl Shown {
-    fn of_lines(order: &LineOrder) -> Shown {
+    fn of_lines(headed: Option<&Headed>, order: &LineOrder) -> Shown {
         match order.text.locale() {
             None => say::err("gristmill: lines are compared as bytes, as in the C locale"),
             Some(locale) => {
@@ -104,15 +104,17 @@ impl Shown {
         for warning in order.text.warnings() {
             say::err(format!("gristmill: {warning}"));
         }
-        Shown::Lines(order.clone())
+        Shown::Lines(headed.cloned(), order.clone())
     }
 }
 
 fn print(sorted: PipeReader, shown: &Shown) -> io::Result<()> {
-    let mut sorted = BufReader::new(sorted);
+    let sorted = BufReader::new(sorted);
     let mut out = BufWriter::new(io::stdout().lock());
     match shown {
-        Shown::Lines(order) => {
+        Shown::Lines(headed, order) => {
+            let (head, mut sorted) = head(sorted, headed.as_ref())?;
+            out.write_all(&head)?;
             let lines = Keyed {
                 order: &order.text,
                 framing: order.framing,
@@ -120,8 +122,8 @@ fn print(sorted: PipeReader, shown: &Shown) -> io::Result<()> {
             };
             lines.print(&mut sorted, &mut out)?;
         }
-        Shown::Rows(rows) => print_rows(&mut sorted, rows, &mut out)?,
-        Shown::Records(comparison) => print_records(&mut sorted, comparison, &mut out)?,
+        Shown::Rows(rows) => print_rows(sorted, rows, &mut out)?,
+        Shown::Records(comparison) => print_records(sorted, comparison, &mut out)?,
     }
     out.flush()
 }
@@ -166,34 +168,30 @@ impl Keyed<'_> {
 }
 
 /// Prints the header, and rows with their keys underlined.
-fn print_rows(sorted: &mut impl BufRead, rows: &RowSpec, out: &mut impl Write) -> io::Result<()> {
+fn print_rows(sorted: impl BufRead, rows: &RowSpec, out: &mut impl Write) -> io::Result<()> {
     let framing = rows.dialect.framing();
-    let mut header = None;
-    if rows.has_header {
-        let Some(Line { mut bytes, .. }) = next(sorted, framing, usize::MAX)? else {
-            return Ok(());
-        };
-        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        let end = bytes.iter().rposition(|byte| !is_end(byte));
-        bytes.truncate(end.map_or(0, |last| last + 1));
-        header = Some(bytes);
+    let (head, mut sorted) = head(sorted, Some(&Headed::Rows(rows.clone())))?;
+    if rows.has_header() && head.is_empty() {
+        return Ok(());
     }
     // The sort has read the same header.
-    let (order, _) = order_of(rows, header.as_deref()).map_err(io::Error::other)?;
+    let (order, _) = order_of(rows, &head).map_err(io::Error::other)?;
     let rows = Keyed {
         order: &order.text(),
         framing,
         newline: b'|',
     };
-    if let Some(names) = header {
-        rows.print_text(&names, out)?;
+    if !head.is_empty() {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let end = head.iter().rposition(|byte| !is_end(byte));
+        rows.print_text(&head[..end.map_or(0, |last| last + 1)], out)?;
     }
-    rows.print(sorted, out)
+    rows.print(&mut sorted, out)
 }
 
 /// Prints for each record its length, and the bytes of each key.
 fn print_records(
-    sorted: &mut impl BufRead,
+    mut sorted: impl BufRead,
     comparison: &Comparison,
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -201,7 +199,7 @@ fn print_records(
         return Ok(());
     };
     let mut number = 0;
-    while let Some(record) = next(sorted, explained.framing, usize::MAX)? {
+    while let Some(record) = next(&mut sorted, explained.framing, usize::MAX)? {
         number += 1;
         for line in explained.lines(number, &record.bytes) {
             writeln!(out, "{line}")?;

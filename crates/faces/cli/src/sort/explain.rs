@@ -26,8 +26,8 @@ use record::text::{TextOrder, Warning};
 use record::{Comparison, Framing, LineOrder, RowSpec};
 
 use super::options::{Arguments as SortArguments, Order};
-use super::request;
 use super::shown::{Line, next};
+use super::{request, shown};
 use terminal::ending::failure::{CliFailure, Exit};
 use terminal::ending::say;
 use units::{counted, positive};
@@ -93,12 +93,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
     request::say_terminal(input.is_some());
-    let mut reader = BufReader::new(contents(open(input)?).map_err(failed)?);
+    let reader = BufReader::new(contents(open(input)?).map_err(failed)?);
+    let (head, mut reader) = shown::head(reader, spec.headed()).map_err(failed)?;
     if let Some(records) = records::Explained::of(spec.order()) {
         return explain_records(&records, arguments, &mut reader);
     }
     if let Some(rows) = spec.rows() {
-        return explain_rows(rows, arguments, &mut reader);
+        let explained = rows::Explained::below(&head, rows)?;
+        return explain_rows((rows, explained), arguments, &mut reader);
     }
     let Comparison::Lines(LineOrder {
         text: order,
@@ -116,7 +118,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     for line in keys::summary(order, sort.order.unique) {
         say::out(line)?;
     }
-    for number in 1..=arguments.lines {
+    let above = head
+        .iter()
+        .filter(|byte| framing.delimiter() == Some(**byte));
+    let first = 1 + above.count() as u64;
+    for number in first..first.saturating_add(arguments.lines) {
         let Some(line) = next_line(&mut reader, *framing).map_err(failed)? else {
             break;
         };
@@ -163,12 +169,11 @@ fn explain_records(
 }
 
 fn explain_rows(
-    rows: &RowSpec,
+    (rows, mut explained): (&RowSpec, rows::Explained),
     arguments: &Arguments,
     reader: &mut impl BufRead,
 ) -> Result<Exit, CliFailure> {
     let failed = |cause| unread(arguments.input.as_deref(), &cause);
-    let mut explained = rows::Explained::begin(rows, reader, failed)?;
     for line in rows::summary(rows) {
         say::out(line)?;
     }

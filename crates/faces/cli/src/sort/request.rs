@@ -163,7 +163,7 @@ impl Check {
             decompress: arguments.decompress,
             source: sources(arguments).swap_remove(0),
             contents: contents_of(&spec),
-            rows: spec.rows().cloned(),
+            headed: spec.headed().cloned(),
             longest_line: arguments.max_line.map(|bytes| bytes as usize),
             io: resources.io,
             cores: resources.cores,

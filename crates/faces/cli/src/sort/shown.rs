@@ -1,17 +1,47 @@
 //! Parts of `explain` and `--debug` alike: records read one by one, and lines under the bytes of a
 //! text that count for a key.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Cursor, Read as _};
 use std::ops::Range;
 
 use record::rows::{Header, RowOrder};
-use record::{Framing, RowSpec};
+use record::{Framing, Headed, RowSpec};
+
+/// No header is longer.
+const LONGEST_HEAD_BYTES: usize = 16 << 20;
 
 /// The front of a line, row or record, without its delimiter.
 pub(super) struct Line {
     pub bytes: Vec<u8>,
     /// Whether there is more of it, where the reader stands.
     pub is_cut: bool,
+}
+
+/// The lines on top, with their ends, and the reader behind them.
+pub(super) fn head<R: BufRead>(
+    mut reader: R,
+    headed: Option<&Headed>,
+) -> io::Result<(Vec<u8>, impl BufRead + use<R>)> {
+    let mut front = Vec::new();
+    let end = loop {
+        let Some(headed) = headed else { break 0 };
+        let piece = reader.fill_buf()?;
+        let taken = piece.len();
+        front.extend_from_slice(piece);
+        reader.consume(taken);
+        let mark = headed.mark_of(&front);
+        let rest = &front[mark..];
+        let last = headed.head().last_line(headed.framing(), rest, taken == 0);
+        if let Some(last) = last.map_err(io::Error::other)? {
+            break mark + last.end;
+        }
+        if front.len() > LONGEST_HEAD_BYTES {
+            let why = "no header ends in the first 16 MiB; give --no-header";
+            return Err(io::Error::other(why));
+        }
+    };
+    let behind = front.split_off(end);
+    Ok((front, Cursor::new(behind).chain(reader)))
 }
 
 /// The next record, of which at most `most` bytes are read, the delimiter among them.
@@ -43,15 +73,16 @@ pub(super) fn next(
     Ok(Some(Line { bytes, is_cut }))
 }
 
-/// The order of rows under this header, and the header's names.
+/// The order of rows under these lines, and the names in the last of them.
 ///
 /// # Errors
 /// The mistake of the header, or the key that has no column.
-pub(super) fn order_of(
-    rows: &RowSpec,
-    header: Option<&[u8]>,
-) -> Result<(RowOrder, Option<Header>), String> {
-    let header = header.map(|header| Header::parse(rows.dialect, header));
+pub(super) fn order_of(rows: &RowSpec, head: &[u8]) -> Result<(RowOrder, Option<Header>), String> {
+    let has_names = rows.has_header() && !head.is_empty();
+    let names = Headed::Rows(rows.clone()).names(head);
+    let names = names.strip_suffix(b"\n").unwrap_or(names);
+    let names = names.strip_suffix(b"\r").unwrap_or(names);
+    let header = has_names.then(|| Header::parse(rows.dialect, names));
     let header = header.transpose().map_err(|problem| problem.to_string())?;
     let order = rows.order(header.as_ref());
     Ok((order.map_err(|problem| problem.to_string())?, header))

@@ -31,14 +31,14 @@ pub(super) async fn check_output(
     for written in written {
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());
-        if let Some(rows) = &job.rows {
+        if let Some(headed) = &job.headed {
             let reading = ReadOptions {
                 io: IoChoice::Direct,
                 decompress,
                 memory_bytes: job.resources.memory_bytes,
                 ..ReadOptions::default()
             };
-            let resolved = resolve(node, rows, &sources, true, reading).await?;
+            let resolved = resolve(node, headed, &sources, true, reading).await?;
             sources = resolved.sources;
             comparison = resolved.contents.comparison().unwrap_or(comparison);
         }

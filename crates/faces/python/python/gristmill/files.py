@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _gristmill
-from .options import Bytes, Keys, Path, Paths
+from .options import Bytes, Header, Keys, Path, Paths, Words
 from .progress import ProgressOption, function
 from .reports import Disorder, Report
 
@@ -16,7 +16,9 @@ def sort_file(
     key: Keys = None,
     separator: str | bytes | None = None,
     delimiter: str | bytes | None = None,
-    header: bool = True,
+    header: Header = True,
+    null: Words = (),
+    short_rows: bool = False,
     stable: bool = False,
     unique: bool = False,
     top: int | None = None,
@@ -38,7 +40,10 @@ def sort_file(
                "0+10" of records; without keys, whole records are compared
     separator  the byte between the fields of a line, or the values of a row
     delimiter  the byte at the end of a line instead of a newline
-    header     whether the first row names the columns
+    header     whether the first row names the columns; or lines that stay on top, also of lines: a number,
+               the first characters of each such as "#", or a list of those
+    null       a word of rows that stands for a missing value, or several
+    short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide
     unique     whether only the first of the records with equal keys is kept
     top        how many of the sorted records are kept, from the first on
@@ -60,6 +65,8 @@ def sort_file(
         "separator": separator,
         "delimiter": delimiter,
         "header": header,
+        "null": null,
+        "short_rows": short_rows,
         "stable": stable,
         "unique": unique,
         "top": top,
@@ -81,7 +88,9 @@ def merge(
     key: Keys = None,
     separator: str | bytes | None = None,
     delimiter: str | bytes | None = None,
-    header: bool = True,
+    header: Header = True,
+    null: Words = (),
+    short_rows: bool = False,
     stable: bool = False,
     unique: bool = False,
     memory: Bytes = None,
@@ -100,6 +109,8 @@ def merge(
         "separator": separator,
         "delimiter": delimiter,
         "header": header,
+        "null": null,
+        "short_rows": short_rows,
         "stable": stable,
         "unique": unique,
         "memory": memory,
@@ -118,7 +129,9 @@ def check(
     key: Keys = None,
     separator: str | bytes | None = None,
     delimiter: str | bytes | None = None,
-    header: bool = True,
+    header: Header = True,
+    null: Words = (),
+    short_rows: bool = False,
     stable: bool = False,
     unique: bool = False,
     memory: Bytes = None,
@@ -135,6 +148,8 @@ def check(
         "separator": separator,
         "delimiter": delimiter,
         "header": header,
+        "null": null,
+        "short_rows": short_rows,
         "stable": stable,
         "unique": unique,
         "memory": memory,

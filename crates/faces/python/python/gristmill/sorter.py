@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from ._gristmill import Pushed
 from .ending import follow
-from .options import Bytes, Keys, Paths
+from .options import Bytes, Header, Keys, Paths, Words
 from .progress import ProgressOption, function
 
 
@@ -39,7 +39,9 @@ class Sorter(Pushed):
         reverse: bool = False,
         separator: str | bytes | None = None,
         delimiter: str | bytes | None = None,
-        header: bool = True,
+        header: Header = True,
+        null: Words = (),
+        short_rows: bool = False,
         stable: bool = False,
         unique: bool = False,
         top: int | None = None,
@@ -57,6 +59,8 @@ class Sorter(Pushed):
             "separator": separator,
             "delimiter": delimiter,
             "header": header,
+            "null": null,
+            "short_rows": short_rows,
             "stable": stable,
             "unique": unique,
             "top": top,

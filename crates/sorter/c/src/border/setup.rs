@@ -153,6 +153,35 @@ pub extern "C" fn gristmill_set_without_header(sorter: Handle) -> Status {
     })
 }
 
+/// Lines that stay on top: a number of them, or the first bytes of each, such as "#". Call it again for further ones.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_add_header(sorter: Handle, lines: Text) -> Status {
+    set(sorter, |options| {
+        let lines = lines.utf8("lines")?;
+        options.format(|format| format.header(lines));
+        Ok(())
+    })
+}
+
+/// A word of rows that stands for a missing value, such as "NA". Call it again for further ones.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_add_null(sorter: Handle, word: Text) -> Status {
+    set(sorter, |options| {
+        let word = word.utf8("word")?;
+        options.format(|format| format.null(word));
+        Ok(())
+    })
+}
+
+/// Rows may have fewer columns than the header; their values are missing.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_short_rows(sorter: Handle) -> Status {
+    set(sorter, |options| {
+        options.format(|format| format.short_rows());
+        Ok(())
+    })
+}
+
 /// Keeps the order of records with equal keys. Otherwise the rest of their bytes decides.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_stable(sorter: Handle) -> Status {

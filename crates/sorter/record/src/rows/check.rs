@@ -47,6 +47,8 @@ const MOST_SHOWN: usize = 40;
 pub struct RowCheck {
     dialect: Dialect,
     columns: Option<usize>,
+    /// Whether a row may have fewer.
+    may_be_short: bool,
     skips_blank: bool,
     /// The values that may be bad, and their names in messages.
     values: Vec<(RowValue, String)>,
@@ -88,6 +90,7 @@ impl RowCheck {
         RowCheck {
             dialect: order.dialect,
             columns: order.columns,
+            may_be_short: order.may_be_short,
             skips_blank: order.has_several_values(),
             values,
             seen: Arc::new(seen),
@@ -158,6 +161,7 @@ impl RowCheck {
                     (json.bytes(row), before)
                 }
             };
+            let found = value.nulls.taken_from(found);
             let problem = found.with(|bytes| problem(value.order.kind, bytes, place));
             if let Some(problem) = problem {
                 return Err(BadRow::at(before, problem));
@@ -169,6 +173,7 @@ impl RowCheck {
     fn check_fields(&self, row: &[u8], separator: u8) -> Result<(), BadRow> {
         let found = count_fields(row, separator, self.dialect.quote()).map_err(BadRow::of_field)?;
         match self.columns {
+            Some(expected) if found < expected && self.may_be_short => Ok(()),
             Some(expected) if found != expected => {
                 Err(BadRow::at(0, RowProblem::Columns { found, expected }))
             }

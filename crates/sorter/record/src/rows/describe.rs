@@ -7,6 +7,8 @@
 //! column:4:num:desc       a key: the fourth column
 //! path:$.a["b c"]:date    a key: a path of JSON
 //! locale:de equal:bytes   text in the order of a language, as of lines
+//! null:NA                 a word that stands for a missing value
+//! rows:short              rows may have fewer columns than the header
 //! ```
 
 use super::dialect::Dialect;
@@ -14,8 +16,10 @@ use super::key::RowKey;
 use super::order::RowOrder;
 use crate::format::FormatError;
 use crate::order::Ties;
-use crate::text::row::{Column, Path, RowPlace, RowValue};
+use crate::text::row::{Column, NullWords, Path, RowPlace, RowValue};
 use crate::text::{EQUAL_BYTES, Locale};
+
+const SHORT_ROWS: &str = "rows:short";
 
 impl RowOrder {
     /// The format and the keys, as [`RowOrder::parse`] takes them.
@@ -30,9 +34,15 @@ impl RowOrder {
             format!("{place}{}", value.order)
         });
         let locale = self.locale.into_iter().flat_map(Locale::describe);
+        let nulls = self.values.first().into_iter();
+        let nulls = nulls.flat_map(|value| value.nulls.all().map(|word| format!("null:{word}")));
+        let short = self.may_be_short.then(|| SHORT_ROWS.to_owned());
         (
             self.dialect.describe(),
-            columns.into_iter().chain(keys).chain(locale).collect(),
+            (columns.into_iter().chain(keys).chain(locale))
+                .chain(nulls)
+                .chain(short)
+                .collect(),
         )
     }
 
@@ -72,7 +82,9 @@ fn described<S: AsRef<str>>(
         values: Vec::new(),
         ties,
         locale: None,
+        may_be_short: false,
     };
+    let mut nulls = Vec::new();
     for part in parts.iter().map(AsRef::as_ref) {
         let wrong = |what: String| FormatError::Line {
             given: part.to_owned(),
@@ -86,6 +98,8 @@ fn described<S: AsRef<str>>(
             ("locale", tag) => {
                 order.locale = Some(Locale::described(tag, parts).map_err(wrong)?);
             }
+            ("null", word) => nulls.push(word.to_owned()),
+            _ if part == SHORT_ROWS => order.may_be_short = true,
             _ if part == EQUAL_BYTES => {}
             (place, key) => {
                 let value = value(dialect, place, key).ok_or_else(none)?;
@@ -93,7 +107,7 @@ fn described<S: AsRef<str>>(
             }
         }
     }
-    Ok(order)
+    Ok(order.with_nulls(&nulls))
 }
 
 fn value(dialect: Dialect, place: &str, key: &str) -> Option<RowValue> {
@@ -110,6 +124,7 @@ fn value(dialect: Dialect, place: &str, key: &str) -> Option<RowValue> {
     Some(RowValue {
         place,
         order: key.order,
+        nulls: NullWords::default(),
     })
 }
 

@@ -6,7 +6,7 @@ use super::dialect::{Dialect, DialectError};
 use super::header::{Header, HeaderError};
 use super::key::RowKey;
 use crate::order::Ties;
-use crate::text::row::{Column, Path, PathError, RowPlace, RowValue};
+use crate::text::row::{Column, NullWords, Path, PathError, RowPlace, RowValue};
 use crate::text::{Locale, TextOrder};
 
 /// An order of rows.
@@ -31,6 +31,8 @@ pub struct RowOrder {
     pub(super) ties: Ties,
     /// The language by which text is compared; without one, by its bytes.
     pub(super) locale: Option<Locale>,
+    /// Whether a row may have fewer columns than the header.
+    pub(super) may_be_short: bool,
 }
 
 /// The reason why an order was refused.
@@ -102,6 +104,7 @@ impl RowOrder {
             Ok(RowValue {
                 place,
                 order: key.order,
+                nulls: NullWords::default(),
             })
         });
         Ok(RowOrder {
@@ -110,7 +113,27 @@ impl RowOrder {
             values: values.collect::<Result<_, RowOrderError>>()?,
             ties,
             locale: None,
+            may_be_short: false,
         })
+    }
+
+    /// The same order, but each of these words stands for a missing value.
+    #[must_use]
+    pub fn with_nulls(mut self, words: &[String]) -> RowOrder {
+        let nulls = NullWords::new(words);
+        for value in &mut self.values {
+            value.nulls = nulls.clone();
+        }
+        self
+    }
+
+    /// The same order; whether rows may have fewer columns than the header, whose values are then missing.
+    #[must_use]
+    pub fn with_short_rows(self, may_be_short: bool) -> RowOrder {
+        RowOrder {
+            may_be_short,
+            ..self
+        }
     }
 
     /// The same order, but text has the order of a language, as [`TextOrder::with_locale`] says; without

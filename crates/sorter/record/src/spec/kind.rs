@@ -19,6 +19,9 @@ pub enum FormatOption {
     Delimiter,
     Quote,
     Header,
+    Head,
+    Null,
+    ShortRows,
     Locale,
     KeyOptions,
     Counts,
@@ -63,6 +66,18 @@ impl FormatOption {
             FormatOption::Delimiter => (lines, "has no delimiter to choose; leave it out"),
             FormatOption::Quote => (&[Csv], "has no quote to choose; leave it out"),
             FormatOption::Header => (&[Csv, Tsv], "has no header; leave without_header out"),
+            FormatOption::Head => (
+                &[Lines, Csv, Tsv],
+                "has no lines on top; leave the header out",
+            ),
+            FormatOption::Null => (
+                &[Csv, Tsv, JsonLines],
+                "has no missing values; leave their words out",
+            ),
+            FormatOption::ShortRows => (
+                &[Csv, Tsv],
+                "has no columns that a row could lack; leave short rows out",
+            ),
             FormatOption::Locale => (text, "has no text of a language; leave the locale out"),
             FormatOption::KeyOptions => {
                 (lines, "has no options of all keys; give each key its own")

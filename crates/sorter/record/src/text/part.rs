@@ -16,7 +16,7 @@ use super::encoding::{Code, Difference, Filled};
 use super::key::TextKey;
 use super::locale::Locale;
 use super::place::Place;
-use super::row::{Found, FoundAt, RowPlace, RowValue};
+use super::row::{Found, FoundAt, NullWords, RowPlace, RowValue};
 use super::words::{ABOVE, Window, group};
 
 /// A key, ready for use.
@@ -39,6 +39,8 @@ enum Source {
     Fields(Place),
     /// A value of a row.
     Row(RowPlace),
+    /// The same, where words stand for missing values.
+    RowOrNull(RowPlace, NullWords),
     /// Bytes of a record with a length.
     Bytes(BytePlace),
 }
@@ -49,6 +51,7 @@ impl Source {
         match self {
             Source::Fields(place) => Found::Plain(place.key(line)),
             Source::Row(place) => place.find(line),
+            Source::RowOrNull(place, nulls) => nulls.taken_from(place.find(line)),
             Source::Bytes(place) => Found::Plain(&line[place.range(line)]),
         }
     }
@@ -83,8 +86,13 @@ impl Part {
 
     /// The part for a value of a row.
     pub(super) fn of_value(value: RowValue) -> Part {
+        let source = if value.nulls.is_empty() {
+            Source::Row(value.place)
+        } else {
+            Source::RowOrNull(value.place, value.nulls)
+        };
         Part {
-            source: Source::Row(value.place),
+            source,
             code: Code::of_value(value.order),
             flip: flip(value.order.descending),
             skipped: 0,
@@ -130,7 +138,7 @@ impl Part {
 
     /// Whether the part is a value of a row.
     pub(super) fn is_value(&self) -> bool {
-        matches!(self.source, Source::Row(_))
+        matches!(self.source, Source::Row(_) | Source::RowOrNull(..))
     }
 
     /// Whether this is the only word of a key.
@@ -152,7 +160,7 @@ impl Part {
     /// The bytes of the line that are the key, and those inside of its quotes.
     pub(super) fn ranges(&self, line: &[u8]) -> (Range<usize>, Range<usize>) {
         match &self.source {
-            Source::Row(place) => place.ranges(line),
+            Source::Row(place) | Source::RowOrNull(place, _) => place.ranges(line),
             Source::Fields(place) => {
                 let range = place.range(line);
                 (range.clone(), range)
@@ -349,7 +357,7 @@ impl Part {
                     Found::Coded(_) => self.word(row, 0).unwrap_or(0),
                 });
             }
-            (Source::Row(_) | Source::Bytes(_), _) => {
+            (Source::Row(_) | Source::RowOrNull(..) | Source::Bytes(_), _) => {
                 fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
             }
         }

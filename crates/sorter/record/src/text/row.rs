@@ -22,6 +22,7 @@ mod tests;
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::words::Sink;
 
@@ -127,6 +128,35 @@ impl Coded<'_> {
 pub(crate) struct RowValue {
     pub(crate) place: RowPlace,
     pub(crate) order: ValueOrder,
+    pub(crate) nulls: NullWords,
+}
+
+/// Words that stand for a missing value, such as `NA`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NullWords(Arc<[Box<str>]>);
+
+impl NullWords {
+    pub(crate) fn new(words: &[String]) -> NullWords {
+        NullWords(words.iter().map(|word| word.as_str().into()).collect())
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|word| &**word)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value, or an empty one in the place of such a word.
+    pub(crate) fn taken_from<'r>(&self, found: Found<'r>) -> Found<'r> {
+        match found {
+            Found::Plain(value) if self.all().any(|word| word.as_bytes() == value) => {
+                Found::Plain(&[])
+            }
+            found => found,
+        }
+    }
 }
 
 /// Where a value is in a row.

@@ -295,12 +295,12 @@ impl Opener<'_> {
     /// The sources of a part behind their headers and marks, if they are rows.
     async fn behind_headers(&self, sources: Vec<Source>) -> Result<Vec<Source>, Failure> {
         let (node, job) = (self.node, self.job);
-        let Some(rows) = &job.rows else {
+        let Some(headed) = &job.headed else {
             return Ok(sources);
         };
         let mut behind = Vec::new();
         for source in &sources {
-            let (fronts, rest) = read_fronts_of(node, source, rows, job.reading()).await?;
+            let (fronts, rest) = read_fronts_of(node, source, headed, job.reading()).await?;
             // The header of the output was read before.
             let is_other = |Front { header, .. }: &&Front| {
                 !header.is_empty() && body(header) != body(job.contents.header())

@@ -23,7 +23,7 @@ impl Job {
         resources: Resources,
     ) -> Job {
         Job {
-            rows: spec.rows().cloned(),
+            headed: spec.headed().cloned(),
             ..Job::of_contents(sources, contents_of(spec), target, resources)
         }
     }
@@ -53,7 +53,7 @@ impl Job {
             contents,
             splitters: SplitterChoice::default(),
             top: None,
-            rows: None,
+            headed: None,
             bad_rows: None,
             longest_line: LongestLine::Seen,
             may_begin_again: true,

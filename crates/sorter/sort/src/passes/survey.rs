@@ -135,7 +135,7 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
     let mut buffers = buffers.map_err(|cause| no_memory(MEASURED_BYTES, &cause))?;
     let mut buffer = buffers.pop().expect("one was asked for");
     let (mut all, mut bytes) = (LengthCounter::default(), 0);
-    let as_lines = job.rows.as_ref().filter(|_| !framing.is_chained());
+    let as_lines = job.headed.as_ref().filter(|_| !framing.is_chained());
     for input in &inputs.files {
         let file = input.open_again(node).await?;
         let (skipped, _) = input.front();
@@ -146,7 +146,7 @@ async fn measure(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<Lengths
             (skipped % BLOCK_BYTES) as usize
         };
         let (mut at, mut scanner) = (skipped - aside as u64, framing.scanner());
-        let mut rows = as_lines.map(|rows| rows.dialect.framing().scanner());
+        let mut rows = as_lines.map(|headed| headed.framing().scanner());
         let (lines_before, mut rows_here) = (all.records, 0);
         loop {
             let (read, result) = file.read(node, at, MEASURED_BYTES, buffer).wait(node).await;

@@ -18,8 +18,7 @@ use std::sync::Arc;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
-use record::RowSpec;
-use record::rows::Dialect;
+use record::{Framing, Headed};
 
 use crate::agreement::Agreement;
 use crate::epochs::parts::check_files;
@@ -45,8 +44,8 @@ pub(super) async fn sort_any_lines(
     // A set's manifest tells rows from lines.
     let mut goes_on =
         !may_begin_again || streams(node, &job).await || names_a_set(node, &job).await;
-    let is_csv = |rows: &RowSpec| matches!(rows.dialect, Dialect::Csv { .. });
-    let is_csv = job.rows.as_ref().is_some_and(is_csv);
+    let is_csv = |headed: &Headed| matches!(headed.framing(), Framing::Quoted(_));
+    let is_csv = job.headed.as_ref().is_some_and(is_csv);
     let mut agreement = Agreement::new(node, &job.control);
     loop {
         let failure = match attempt(node, &job, goes_on, (unfinished, &mut agreement)).await {
@@ -64,7 +63,7 @@ pub(super) async fn sort_any_lines(
         let is_untouched = (unfinished.output.as_ref()).is_none_or(Output::may_be_given_up);
         let Some(cause) = found.filter(|_| may_begin_again && is_untouched) else {
             // Positions of rows are counted without their headers.
-            return Err(match job.rows {
+            return Err(match job.headed {
                 None => naming_source(failure, &job.sources),
                 Some(_) => failure,
             });
@@ -102,7 +101,7 @@ async fn discard(node: &Node, unfinished: &mut Unfinished) {
 
 /// Whether lines may be longer than the plan supposed.
 fn may_have_long_lines(job: &Job) -> bool {
-    let has_lengths = !job.contents.framing().is_fixed() || job.rows.is_some();
+    let has_lengths = !job.contents.framing().is_fixed() || job.headed.is_some();
     has_lengths && job.longest_line != LongestLine::Measured
 }
 
@@ -185,16 +184,16 @@ async fn with_rows(
     (unfinished, agreement): (&mut Unfinished, &mut Agreement),
 ) -> Result<Job, Failure> {
     check_files(node, job).await?;
-    let Some(rows) = &job.rows else {
+    let Some(headed) = &job.headed else {
         return Ok(job.clone());
     };
-    let own = read_headers(node, rows, &job.sources, job.reading()).await;
+    let own = read_headers(node, headed, &job.sources, job.reading()).await;
     let mut headers = same_header(node, own, agreement).await?;
     if let (Some(resume), true) = (&job.resume, headers.header.is_empty()) {
         headers.header = saved_header(node, resume, agreement).await?;
     }
-    let contents = resolved(rows, &headers, goes_on, &job.sources)?;
-    if let Some(path) = &job.bad_rows {
+    let contents = resolved(headed, &headers, goes_on, &job.sources)?;
+    if let (Some(path), Some(rows)) = (&job.bad_rows, headed.rows()) {
         let kind = (Arc::clone(&contents), rows.dialect);
         let opened = BadRows::open(node, path.clone(), kind, &job.temporary).await?;
         unfinished.bad_rows = Some(opened);

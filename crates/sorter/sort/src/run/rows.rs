@@ -1,11 +1,11 @@
-//! The order of rows, which their header decides.
+//! The lines on top of inputs, and the order of rows, which they decide.
 
 use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
 use record::rows::{Header, RowCheck};
-use record::{Framing, LineOrder, RowSpec};
+use record::{Framing, Headed, LineOrder, RowSpec};
 
 use crate::agreement::Agreement;
 use crate::error::SortError;
@@ -21,20 +21,20 @@ pub struct Resolved {
     pub sources: Vec<Source>,
 }
 
-/// Reads the headers of rows. A row `goes_on` behind a newline inside of quotes, if those are
+/// Reads the headers of inputs. A row `goes_on` behind a newline inside of quotes, if those are
 /// expected.
 ///
 /// # Errors
 /// When a source cannot be read, headers differ, or a key has no column.
 pub async fn resolve(
     node: &Node,
-    rows: &RowSpec,
+    headed: &Headed,
     sources: &[Source],
     goes_on: bool,
     reading: ReadOptions,
 ) -> Result<Resolved, Failure> {
-    let headers = read_headers(node, rows, sources, reading).await?;
-    let contents = resolved(rows, &headers, goes_on, sources)?;
+    let headers = read_headers(node, headed, sources, reading).await?;
+    let contents = resolved(headed, &headers, goes_on, sources)?;
     let sources = headers.behind;
     Ok(Resolved { contents, sources })
 }
@@ -53,17 +53,17 @@ pub(super) struct Headers {
 /// Reads the fronts of all sources.
 pub(super) async fn read_headers(
     node: &Node,
-    rows: &RowSpec,
+    headed: &Headed,
     sources: &[Source],
     reading: ReadOptions,
 ) -> Result<Headers, Failure> {
     let (mut first, mut all): (Option<Front>, _) = (None, Headers::default());
     for source in sources {
-        if !rows.has_header && is_gone(node, source).await {
+        if headed.head().is_none() && is_gone(node, source).await {
             all.behind.push(source.clone());
             continue;
         }
-        let (fronts, rest) = read_fronts_of(node, source, rows, reading).await?;
+        let (fronts, rest) = read_fronts_of(node, source, headed, reading).await?;
         all.behind.push(rest);
         for front in fronts {
             all.columns = all.columns.max(front.columns);
@@ -118,44 +118,50 @@ fn differs(source: &Source, other: &str) -> SortError {
     header_error(source, format!("its header differs from that of {other}"))
 }
 
-/// Rows in the order that their header decides.
+/// Records behind their header, rows in the order that it decides.
 pub(super) fn resolved(
-    rows: &RowSpec,
+    headed: &Headed,
     headers: &Headers,
     goes_on: bool,
     sources: &[Source],
 ) -> Result<Arc<dyn Contents>, SortError> {
+    let rows = match headed {
+        Headed::Rows(rows) => rows,
+        Headed::Lines { order, keep, .. } => {
+            let lines = Lines::new(order.clone()).under(headers.header.clone());
+            return Ok(Arc::new(lines.keeping(*keep)));
+        }
+    };
     let framing = if goes_on {
         rows.dialect.framing()
     } else {
         Framing::Delimited(b'\n')
     };
-    let lines = lines_of(rows, headers, framing);
+    let names = headed.names(&headers.header);
+    let lines = lines_of(rows, (headers, names), framing);
     let lines = lines.map_err(|what| header_error(&sources[0], what.to_string()))?;
     Ok(Arc::new(lines.keeping(rows.keep)))
 }
 
 fn lines_of(
     rows: &RowSpec,
-    Headers {
-        header, columns, ..
-    }: &Headers,
+    (headers, names): (&Headers, &[u8]),
     framing: Framing,
 ) -> Result<Lines, Box<dyn std::error::Error>> {
     // Without a byte there is no row to sort.
-    let is_empty = rows.has_header && header.is_empty();
-    let names = if rows.has_header && !is_empty {
-        Some(Header::parse(rows.dialect, body(header))?)
+    let is_empty = headers.header.is_empty();
+    let names = if rows.has_header() && !is_empty {
+        Some(Header::parse(rows.dialect, body(names))?)
     } else {
         None
     };
     let order = rows.order(names.as_ref())?;
-    let check = RowCheck::new(&order, names.as_ref()).beside(*columns);
+    let check = RowCheck::new(&order, names.as_ref()).beside(headers.columns);
     let order = LineOrder {
         framing,
         ..LineOrder::rows(order)
     };
-    Ok(Lines::rows(order, check, header.clone()))
+    Ok(Lines::rows(order, check).under(headers.header.clone()))
 }
 
 fn header_error(source: &Source, what: String) -> SortError {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use node::{Decompress, Mutex, Node};
 use pipeline::{Control, Failure, Pipeline, Worker, sharing};
-use record::{Checksum, RowSpec};
+use record::{Checksum, Headed};
 
 use crate::files::input::Inputs;
 use crate::job::{IoChoice, ReadOptions, Source, naming_source};
@@ -34,8 +34,8 @@ pub struct Checked {
     pub contents: Arc<dyn Contents>,
     /// The longest line that buffers have room for; if none, the memory decides.
     pub longest_line: Option<usize>,
-    /// Rows, whose header decides their order; it then replaces `contents`.
-    pub rows: Option<RowSpec>,
+    /// Records below a header, which decides the order of rows; it then replaces `contents`.
+    pub headed: Option<Headed>,
     /// Whether to read past the page cache.
     pub io: IoChoice,
     /// Whether to decompress it.
@@ -130,7 +130,7 @@ impl Checked {
         match pipeline.join(node).await {
             Ok(_) => Ok(joined),
             Err(Failure::Program(error)) if error.is::<Disorder>() => Ok(joined),
-            Err(failure) if self.rows.is_some() => Err(failure),
+            Err(failure) if self.headed.is_some() => Err(failure),
             Err(failure) => Err(naming_source(failure, std::slice::from_ref(&self.source))),
         }
     }
@@ -165,11 +165,11 @@ impl Checked {
 
 /// The job with the order of its rows, and the source behind their header.
 async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
-    let Some(rows) = &job.rows else {
+    let Some(headed) = &job.headed else {
         return Ok(job.clone());
     };
     let sources = std::slice::from_ref(&job.source);
-    let mut resolved = resolve(node, rows, sources, true, job.reading()).await?;
+    let mut resolved = resolve(node, headed, sources, true, job.reading()).await?;
     Ok(Checked {
         contents: resolved.contents,
         source: resolved.sources.swap_remove(0),

@@ -7,7 +7,7 @@ use kernel::patterns::{Pattern, draw};
 use node::{Costs, Open, Time};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
-use record::{Keep, Order, RowSpec, Ties};
+use record::{Head, Headed, Keep, Order, RowSpec, Ties};
 use rehearsal::DiskModel;
 use rehearsal::Driver;
 use sort::{Choice, IoChoice, Job, Report, SortError, Source, Tuning, Warning};
@@ -193,13 +193,15 @@ fn rows_are_sorted_under_their_own_header() {
                 .map(|file| Source::Path(format!("/in{file}").into()))
                 .collect();
             job.may_begin_again = true;
-            job.rows = Some(RowSpec {
+            job.headed = Some(Headed::Rows(RowSpec {
                 dialect: Dialect::CSV,
-                has_header: true,
+                head: Head::of_lines(1),
                 keys: vec!["k:num".parse().unwrap()],
                 keep: Keep::All,
                 locale: None,
-            });
+                nulls: Vec::new(),
+                has_short_rows: false,
+            }));
             let ends = driver.run(move |node| {
                 let job = job.clone();
                 async move {

@@ -11,7 +11,7 @@ use kernel::patterns::{Pattern, draw};
 use node::{Address, Buffer, Port, Rank};
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
-use record::{Keep, LineOrder, Order, RowSpec, Ties};
+use record::{Head, Headed, Keep, LineOrder, Order, RowSpec, Ties};
 use rehearsal::Driver;
 use sort::{Job, Lines, Report, Resume, Source, Target};
 
@@ -260,13 +260,15 @@ fn a_named_pipe_is_refused_before_it_is_opened() {
     for has_rows in [false, true] {
         let rows = RowSpec {
             dialect: Dialect::CSV,
-            has_header: true,
+            head: Head::of_lines(1),
             keys: Vec::new(),
             keep: Keep::All,
             locale: None,
+            nulls: Vec::new(),
+            has_short_rows: false,
         };
         let job = Job {
-            rows: has_rows.then_some(rows),
+            headed: has_rows.then_some(Headed::Rows(rows)),
             ..job(&[], "", &Order::gensort(Ties::Record))
         };
         let home = place.path().to_owned();

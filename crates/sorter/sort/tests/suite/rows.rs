@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use node::Random;
 use pipeline::Failure;
 use record::rows::{Dialect, Header};
-use record::{Keep, LineOrder, RowSpec, Ties};
+use record::{Head, Headed, Keep, LineOrder, RowSpec, Ties};
 use sort::{SortError, Target, Tuning, Warning};
 
 use crate::common::lines::{LineSort, drawn_ties, seeds};
@@ -38,10 +38,12 @@ fn table(header: &str, rows: usize, goes_on: bool, random: &mut Random) -> Vec<u
 fn rows(keep: Keep) -> RowSpec {
     RowSpec {
         dialect: Dialect::CSV,
-        has_header: true,
+        head: Head::of_lines(1),
         keys: KEYS.iter().map(|key| key.parse().unwrap()).collect(),
         keep,
         locale: None,
+        nulls: Vec::new(),
+        has_short_rows: false,
     }
 }
 
@@ -54,7 +56,7 @@ fn sort_of(tables: &[Vec<u8>], header: &str, ties: Ties) -> LineSort {
     });
     let order = rows.order(Some(&names)).unwrap();
     let mut sort = LineSort::of(tables.to_vec(), LineOrder::rows(order));
-    sort.job.rows = Some(rows);
+    sort.job.headed = Some(Headed::Rows(rows));
     sort.job.may_begin_again = true;
     sort
 }

@@ -20,24 +20,14 @@ pub(super) struct Explained {
 }
 
 impl Explained {
-    /// Reads the header, if rows have one.
+    /// The rows below these lines.
     ///
     /// # Errors
-    /// A header that cannot be read, or a key that has no column.
-    pub(super) fn begin(
-        rows: &RowSpec,
-        reader: &mut impl BufRead,
-        failed: impl Fn(std::io::Error) -> CliFailure,
-    ) -> Result<Explained, CliFailure> {
+    /// A header with a mistake, or a key that has no column.
+    pub(super) fn below(head: &[u8], rows: &RowSpec) -> Result<Explained, CliFailure> {
         let framing = rows.dialect.framing();
-        let header = if rows.has_header {
-            next(reader, framing, MOST_LINE_BYTES + 1).map_err(failed)?
-        } else {
-            None
-        };
-        let line = 1 + header.as_ref().map_or(0, lines_of);
-        let names = header.as_ref().map(|row| &row.bytes[..]);
-        let (order, header) = order_of(rows, names).map_err(CliFailure::usage)?;
+        let line = 1 + newlines(head);
+        let (order, header) = order_of(rows, head).map_err(CliFailure::usage)?;
         Ok(Explained {
             order: order.text(),
             check: RowCheck::new(&order, header.as_ref()),
@@ -52,7 +42,7 @@ impl Explained {
         reader: &mut impl BufRead,
     ) -> std::io::Result<Option<(u64, Line)>> {
         let row = next(reader, self.framing, MOST_LINE_BYTES + 1)?;
-        let more = row.as_ref().map_or(0, lines_of);
+        let more = row.as_ref().map_or(0, |row| newlines(&row.bytes) + 1);
         let begin = self.line;
         self.line += more;
         Ok(row.map(|row| (begin, row)))
@@ -68,9 +58,8 @@ impl Explained {
     }
 }
 
-/// The lines that a row takes.
-fn lines_of(row: &Line) -> u64 {
-    row.bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
+fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// A line for each key, which says how it is read, and one for rows with equal keys.

@@ -29,7 +29,10 @@ pub(in crate::sort) struct Order {
     ///
     /// Of rows: COLUMN[:TYPE][:desc], where COLUMN is a name of the header or #3 for the third column,
     /// or of jsonl a name or a path such as $.a.b[0]. TYPE is str (the default), num, natural (file2
-    /// before file10) or date. Missing values come first. Without a key, the whole row is compared.
+    /// before file10), date (ISO 8601), date=dmy, date=mdy, date=PATTERN (of strftime), amount ($1,234.50;
+    /// amount=, with a decimal comma), size (2K, 3MB), hex, ip, semver, length, or order=FILE (the order of its
+    /// lines). Missing values come first, with :nulls-last last. :nocase and :locale=TAG are for text. Without a
+    /// key, the whole row is compared.
     ///
     /// Of binary records: OFFSET+LENGTH[:TYPE][:desc], in bytes. TYPE is bytes (the default), u8,
     /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be; packed, zoned or
@@ -48,8 +51,19 @@ pub(in crate::sort) struct Order {
     )]
     pub separators: Vec<OsString>,
     /// Rows of csv or tsv have no header
-    #[arg(long)]
+    #[arg(long, conflicts_with = "header")]
     pub no_header: bool,
+    /// Lines that stay on top, of each input the same: a number N of them, or the first bytes of each, such as # or
+    /// track. Give it again for further ones: lines that begin so come first, and N others follow. Of csv and tsv
+    /// the last of the N names the columns, 1 if no N is given
+    #[arg(long, value_name = "N|PREFIX", allow_hyphen_values = true)]
+    pub header: Vec<String>,
+    /// Word of rows that stands for a missing value, such as NA; may be given several times
+    #[arg(long = "null", value_name = "WORD", allow_hyphen_values = true)]
+    pub nulls: Vec<String>,
+    /// Rows of csv or tsv may have fewer columns than the header; their values are missing
+    #[arg(long)]
+    pub short_rows: bool,
     /// Byte around a field of csv that holds separators, quotes or newlines [default: \"]
     #[arg(long, value_name = "BYTE", allow_hyphen_values = true)]
     pub quote: Option<OsString>,

@@ -42,7 +42,9 @@ pub(super) fn for_rows(option: &str) -> &'static str {
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
         "-d" => "the byte between fields is given with -t, as in -t ';'",
-        "-f" => "leave it out; --locale en puts small and capital letters of a word together",
-        _ => "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural or date",
+        "-f" => "give it with the key, as in --key name:nocase",
+        _ => {
+            "a key is COLUMN[:TYPE][:desc], and a type is str, num, natural, date, amount or another one"
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use ::sort::{Choice, names_rank};
 use record::FormatKind;
-use record::FormatOption::{Counts, Delimiter, Header, KeyOptions, Locale, Quote, Separator};
+use record::FormatOption::{
+    Counts, Delimiter, Head, Header, KeyOptions, Locale, Null, Quote, Separator, ShortRows,
+};
 
 use super::advice::{for_records, for_rows};
 use super::target::is_directory;
@@ -118,6 +120,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         (arguments.zero_terminated, Delimiter, "-z"),
         (order.count, Counts, "--count"),
         (order.locale.is_some(), Locale, "--locale"),
+        (!order.header.is_empty(), Head, "--header"),
     ];
     let mut unfit = given
         .into_iter()
@@ -130,7 +133,11 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     } else {
         for_records(name)
     };
-    let others = if option == Locale { " and rows" } else { "" };
+    let others = match option {
+        Locale => " and rows",
+        Head => ", csv and tsv",
+        _ => "",
+    };
     Err(CliFailure::usage(format!(
         "{name} is for lines{others}, not for --format {format}; {instead}"
     )))
@@ -144,6 +151,8 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
     let given = [
         (order.no_header && !kind.has(Header), "--no-header"),
         (order.quote.is_some() && !kind.has(Quote), "--quote"),
+        (!order.nulls.is_empty() && !kind.has(Null), "--null"),
+        (order.short_rows && !kind.has(ShortRows), "--short-rows"),
         (sets_aside && !kind.is_rows(), "--bad-records"),
     ];
     if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {

@@ -156,7 +156,7 @@ impl Job {
                 source: Source::draw(draw),
                 records,
                 has_end: draw.u8(0..4) > 0,
-                has_header: taste.format.has_header() && !(is_empty && draw.u8(0..3) == 0),
+                has_header: taste.has_header() && !(is_empty && draw.u8(0..3) == 0),
             });
         }
         job.settle(draw);

@@ -152,8 +152,14 @@ pub(super) struct Taste {
     keys: Vec<usize>,
     /// Of three columns the second may be a number.
     is_number: bool,
+    /// Lines on top that begin with [`MARK`], and whether a line without it follows, of lines.
+    marked: usize,
+    is_topped: bool,
     pub order: Order,
 }
+
+/// No record begins so.
+const MARK: &str = "@head";
 
 impl Format {
     fn draw(draw: &mut Rng) -> Format {
@@ -262,10 +268,35 @@ impl Taste {
             most_pieces: 1 + draw.usize(0..6),
             keys: Vec::new(),
             is_number: order.locale.is_none() && draw.bool(),
+            marked: 0,
+            is_topped: false,
             order,
         };
+        taste.put_on_top(draw);
         taste.order(draw);
         taste
+    }
+
+    /// Whether inputs have lines on top.
+    pub(super) fn has_header(&self) -> bool {
+        self.format.has_header() || self.marked > 0 || self.is_topped
+    }
+
+    /// Draws lines that stay on top.
+    fn put_on_top(&mut self, draw: &mut Rng) {
+        let is_lines = matches!(self.format, Lines { .. });
+        if !(is_lines || self.format.has_header()) || draw.u8(0..5) > 0 {
+            return;
+        }
+        self.marked = draw.usize(0..3);
+        self.is_topped = is_lines && draw.bool();
+        let words = &mut self.order.words;
+        if self.marked > 0 {
+            words.extend(["--header", MARK].map(str::to_owned));
+        }
+        if self.is_topped {
+            words.extend(["--header", "1"].map(str::to_owned));
+        }
     }
 
     /// Draws keys and the direction.
@@ -351,15 +382,21 @@ impl Taste {
 
     /// The header, with a last name of `length` bytes.
     pub(super) fn header(&self, length: usize) -> Vec<u8> {
+        let end = self.format.end().map_or('\n', char::from);
+        let marked = (0..self.marked).map(|number| format!("{MARK}, \"{number}{end}"));
+        let mut marked: String = marked.collect();
+        if self.is_topped {
+            marked += &format!("{}{end}", "top".repeat(length.max(1)));
+        }
         if !self.format.has_header() {
-            return Vec::new();
+            return marked.into_bytes();
         }
         let gap = if matches!(self.format, Csv { .. }) {
             ','
         } else {
             '\t'
         };
-        format!("a{gap}b{gap}{}\n", "c".repeat(length.max(1))).into_bytes()
+        format!("{marked}a{gap}b{gap}{}\n", "c".repeat(length.max(1))).into_bytes()
     }
 
     /// A record with `length` more bytes at its end.

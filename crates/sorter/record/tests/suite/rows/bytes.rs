@@ -32,7 +32,7 @@ fn mutated_rows_have_one_order() {
     let (mut good, mut bad) = (0, 0);
     for case in 0..if long { 12_000 } else { 6_000 } {
         let dialect = draw::DIALECTS[case % draw::DIALECTS.len()];
-        let (order, _) = draw::order(&mut draw, dialect);
+        let order = draw::order(&mut draw, dialect).order;
         let check = RowCheck::new(&order, None);
         let text = order.text();
         let rows: Vec<Vec<u8>> = (0..3)

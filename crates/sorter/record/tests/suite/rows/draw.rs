@@ -46,8 +46,18 @@ pub fn header(dialect: Dialect) -> Option<Header> {
     Some(Header::parse(dialect, &fields.join(&separator)).unwrap())
 }
 
-/// An order by some of the columns, and these.
-pub fn order(draw: &mut Draw, dialect: Dialect) -> (RowOrder, Vec<(usize, RowKey)>) {
+/// Words that may stand for missing values, and are values of some columns.
+const NULLS: [&str; 3] = ["a", "0", "NA"];
+
+/// An order by some of the columns, these, and the words that stand for missing values.
+pub struct Drawn {
+    pub order: RowOrder,
+    pub keys: Vec<(usize, RowKey)>,
+    pub nulls: &'static [&'static str],
+}
+
+/// An order by some of the columns.
+pub fn order(draw: &mut Draw, dialect: Dialect) -> Drawn {
     let count = draw.below(4);
     let keys = (0..count).map(|_| {
         let column = draw.below(COLUMNS.len());
@@ -75,7 +85,10 @@ pub fn order(draw: &mut Draw, dialect: Dialect) -> (RowOrder, Vec<(usize, RowKey
     let given: Vec<RowKey> = keys.iter().map(|(_, key)| key.clone()).collect();
     let ties = [Ties::Record, Ties::Position][draw.below(2)];
     let order = RowOrder::new(dialect, header(dialect).as_ref(), &given, ties).unwrap();
-    (order, keys)
+    let nulls = if draw.one_in(4) { &NULLS[..] } else { &[] };
+    let words: Vec<String> = nulls.iter().map(|&word| word.to_owned()).collect();
+    let order = order.with_nulls(&words);
+    Drawn { order, keys, nulls }
 }
 
 pub fn values(draw: &mut Draw) -> Values {

@@ -1,4 +1,5 @@
-//! Headers: the row at the front of each input that names its columns, or only a byte order mark.
+//! Headers: the lines on top of each input, of rows often the one that names their columns, or only a byte order
+//! mark.
 //!
 //! They are read before the sort begins, since the names decide the order. An input that can be
 //! read only once goes on behind its header: the bytes that were read with it are kept.
@@ -7,8 +8,8 @@ use std::sync::Arc;
 
 use node::{Buffer, File, Node};
 use pipeline::Failure;
-use record::RowSpec;
-use record::rows::{Header, without_mark};
+use record::Headed;
+use record::rows::without_mark;
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
@@ -41,22 +42,21 @@ pub(crate) struct Front {
 async fn read_front(
     node: &Node,
     source: &Source,
-    rows: &RowSpec,
+    headed: &Headed,
     reading: ReadOptions,
 ) -> Result<(Front, Source), Failure> {
     let io = IoChoice::Buffered;
     let Opened { file, is_pipe, .. } = open(node, source, ReadOptions { io, ..reading }).await?;
-    let (mut read, end) = read_header(node, source, &file, rows).await?;
+    let (mut read, end) = read_header(node, source, &file, headed).await?;
     let bytes = end.unwrap_or(read.len());
     let front = read.split_off(bytes);
     if end.is_none() && !read.is_empty() {
-        read.extend(rows.dialect.framing().delimiter());
+        read.extend(headed.framing().delimiter());
     }
-    let columns = || Header::columns_at(rows.dialect, &front);
     let found = Front {
         file: source.clone(),
         header: read,
-        columns: (!rows.has_header).then(columns).unwrap_or_default(),
+        columns: headed.columns_of(&front),
     };
     if bytes == 0 && !is_pipe {
         return Ok((found, source.clone()));
@@ -76,27 +76,26 @@ async fn read_header(
     node: &Node,
     source: &Source,
     file: &File,
-    rows: &RowSpec,
+    headed: &Headed,
 ) -> Result<(Vec<u8>, Option<usize>), Failure> {
-    let (mut read, mut scanner) = (Vec::new(), rows.dialect.framing().scanner());
+    let (mut read, framing, head) = (Vec::new(), headed.framing(), headed.head());
     loop {
-        let (before, more) = (read.len(), FIRST_READ_BYTES.max(read.len()));
-        let ticket = file.read(node, before as u64, more, Buffer::heap(more));
+        let more = FIRST_READ_BYTES.max(read.len());
+        let ticket = file.read(node, read.len() as u64, more, Buffer::heap(more));
         let (buffer, result) = ticket.wait(node).await;
         result?;
         read.extend_from_slice(&buffer.bytes()[..buffer.len()]);
-        if !rows.has_header {
-            let mark = read.len() - without_mark(&read).len();
-            return Ok((read, Some(mark)));
-        }
-        if let Ok(Some(end)) = scanner.end(&read[before..]) {
-            return Ok((read, Some(before + end)));
-        }
-        if buffer.len() < more && scanner.is_quoted() {
-            return Err(refused(source, "a quote in the header is never closed"));
-        }
-        if buffer.len() < more {
-            return Ok((read, None));
+        let is_whole = buffer.len() < more;
+        let mark = headed.mark_of(&read);
+        let last = head.last_line(framing, &read[mark..], is_whole);
+        let last = last.map_err(|short| refused(source, &short.to_string()))?;
+        if let Some(last) = last {
+            let (line, end) = (&read[mark..][last.clone()], mark + last.end);
+            let is_ended = line.is_empty() || framing.end(line).is_some();
+            if !is_ended && framing.is_open(line) {
+                return Err(refused(source, "a quote in the header is never closed"));
+            }
+            return Ok((read, is_ended.then_some(end)));
         }
         if read.len() > LONGEST_HEADER_BYTES {
             let why = "no header ends in the first 16 MiB; give --no-header";
@@ -112,27 +111,27 @@ async fn read_header(
 pub(crate) async fn read_fronts_of(
     node: &Node,
     source: &Source,
-    rows: &RowSpec,
+    headed: &Headed,
     reading: ReadOptions,
 ) -> Result<(Vec<Front>, Source), Failure> {
     let Some((directory, manifest)) = set_of(node, source).await? else {
-        let (front, behind) = read_front(node, source, rows, reading).await?;
+        let (front, behind) = read_front(node, source, headed, reading).await?;
         return Ok((vec![front], behind));
     };
     // Its files have more than a mark; they are refused when they are opened as lines.
-    if !rows.has_header && manifest.header_bytes > MARK_BYTES {
+    if headed.head().is_none() && manifest.header_bytes > MARK_BYTES {
         return Ok((Vec::new(), source.clone()));
     }
     let refused = |what: &str| SortError::Manifest {
         file: directory.join(Manifest::NAME),
         what: what.to_owned(),
     };
-    if rows.has_header && manifest.header_bytes == 0 && !manifest.files.is_empty() {
+    if !headed.head().is_none() && manifest.header_bytes == 0 && !manifest.files.is_empty() {
         return Err(refused("lists files without a header; give --no-header").into());
     }
     let (mut fronts, mut all_seen) = (Vec::new(), Vec::new());
     for file in manifest.paths(directory).into_iter().map(Source::Listed) {
-        let (front, behind) = read_front(node, &file, rows, reading).await?;
+        let (front, behind) = read_front(node, &file, headed, reading).await?;
         if behind.header_bytes() != manifest.header_bytes {
             let name = file.path().unwrap_or(directory).display();
             let what = format!("lists headers of {} bytes", manifest.header_bytes);

@@ -60,7 +60,7 @@ pub struct Lines {
     unique: bool,
     counts: bool,
     check: Option<Arc<Check>>,
-    /// The row that names the columns.
+    /// The lines on top; of rows the last one names the columns.
     header: Arc<Vec<u8>>,
 }
 
@@ -81,14 +81,19 @@ impl Lines {
         }
     }
 
-    /// Rows in this order, which are checked when they are read. `header` is the row that names
-    /// their columns, with its newline, or empty.
-    pub fn rows(order: LineOrder, check: RowCheck, header: Vec<u8>) -> Lines {
+    /// Rows in this order, which are checked when they are read.
+    pub fn rows(order: LineOrder, check: RowCheck) -> Lines {
         Lines {
             check: Some(Arc::new(Check::Rows(check))),
-            header: Arc::new(header),
             ..Lines::new(order)
         }
+    }
+
+    /// The same lines below a header: whole lines, or none.
+    #[must_use]
+    pub fn under(self, header: Vec<u8>) -> Lines {
+        let header = Arc::new(header);
+        Lines { header, ..self }
     }
 
     /// Records with lengths in this order, which must have all keys.
@@ -101,7 +106,7 @@ impl Lines {
     }
 
     /// Keeps these of the lines with equal keys. Those that are counted are no rows: each ends with its
-    /// delimiter, and there is no header.
+    /// delimiter.
     #[must_use]
     pub fn keeping(self, keep: Keep) -> Lines {
         Lines {

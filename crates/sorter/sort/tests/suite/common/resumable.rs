@@ -6,7 +6,7 @@ use std::sync::Arc;
 use node::Random;
 use pipeline::{Control, Failure};
 use record::rows::Dialect;
-use record::{Framing, Keep, LineOrder, Order, RowSpec};
+use record::{Framing, Head, Headed, Keep, LineOrder, Order, RowSpec};
 use rehearsal::Driver;
 use sort::{Bytes, Choice, Job, Lines, Report, Resume, Source, Target, of_rank};
 
@@ -92,13 +92,16 @@ impl Case {
         case.header = b"number,text\n".to_vec();
         let rows = RowSpec {
             dialect: Dialect::CSV,
-            has_header: true,
+            head: Head::of_lines(1),
             keys: Vec::new(),
             keep: Keep::All,
             locale: None,
+            nulls: Vec::new(),
+            has_short_rows: false,
         };
         let order = rows.order(None).unwrap();
-        (case.lines, case.job.rows) = (Some(LineOrder::rows(order)), Some(rows));
+        case.lines = Some(LineOrder::rows(order));
+        case.job.headed = Some(Headed::Rows(rows));
         case
     }
 
@@ -120,13 +123,13 @@ impl Case {
             .zip(next)
             .map(|(part, next)| [&part[..], next].concat())
             .collect();
-        match (&mut self.lines, &mut self.job.rows) {
-            (Some(_), Some(rows)) => {
+        match (&mut self.lines, &mut self.job.headed) {
+            (Some(_), Some(Headed::Rows(rows))) => {
                 rows.keep = Keep::First;
                 let order = rows.order(None).unwrap();
                 self.lines = Some(LineOrder::rows(order));
             }
-            (Some(order), None) => {
+            (Some(order), _) => {
                 *order = by_position(order);
                 self.job.contents = Arc::new(Lines::new(order.clone()).keeping(Keep::First));
             }
