@@ -37,6 +37,7 @@ mod memory;
 mod merged_rows;
 mod messages;
 mod named_texts;
+mod needs;
 mod output_set;
 mod plan;
 mod ratchets;
