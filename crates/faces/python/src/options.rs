@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gristmill::{Format, Watch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyString};
 
 use crate::errors::option;
 use crate::wait::Waiter;
@@ -63,14 +63,17 @@ fn head(value: Option<Bound<'_, PyAny>>) -> PyResult<Head> {
     }
     let word = |value: &Bound<'_, PyAny>| -> PyResult<String> {
         let is_word = value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>();
-        if is_word && !value.is_instance_of::<PyBool>() {
-            return Ok(value.str()?.to_string());
+        let text = value.str()?.to_string();
+        let is_number = value.is_instance_of::<PyInt>();
+        if is_word && !value.is_instance_of::<PyBool>() && !(is_number && text.starts_with('-')) {
+            return Ok(text);
         }
         Err(PyTypeError::new_err(
             "header is True, False, a number of lines, the first characters of each, or a list of those",
         ))
     };
-    let is_list = !value.is_instance_of::<PyString>() && value.try_iter().is_ok();
+    let is_one = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
+    let is_list = !is_one && value.try_iter().is_ok();
     if !is_list {
         return Ok(Head::Lines(vec![word(&value)?]));
     }
@@ -86,8 +89,11 @@ fn words(name: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     if let Ok(word) = value.extract::<String>() {
         return Ok(vec![word]);
     }
-    let told = |_| PyTypeError::new_err(format!("{name} is a text or a list of texts"));
-    value.extract::<Vec<String>>().map_err(told)
+    let told = |_| PyTypeError::new_err(format!("{name} is a text or several texts"));
+    let words = value.try_iter().map_err(told)?;
+    words
+        .map(|word| word?.extract::<String>().map_err(told))
+        .collect()
 }
 
 impl Options {

@@ -151,7 +151,7 @@ gristmill_status gristmill_set_delimiter(gristmill_sorter *sorter, uint8_t delim
 /* Rows whose first one names no columns; keys have numbers, as in "#2:num". */
 gristmill_status gristmill_set_without_header(gristmill_sorter *sorter);
 
-/* Lines that stay on top, of each input the same: a number of them, as in "2", or the first bytes of
+/* Lines that stay on top, the same in all inputs: a number of them, as in "2", or the first bytes of
  * each, such as "#". Call it again for further ones: lines that begin so come first, and the number of
  * others follows. Of csv and tsv the last of those names the columns, 1 if no number is given. */
 gristmill_status gristmill_add_header(gristmill_sorter *sorter, const char *lines);

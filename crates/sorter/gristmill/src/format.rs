@@ -100,6 +100,10 @@ impl Format {
         self
     }
 
+    pub(crate) fn has_header(&self) -> bool {
+        !self.given.head.is_empty()
+    }
+
     pub(crate) fn has_keys(&self) -> bool {
         !self.given.keys.is_empty()
     }

@@ -40,10 +40,10 @@ pub enum HeadError {
 
 /// Fewer lines than the head has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the file has fewer lines than its header; write a smaller number")]
+#[error("the file ends before its header does; write a smaller number of lines")]
 pub struct ShortHead;
 
-/// No head has more lines.
+/// A larger number is a mistake: a head is read into memory.
 const MOST_LINES: u32 = 1_000_000;
 
 impl Head {
@@ -90,7 +90,7 @@ impl Head {
     }
 
     /// The last line of the head, and so the head's end, in the front of a file or in the whole of it; `None` if more
-    /// bytes are needed. It may lack its delimiter. A marked line ends at a newline, whatever its quotes.
+    /// bytes are needed. It may lack its delimiter.
     ///
     /// # Errors
     /// If the file ends first, with a line or more.
@@ -100,10 +100,6 @@ impl Head {
         front: &[u8],
         is_whole: bool,
     ) -> Result<Option<Range<usize>>, ShortHead> {
-        let marked = match framing {
-            Framing::Quoted(_) => Framing::Delimited(b'\n'),
-            framing => framing,
-        };
         let (mut at, mut left, mut is_marked) = (0, self.lines, !self.marks.is_empty());
         let mut last = 0..0;
         loop {
@@ -119,7 +115,7 @@ impl Head {
             if !is_marked && left == 0 {
                 return Ok(Some(last));
             }
-            let end = if is_marked { marked } else { framing }.end(rest);
+            let end = framing.end(rest);
             let whole = Some(rest.len()).filter(|bytes| is_whole && *bytes > 0);
             last = match end.or(whole) {
                 Some(end) => at..at + end,

@@ -85,7 +85,7 @@ pub struct Given {
     pub options: KeyOptions,
     /// Whether the first row is one of values.
     pub has_no_header: bool,
-    /// The lines that stay on top, as [`Head::parse`] reads them. Of rows the last of them names the columns.
+    /// The lines that stay on top, as [`Head::parse`] reads them. Of rows the last one of a number names the columns.
     pub head: Vec<String>,
     /// Words of rows that stand for a missing value, such as `NA`.
     pub nulls: Vec<String>,
@@ -233,14 +233,15 @@ impl RecordSpec {
 
     fn of_rows(given: &Given, dialect: Dialect) -> Result<RecordSpec, SpecError> {
         dialect.check().map_err(RowOrderError::from)?;
-        if given.has_no_header && !given.head.is_empty() {
+        let names = u32::from(dialect.has_columns() && !given.has_no_header);
+        let head = Head::parse(&given.head, names)?;
+        if given.has_no_header && head.lines() > 0 {
             return Err(SpecError::HeadAndNone);
         }
-        let names = u32::from(dialect.has_columns() && !given.has_no_header);
         let keys = given.keys.iter().map(|key| key.parse());
         let rows = RowSpec {
             dialect,
-            head: Head::parse(&given.head, names)?,
+            head,
             keys: keys.collect::<Result<_, _>>()?,
             keep: given.keep,
             locale: given.locale,

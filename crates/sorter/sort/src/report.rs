@@ -187,6 +187,8 @@ pub struct Report {
     pub dropped: u64,
     /// Blank lines of the input, which are no rows: of all ranks, and of the runs before this one.
     pub blank_lines: u64,
+    /// Bytes of the lines on top of the output.
+    pub header_bytes: u64,
     /// The most often that any record was written.
     pub passes: u32,
     /// Name of the plan: one-pass, two-pass or merge.

@@ -265,6 +265,7 @@ mod tests {
             bytes: 10_000_000_000,
             dropped: 0,
             blank_lines: 0,
+            header_bytes: 0,
             passes: 2,
             plan: "two-pass",
             reason: "10000000000 bytes do not fit in 1073741824 bytes of memory".to_owned(),

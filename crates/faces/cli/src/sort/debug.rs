@@ -181,7 +181,7 @@ fn print_rows(sorted: impl BufRead, rows: &RowSpec, out: &mut impl Write) -> io:
         framing,
         newline: b'|',
     };
-    if !head.is_empty() {
+    if !rows.head.is_none() {
         let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let end = head.iter().rposition(|byte| !is_end(byte));
         rows.print_text(&head[..end.map_or(0, |last| last + 1)], out)?;

@@ -31,7 +31,11 @@ pub(super) async fn check_output(
     for written in written {
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());
-        if let Some(headed) = &job.headed {
+        let is_marked = |headed: &&Headed| headed.head().lines() == 0 && !headed.head().is_none();
+        if job.headed.as_ref().is_some_and(|headed| is_marked(&headed)) {
+            // Records may begin with a mark, too.
+            sources = vec![Source::Path(written.path.clone()).behind(report.header_bytes)];
+        } else if let Some(headed) = &job.headed {
             let reading = ReadOptions {
                 io: IoChoice::Direct,
                 decompress,

@@ -90,6 +90,10 @@ impl Sorter {
             let what = "by_key takes lines or binary records; rows have keys by column";
             return Err(Error::Options(what.to_owned()));
         }
+        if self.format.has_header() {
+            let what = "by_key takes records without lines on top; leave the header out";
+            return Err(Error::Options(what.to_owned()));
+        }
         if self.format.has_keys() {
             let what = "by_key compares its own keys; leave those of the format out";
             return Err(Error::Options(what.to_owned()));

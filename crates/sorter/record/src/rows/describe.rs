@@ -12,7 +12,7 @@
 //! ```
 
 use super::dialect::Dialect;
-use super::key::RowKey;
+use super::key::{RowKey, RowKeyError};
 use super::order::RowOrder;
 use crate::format::FormatError;
 use crate::order::Ties;
@@ -102,7 +102,8 @@ fn described<S: AsRef<str>>(
             _ if part == SHORT_ROWS => order.may_be_short = true,
             _ if part == EQUAL_BYTES => {}
             (place, key) => {
-                let value = value(dialect, place, key).ok_or_else(none)?;
+                let value =
+                    value(dialect, place, key).map_err(|what| what.map_or_else(none, wrong))?;
                 order.values.push(value);
             }
         }
@@ -110,21 +111,28 @@ fn described<S: AsRef<str>>(
     Ok(order.with_nulls(&nulls))
 }
 
-fn value(dialect: Dialect, place: &str, key: &str) -> Option<RowValue> {
-    let key: RowKey = key.parse().ok()?;
-    let place = match (place, dialect.separator()) {
-        ("path", None) => RowPlace::Path(key.name.parse::<Path>().ok()?),
-        ("column", Some(separator)) => RowPlace::Column(Column {
-            separator,
-            quote: dialect.quote(),
-            before: key.name.parse::<usize>().ok()?.checked_sub(1)?,
-        }),
-        _ => return None,
-    };
-    Some(RowValue {
+/// The value of a key; or its mistake, if that is more than its form.
+fn value(dialect: Dialect, place: &str, key: &str) -> Result<RowValue, Option<String>> {
+    let key: RowKey = key
+        .parse()
+        .map_err(|error: RowKeyError| Some(error.to_string()))?;
+    let place = place_of(dialect, place, &key.name).ok_or(None)?;
+    Ok(RowValue {
         place,
         order: key.order,
         nulls: NullWords::default(),
+    })
+}
+
+fn place_of(dialect: Dialect, place: &str, name: &str) -> Option<RowPlace> {
+    Some(match (place, dialect.separator()) {
+        ("path", None) => RowPlace::Path(name.parse::<Path>().ok()?),
+        ("column", Some(separator)) => RowPlace::Column(Column {
+            separator,
+            quote: dialect.quote(),
+            before: name.parse::<usize>().ok()?.checked_sub(1)?,
+        }),
+        _ => return None,
     })
 }
 

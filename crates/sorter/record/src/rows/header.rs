@@ -210,7 +210,7 @@ impl Header {
         let mut columns = parts.filter(|part| is_column(part));
         let hint = |column| {
             format!(
-                "; behind {column:?} comes a type, str, num, natural or date, \
+                "; behind {column:?} comes a type, such as num, date or amount, \
                  and then perhaps desc"
             )
         };

@@ -50,13 +50,10 @@ impl Headed {
         }
     }
 
-    /// The bytes of a byte order mark at the front. Of lines it is a part of the first one.
+    /// The bytes of a byte order mark at the front, which is before the head.
     #[must_use]
     pub fn mark_of(&self, front: &[u8]) -> usize {
-        match self {
-            Headed::Rows(_) => front.len() - without_mark(front).len(),
-            Headed::Lines { .. } => 0,
-        }
+        front.len() - without_mark(front).len()
     }
 
     /// The line of a head that names columns, without the mark before it.

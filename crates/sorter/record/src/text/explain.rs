@@ -70,7 +70,7 @@ pub enum Reading {
     },
     /// A number or text of a binary record.
     Binary,
-    /// A value of a row that is empty or missing, and so before all others.
+    /// A value of a row that is empty or missing.
     Missing,
 }
 

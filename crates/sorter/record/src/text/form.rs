@@ -163,14 +163,14 @@ impl Form {
         }
     }
 
-    /// The values for people.
+    /// The form in words.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
             Form::Amount { .. } => "an amount",
             Form::Size => "a size in bytes",
             Form::Hexadecimal => "a hexadecimal number",
-            Form::Address => "an address of IP",
+            Form::Address => "an IP address",
             Form::Version => "a version",
             Form::Length => "its number of characters",
             Form::Listed(_) => "a word of an order",

@@ -28,8 +28,10 @@ pub(super) struct Part {
     flip: u64,
     /// The first bytes of a text, which all lines share and which are left out.
     skipped: usize,
-    /// Whether a key without a value is above all others, before the direction turns them.
-    has_nulls_above: bool,
+    /// The word of a key without a value, if such a key is above all others before the direction turns them.
+    nothing: Option<u64>,
+    /// Whether small and capital letters are alike in text of a language, so that equal keys may differ in bytes.
+    is_folded: bool,
 }
 
 /// Where the bytes of a key come from.
@@ -69,7 +71,8 @@ impl Part {
             code: Code::new(&key.options, salt)?,
             flip: flip(key.options.reverse),
             skipped: 0,
-            has_nulls_above: false,
+            nothing: None,
+            is_folded: false,
         })
     }
 
@@ -80,7 +83,8 @@ impl Part {
             code: Code::Text,
             flip: flip(reverse),
             skipped: 0,
-            has_nulls_above: false,
+            nothing: None,
+            is_folded: false,
         }
     }
 
@@ -91,13 +95,15 @@ impl Part {
         } else {
             Source::RowOrNull(value.place, value.nulls)
         };
-        Part {
+        let part = Part {
             source,
             code: Code::of_value(value.order),
             flip: flip(value.order.descending),
             skipped: 0,
-            has_nulls_above: value.order.has_nulls_above(),
-        }
+            nothing: value.order.has_nulls_above().then_some(0),
+            is_folded: value.order.no_case,
+        };
+        part.with_nothing()
     }
 
     /// The part for bytes of a record with a length.
@@ -107,7 +113,8 @@ impl Part {
             code: stretch.code,
             flip: flip(stretch.reversed),
             skipped: 0,
-            has_nulls_above: false,
+            nothing: None,
+            is_folded: false,
         }
     }
 
@@ -119,12 +126,23 @@ impl Part {
             Code::Folded if !self.is_value() => return false,
             code => self.code = code.collated(locale).unwrap_or(code),
         }
+        *self = self.clone().with_nothing();
         true
+    }
+
+    /// The same key with the word that its code gives to nothing: levels of a language have marks of their own.
+    fn with_nothing(self) -> Part {
+        let nothing = self.code.word(&[], 0).unwrap_or(0);
+        Part {
+            nothing: self.nothing.map(|_| nothing),
+            ..self
+        }
     }
 
     /// The same key by its bytes, if it is text in the order of a language.
     pub(super) fn bytes_of_collated(&self) -> Option<Part> {
-        matches!(self.code, Code::Collated(_)).then(|| Part {
+        let is_collated = matches!(self.code, Code::Collated(_));
+        (is_collated && !self.is_folded).then(|| Part {
             code: Code::Text,
             ..self.clone()
         })
@@ -195,7 +213,7 @@ impl Part {
     /// A word where it belongs: that of a key without a value may be above all others.
     #[inline]
     fn placed(&self, word: u64) -> u64 {
-        if word == 0 && self.has_nulls_above {
+        if self.nothing == Some(word) {
             ABOVE
         } else {
             word
@@ -204,7 +222,7 @@ impl Part {
 
     /// Whether a key has no value and is above all others.
     fn is_above(&self, key: &[u8]) -> bool {
-        self.has_nulls_above && self.code.word(key, 0) == Ok(0)
+        self.nothing.is_some() && self.code.word(key, 0).ok() == self.nothing
     }
 
     /// The words of the key in `line` from `from` on.
@@ -261,7 +279,7 @@ impl Part {
     #[inline]
     pub(super) fn text_in<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
         match self.seek(line) {
-            Found::Plain(key) if self.code == Code::Text && !self.has_nulls_above => Some(key),
+            Found::Plain(key) if self.code == Code::Text && self.nothing.is_none() => Some(key),
             _ => None,
         }
     }
@@ -296,6 +314,7 @@ impl Part {
     /// bytes are: there are characters that a language does not see.
     pub(super) fn equal(&self, a: &[u8], b: &[u8]) -> bool {
         match self.code {
+            Code::Collated(_) if self.is_folded => pair(self.find(a), self.find(b), is_same_folded),
             Code::Collated(_) => pair(self.find(a), self.find(b), |a, b| a == b),
             _ => self.compare(a, b).is_eq(),
         }
@@ -337,7 +356,7 @@ impl Part {
             self.skipped, 0,
             "lines that share their front have their words one by one"
         );
-        if self.has_nulls_above {
+        if self.nothing.is_some() {
             return fill(lines, out, |line| self.word(line, 0).unwrap_or(0));
         }
         let (code, flip) = (self.code, self.flip);
@@ -369,6 +388,21 @@ fn pair<T>(a: Found<'_>, b: Found<'_>, then: impl FnOnce(&[u8], &[u8]) -> T) -> 
     match (a, b) {
         (Found::Plain(a), Found::Plain(b)) => then(a, b),
         (a, b) => a.with(|a| b.with(|b| then(a, b))),
+    }
+}
+
+/// Whether two texts are the same but for small and capital letters. Characters that a language does not see count.
+fn is_same_folded(a: &[u8], b: &[u8]) -> bool {
+    match (std::str::from_utf8(a), std::str::from_utf8(b)) {
+        (Ok(a), Ok(b)) => {
+            let folded = |text: &str| {
+                text.chars()
+                    .flat_map(char::to_lowercase)
+                    .collect::<String>()
+            };
+            folded(a) == folded(b)
+        }
+        _ => a.eq_ignore_ascii_case(b),
     }
 }
 

@@ -150,11 +150,11 @@ impl NullWords {
 
     /// The value, or an empty one in the place of such a word.
     pub(crate) fn taken_from<'r>(&self, found: Found<'r>) -> Found<'r> {
-        match found {
-            Found::Plain(value) if self.all().any(|word| word.as_bytes() == value) => {
-                Found::Plain(&[])
-            }
-            found => found,
+        let is_null = |value: &[u8]| self.all().any(|word| word.as_bytes() == value);
+        if !self.is_empty() && found.with(is_null) {
+            Found::Plain(&[])
+        } else {
+            found
         }
     }
 }

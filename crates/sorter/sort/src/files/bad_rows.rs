@@ -27,6 +27,8 @@ pub(crate) struct BadRows {
     output: Output,
     contents: Arc<dyn Contents>,
     dialect: Dialect,
+    /// The line of the header that names columns, if there is one.
+    names: Arc<[u8]>,
     /// The one who has the token writes.
     turn: Tokens,
     written: Arc<Guarded<Written>>,
@@ -61,7 +63,7 @@ impl BadRows {
     pub(crate) async fn open(
         node: &Node,
         path: PathBuf,
-        (contents, dialect): (Arc<dyn Contents>, Dialect),
+        (contents, dialect, names): (Arc<dyn Contents>, Dialect, Vec<u8>),
         places: &[PathBuf],
     ) -> Result<BadRows, Failure> {
         let target = Target::Path(path.clone());
@@ -71,6 +73,7 @@ impl BadRows {
             output,
             contents,
             dialect,
+            names: names.into(),
             turn: Tokens::new(node, "the file of bad rows", vec![0]),
             written: Arc::new(Guarded::new(node, "bad rows", Written::default())),
         })
@@ -106,7 +109,7 @@ impl BadRows {
         let framing = self.contents.framing().records();
         let (mut text, mut rest) = (Vec::new(), &aside.rows[..]);
         if written.bytes == 0 {
-            text = self.dialect.header_aside(self.contents.header());
+            text = self.dialect.header_aside(&self.names);
         }
         for &(bytes, before) in &aside.stretches {
             let (stretch, behind) = rest.split_at(bytes);

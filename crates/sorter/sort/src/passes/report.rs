@@ -43,6 +43,7 @@ impl RunContext<'_> {
             bytes: settled.bytes(),
             dropped: settled.dropped.size.records,
             blank_lines: 0,
+            header_bytes: self.job.contents.header().len() as u64,
             passes: outcome.passes,
             plan: outcome.plan,
             reason: match &self.why {

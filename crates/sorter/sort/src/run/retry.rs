@@ -194,7 +194,12 @@ async fn with_rows(
     }
     let contents = resolved(headed, &headers, goes_on, &job.sources)?;
     if let (Some(path), Some(rows)) = (&job.bad_rows, headed.rows()) {
-        let kind = (Arc::clone(&contents), rows.dialect);
+        let names = if rows.has_header() {
+            headed.names(&headers.header).to_vec()
+        } else {
+            Vec::new()
+        };
+        let kind = (Arc::clone(&contents), rows.dialect, names);
         let opened = BadRows::open(node, path.clone(), kind, &job.temporary).await?;
         unfinished.bad_rows = Some(opened);
     }

@@ -25,7 +25,7 @@ use crate::records::contents::Contents;
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
 use crate::runs::sorted_run::SortedRun;
-use crate::stages::line_numbers::{lines_of, newlines};
+use crate::stages::line_numbers::{lines_in, lines_of};
 use crate::stages::row_checks::{FilePlace, Sifter};
 use crate::stages::{LongRecords, Tally};
 
@@ -113,7 +113,8 @@ pub(crate) struct InputReads<'a> {
 impl<'a> InputReads<'a> {
     pub(crate) fn new(shared: &'a SortedInputs, runs: &[SortedRun]) -> InputReads<'a> {
         let scanner = shared.framing.records().scanner();
-        let line = newlines(shared.contents.header()) + 1;
+        let framing = shared.contents.framing().records();
+        let line = lines_in(shared.contents.header(), framing) + 1;
         let input = |number| {
             let begin = (scanner.clone(), line);
             InputRun::new(number, &shared.inputs.files[number], begin)

@@ -31,6 +31,11 @@ pub(crate) fn lines_of(record: &[u8], framing: Framing) -> u64 {
     }
 }
 
+/// The lines of whole records.
+pub(crate) fn lines_in(records: &[u8], framing: Framing) -> u64 {
+    framing.whole(records).0 as u64
+}
+
 impl LineNumbers {
     /// Counts the next bytes of a stream, behind a `header` if they are the first.
     pub(super) fn pass(&self, file: &File, (offset, bytes): (u64, &[u8]), header: &[u8]) {

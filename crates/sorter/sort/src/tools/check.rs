@@ -22,7 +22,7 @@ use crate::records::contents::{Contents, Sifting};
 use crate::records::lengths::Lengths;
 use crate::run::resolve;
 use crate::stages::Sifter;
-use crate::stages::line_numbers::{lines_of, newlines};
+use crate::stages::line_numbers::{lines_in, lines_of};
 use crate::tools::block_readers::{BlockReaders, DEPTH, READERS, ReadBlocks, read_buffers};
 
 /// Options of a check.
@@ -117,7 +117,7 @@ impl Checked {
         let mut pipeline = Pipeline::new(&self.control);
         let (contents, readers) = self.readers(node, inputs)?;
         let joined = Arc::new(Mutex::new(Joined {
-            lines: newlines(contents.header()),
+            lines: lines_in(contents.header(), contents.framing().records()),
             ..Joined::default()
         }));
         let checker = Checker {

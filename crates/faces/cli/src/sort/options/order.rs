@@ -51,15 +51,15 @@ pub(in crate::sort) struct Order {
     )]
     pub separators: Vec<OsString>,
     /// Rows of csv or tsv have no header
-    #[arg(long, conflicts_with = "header")]
+    #[arg(long)]
     pub no_header: bool,
-    /// Lines that stay on top, of each input the same: a number N of them, or the first bytes of each, such as # or
-    /// track. Give it again for further ones: lines that begin so come first, and N others follow. Of csv and tsv
-    /// the last of the N names the columns, 1 if no N is given
-    #[arg(long, value_name = "N|PREFIX", allow_hyphen_values = true)]
+    /// Keep lines on top: a number N of them, or those that begin with PREFIX, such as # or track. May be
+    /// given several times: lines with a prefix come first, and N others follow. Of csv and tsv the last of
+    /// the N names the columns; N is 1 there by default. All inputs have the same lines
+    #[arg(long, value_name = "N|PREFIX")]
     pub header: Vec<String>,
     /// Word of rows that stands for a missing value, such as NA; may be given several times
-    #[arg(long = "null", value_name = "WORD", allow_hyphen_values = true)]
+    #[arg(long = "null", value_name = "WORD")]
     pub nulls: Vec<String>,
     /// Rows of csv or tsv may have fewer columns than the header; their values are missing
     #[arg(long)]

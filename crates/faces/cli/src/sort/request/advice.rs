@@ -1,7 +1,8 @@
 //! Advice in place of an option of lines that does not go with the format.
 
 /// Options for lines, and what to do instead with binary records.
-const FOR_RECORDS: [(&str, &str); 5] = [
+const FOR_RECORDS: [(&str, &str); 6] = [
+    ("--header", "leave it out; records have no lines on top"),
     (
         "-r",
         "for the largest first add :desc to a key, as in --key 0+10:desc",
@@ -41,6 +42,7 @@ pub(super) fn for_rows(option: &str) -> &'static str {
         "-r" => "give the direction with the key, as in --key price:num:desc",
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
+        "--header" => "jsonl has no lines on top; leave it out",
         "-d" => "the byte between fields is given with -t, as in -t ';'",
         "-f" => "give it with the key, as in --key name:nocase",
         _ => {

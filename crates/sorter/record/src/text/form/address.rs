@@ -29,9 +29,9 @@ pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError
     let mask = match mask {
         None => most,
         Some(mask) => {
-            let is_number = !mask.is_empty() && mask.bytes().all(|byte| byte.is_ascii_digit());
-            let bits = mask.parse::<u8>().ok().filter(|_| is_number);
-            bits.filter(|bits| *bits <= most)
+            let is_number = mask.bytes().all(|byte| byte.is_ascii_digit());
+            let bits = mask.parse::<u8>().ok();
+            bits.filter(|bits| is_number && *bits <= most)
                 .ok_or(ValueError::Mask { most })?
         }
     };

@@ -13,7 +13,17 @@ use crate::text::words::Sink;
 
 /// Currencies by their signs (Unicode, general category Sc) and some by their letters.
 const SIGNS: &str = "$¢£¤¥֏؋৲৳૱௹฿៛₠₡₢₣₤₥₦₧₨₩₪₫€₭₮₯₰₱₲₳₴₵₸₹₺₻₼₽₾₿";
-const LETTERS: [&str; 7] = ["R$", "kr", "zł", "Kč", "Ft", "Fr.", "лв"];
+const LETTERS: [&str; 15] = [
+    "US$", "NZ$", "HK$", "R$", "A$", "C$", "S$", "kr.", "kr", "zł", "Kč", "Ft", "Fr.", "лв", "руб.",
+];
+
+/// Codes of ISO 4217, each of three letters.
+const CODES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD \
+    CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD \
+    HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD \
+    MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON \
+    RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX \
+    USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG";
 
 /// What stands between groups of digits, beside a comma or a point: blanks that do not break, apostrophes.
 const BETWEEN: [char; 7] = [' ', '\u{a0}', '\u{2009}', '\u{202f}', '\'', '’', '_'];
@@ -38,16 +48,19 @@ pub(super) fn encode(
 
 /// The amount as a plain number; `None` if it is none.
 fn read(text: &str, decimal_comma: bool) -> Option<String> {
-    let inside = text
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'));
-    let mut rest = inside.unwrap_or(text).trim();
-    let (mut sign, mut currency, mut share) = (inside.map(|_| true), false, None);
+    let mut rest = text;
+    let (mut sign, mut currency, mut share) = (None, false, None);
     // Each of these may stand once, before or behind the digits.
     loop {
         let before = rest;
         if let Some((is_below, inner)) = sign_of(rest).filter(|_| sign.is_none()) {
             (sign, rest) = (Some(is_below), inner);
+        }
+        let inside = rest
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'));
+        if let Some(inner) = inside.filter(|_| sign.is_none()) {
+            (sign, rest) = (Some(true), inner);
         }
         if let Some(inner) = without_currency(rest).filter(|_| !currency) {
             (currency, rest) = (true, inner);
@@ -92,7 +105,7 @@ fn sign_of(text: &str) -> Option<(bool, &str)> {
         .or_else(|| above().map(|rest| (false, rest)))
 }
 
-/// The text without a currency at one of its ends: a sign, some letters, or three capital letters (ISO 4217).
+/// The text without a currency at one of its ends: a sign, some letters, or a code.
 fn without_currency(text: &str) -> Option<&str> {
     let is_sign = |letter: char| SIGNS.contains(letter);
     let signed = text
@@ -103,7 +116,7 @@ fn without_currency(text: &str) -> Option<&str> {
         letters.find_map(|word| text.strip_prefix(word).or_else(|| text.strip_suffix(word)))
     };
     let coded = || {
-        let is_code = |code: &str| code.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_code = |code: &str| CODES.split(' ').any(|known| known == code);
         let front = text.get(..3).filter(|code| is_code(code));
         let back = text.len().checked_sub(3).and_then(|at| text.get(at..));
         let back = back.filter(|code| is_code(code));
@@ -126,12 +139,14 @@ fn without_groups(whole: &str, group: char) -> Option<String> {
     let groups: Vec<&str> = whole.split(between).collect();
     let fits = |(number, digits): (usize, &&str)| {
         let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+        // 0,500 is a half with a decimal comma.
+        let is_fraction = number == 0 && digits.starts_with('0');
         let lengths = match number {
             0 => 1..=3,
             _ if number + 1 == groups.len() => 3..=3,
             _ => 2..=3,
         };
-        are_digits && lengths.contains(&digits.len())
+        are_digits && !is_fraction && lengths.contains(&digits.len())
     };
     groups.iter().enumerate().all(fits).then(|| groups.concat())
 }

@@ -5,8 +5,8 @@ use crate::text::words::Sink;
 /// The number of digits from which on it needs eight bytes more.
 const LONG: usize = 0xFF;
 
-/// Writes bytes that compare as the numbers of these digits do, after zeros before them; `digit` gives what a digit
-/// is written as, in its order.
+/// Writes bytes that compare as the numbers of these digits do. `digit` gives the byte of a digit, in the order of
+/// digits; `flip` has all bits set for numbers below zero, which are complements.
 pub(super) fn encode(digits: &[u8], flip: u8, digit: impl Fn(u8) -> u8, out: &mut impl Sink) {
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     let digits = &digits[zeros..];

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use thiserror::Error;
@@ -12,6 +13,9 @@ use crate::text::words::Sink;
 
 /// The bytes of a place.
 pub(super) const MOST_BYTES: usize = 4;
+
+/// Words are kept in memory beside the limit of a sort.
+const MOST_FILE_BYTES: u64 = 16 << 20;
 
 /// Between the name of a file and the checksum of its words in a description.
 const SUM: char = '#';
@@ -67,13 +71,18 @@ impl Listed {
                 .ok()
                 .filter(|_| text.len() == 8)
         };
-        let named = text.rsplit_once(SUM);
+        let named = text.rsplit_once(SUM).filter(|_| !Path::new(text).exists());
         let named = named.and_then(|(file, text)| Some((file, sum(text)?)));
         let file = named.map_or(text, |(file, _)| file);
-        let bytes = std::fs::read(file).map_err(|error| ListedError::Read {
+        let unread = |cause: String| ListedError::Read {
             file: file.to_owned(),
-            cause: error.to_string(),
-        })?;
+            cause,
+        };
+        let found = std::fs::metadata(file).map_err(|error| unread(error.to_string()))?;
+        if !found.is_file() || found.len() > MOST_FILE_BYTES {
+            return Err(unread("it is no file of at most 16 MiB".to_owned()));
+        }
+        let bytes = std::fs::read(file).map_err(|error| unread(error.to_string()))?;
         let listed = Listed::load(file, &bytes)?;
         match named {
             Some((_, checksum)) if checksum != listed.0.checksum => {
@@ -89,7 +98,7 @@ impl Listed {
         let mut lines = HashMap::new();
         let mut joined = Vec::new();
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            let word = line.strip_suffix(b"\r").unwrap_or(line);
+            let word = line.trim_ascii();
             if word.is_empty() {
                 continue;
             }
@@ -125,9 +134,21 @@ impl Listed {
     }
 
     pub(super) fn encode(self, value: &[u8], out: &mut impl Sink) -> Result<(), ValueError> {
-        let place = self.0.places.get(value).ok_or(ValueError::NotListed)?;
+        let place = self
+            .0
+            .places
+            .get(value.trim_ascii())
+            .ok_or(ValueError::NotListed(self))?;
         out.push_all(&place.to_be_bytes());
         Ok(())
+    }
+}
+
+impl Listed {
+    /// The name of the file.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        &self.0.file
     }
 }
 

@@ -80,14 +80,15 @@ impl DatePattern {
     pub(super) fn encode(self, value: &[u8], out: &mut impl Sink) -> Result<(), ValueError> {
         let text = value.trim_ascii();
         let mut found = Parts::default();
+        let wrong = ValueError::NotOfPattern(self);
         let read = match self {
             DatePattern::DayFirst => found.read_free(text, true),
             DatePattern::MonthFirst => found.read_free(text, false),
             DatePattern::Pattern(pattern) => found.read(text, pattern.as_bytes()),
         };
-        let rest = read.ok_or(ValueError::NotOfPattern)?;
+        let rest = read.ok_or(wrong)?;
         let instant = found.instant().filter(|_| rest.is_empty());
-        instant.ok_or(ValueError::NotOfPattern)?.encode(out);
+        instant.ok_or(wrong)?.encode(out);
         Ok(())
     }
 }
@@ -133,7 +134,9 @@ impl<'a> Parts<'a> {
             Some(rest)
         };
         match directive {
-            b'Y' => number(4, self.year.insert(0)),
+            // A year of two digits, which `%y` reads, is no year of the first century.
+            b'Y' if digits(text).len() >= 4 => number(4, self.year.insert(0)),
+            b'Y' => None,
             b'y' => {
                 let rest = number(2, self.year.insert(0))?;
                 self.year = self.year.map(of_two_digits);
@@ -197,7 +200,7 @@ impl<'a> Parts<'a> {
         let mut rest = text;
         let mut numbers = [(0, 0); 3];
         let (mut found, mut named) = (0, false);
-        for _ in 0..3 {
+        for part in 0..3 {
             let here = digits(rest);
             if here.is_empty() {
                 let (month, behind) = month_name(rest).filter(|_| !named)?;
@@ -214,9 +217,9 @@ impl<'a> Parts<'a> {
                     behind
                 };
             }
-            let between = |byte: &&u8| b"/.-, ".contains(byte);
-            let length = rest.iter().take_while(between).count();
-            rest = &rest[length..];
+            if part < 2 {
+                rest = past_separator(rest)?;
+            }
         }
         let (first, second, third) = (numbers[0], numbers[1], numbers[2]);
         let (year, month, day) = match (found, first.1) {
@@ -237,12 +240,14 @@ impl<'a> Parts<'a> {
         if let Some((month, length)) = month {
             self.month = Some(month).filter(|_| length <= 2);
         }
-        let rest = rest.strip_prefix(b"T").unwrap_or(rest);
-        if rest.is_empty() {
-            Some(rest)
-        } else {
-            self.read_time(rest)
-        }
+        self.month?;
+        let time = match rest {
+            [] => return Some(rest),
+            [b'T', time @ ..] => time,
+            [b',' | b' ', ..] => rest.strip_prefix(b",").unwrap_or(rest).trim_ascii_start(),
+            _ => return None,
+        };
+        self.read_time(time)
     }
 
     /// Reads a time: `H:MM[:SS[.FRACTION]] [AM|PM] [ZONE]`.
@@ -303,6 +308,17 @@ fn number(text: &[u8], most: usize) -> Option<(i64, &[u8])> {
     let found = digits(&text[..text.len().min(most)]);
     let add = |number: i64, digit: &u8| 10 * number + i64::from(digit - b'0');
     (!found.is_empty()).then(|| (found.iter().fold(0, add), &text[found.len()..]))
+}
+
+/// The text behind one separator, or a comma or point and blanks.
+fn past_separator(text: &[u8]) -> Option<&[u8]> {
+    let rest = match text {
+        [b'/' | b'-', rest @ ..] => return Some(rest),
+        [b'.' | b',', rest @ ..] => rest,
+        rest => rest,
+    };
+    let behind = rest.trim_ascii_start();
+    (behind.len() < text.len()).then_some(behind)
 }
 
 /// The letters at the start of `text`, and the rest.

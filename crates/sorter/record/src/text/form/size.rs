@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! 512   512B        1
-//! 2K   2Ki  2KiB    1,024      and M, G, T, P, E, Z, Y, R, Q its powers
-//! 2kB  2KB          1,000      the same
+//! 1K   1Ki  1KiB    1,024      and M, G, T, P, E, Z, Y, R, Q its powers
+//! 1kB  1KB          1,000      the same
 //! ```
 
 use num_bigint::BigUint;

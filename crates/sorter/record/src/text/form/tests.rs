@@ -53,13 +53,13 @@ fn amounts_are_numbers() {
     let places: [&[&str]; 16] = [
         &["", " "],
         &["-$1,000,000.01", "($1,000,000.01)", "$-1,000,000.01"],
-        &["−12", "-12", "12-", "(12)", "- 12"],
+        &["−12", "-12", "12-", "(12)", "$(12)", "(12) EUR", "- 12"],
         &["-5 %", "-0.05"],
         &["0", "$0.00", "0 %", "-0"],
         &["3 ‰", "0.3%", ".003"],
         &["12.5%", "12.5 %", "0.125"],
         &["1.99", "£1.99", "1.99 GBP", "GBP 1.99", "+1.99"],
-        &["9.9"],
+        &["9.9", "US$9.9", "9.9 kr."],
         &["100 kr", "100", "€ 100", "100 €", "R$100"],
         &["999"],
         &[
@@ -97,6 +97,8 @@ fn amounts_are_numbers() {
         "$5€",
         "1e5",
         "abc 5",
+        "0,500",
+        "5 MIN",
         "12 34",
     ];
     assert_refused("amount", &none, ValueError::NotAnAmount);
@@ -298,12 +300,18 @@ fn dates_follow_a_pattern() {
         "5/1/2024 junk",
         "5//",
         "5/1/202",
+        "5/123/2024",
+        "2024/2024/05",
+        "5//1/2024",
+        "5/1/2024,",
+        "2024-01-05-05:00",
     ];
-    assert_refused("date=dmy", &none, ValueError::NotOfPattern);
+    let free = ValueError::NotOfPattern(DatePattern::DayFirst);
+    assert_refused("date=dmy", &none, free);
     assert_refused(
         "date=%d.%m.%Y",
         &["1/2/2024", "1.2.24x", "30.2.2024"],
-        ValueError::NotOfPattern,
+        ValueError::NotOfPattern(DatePattern::new("%d.%m.%Y").unwrap()),
     );
     for wrong in ["", "ymd", "%Q", "%", "plain"] {
         assert_eq!(
@@ -321,8 +329,11 @@ fn an_order_comes_from_a_file() {
     let name = file.display().to_string();
     std::fs::write(&file, "\u{feff}S\r\nM\n\nL\nXL").unwrap();
     let word = format!("order={name}");
-    assert_order(&word, &[&[""], &["S"], &["M"], &["L"], &["XL"]]);
-    assert_refused(&word, &["s", "XXL"], ValueError::NotListed);
+    assert_order(&word, &[&["", " "], &["S", "S "], &["M"], &["L"], &["XL"]]);
+    let Form::Listed(listed) = form(&word) else {
+        unreachable!("it is one");
+    };
+    assert_refused(&word, &["s", "XXL"], ValueError::NotListed(listed));
     let described = form(&word).to_string();
     assert_eq!(form(&described), form(&word));
     std::fs::write(&file, "M\nS\n").unwrap();

@@ -3,8 +3,9 @@
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
-use icu_collator::options::CollatorOptions;
+use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, Strength};
 use icu_collator::{CollationKeySink, CollatorBorrowed, CollatorPreferences};
+use icu_locale_core::extensions::unicode::key;
 
 use super::{LocaleError, Sink};
 
@@ -50,7 +51,7 @@ impl Rules {
             return Ok(known);
         }
         let mut preferences = CollatorPreferences::from(&parsed);
-        let options = CollatorOptions::default();
+        let options = options_of(&parsed);
         let collator = CollatorBorrowed::try_new(preferences, options).or_else(|_| {
             // The data names a variant of this language, and lacks it.
             preferences.collation_type = None;
@@ -83,6 +84,27 @@ impl Rules {
         // The only error is that it is full.
         let _ = (self.collator).write_sort_key_utf8_to(text, &mut Key(out));
     }
+}
+
+/// The keywords of a tag that the collator does not take as preferences (UTS 35, collation settings).
+fn options_of(tag: &icu_locale_core::Locale) -> CollatorOptions {
+    let keywords = &tag.extensions.unicode.keywords;
+    let value = |key| keywords.get(&key).map(ToString::to_string);
+    let mut options = CollatorOptions::default();
+    options.strength = match value(key!("ks")).as_deref() {
+        Some("level1") => Some(Strength::Primary),
+        Some("level2") => Some(Strength::Secondary),
+        Some("level4") => Some(Strength::Quaternary),
+        Some("identic") => Some(Strength::Identical),
+        _ => None,
+    };
+    if value(key!("ka")).as_deref() == Some("shifted") {
+        options.alternate_handling = Some(AlternateHandling::Shifted);
+    }
+    if matches!(value(key!("kc")).as_deref(), Some("" | "true")) {
+        options.case_level = Some(CaseLevel::On);
+    }
+    options
 }
 
 fn malformed(tag: &str) -> LocaleError {

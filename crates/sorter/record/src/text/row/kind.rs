@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::super::date::{BadDate, Instant};
 use super::super::decimal::{BadDecimal, Decimal};
-use super::super::form::{Form, FormError};
+use super::super::form::{DatePattern, Form, FormError, Listed};
 use super::super::locale::{Locale, LocaleError};
 use super::super::words::Nowhere;
 
@@ -85,7 +85,7 @@ pub enum ValueOrderError {
     #[error(transparent)]
     Locale(#[from] LocaleError),
     /// `nocase` or `locale` of another type than text.
-    #[error("{0} is for text; leave it out, or the type {1}")]
+    #[error("{0} does not go with the type {1}; leave one of them out")]
     NotText(&'static str, String),
 }
 
@@ -123,14 +123,13 @@ impl ValueOrder {
         };
         order.kind = kind;
         let is_text = matches!(kind, ValueKind::Text | ValueKind::Natural);
-        match () {
-            () if order.locale.is_some() && !is_text => {
-                Err(ValueOrderError::NotText("locale", kind.to_string()))
-            }
-            () if order.no_case && kind != ValueKind::Text => {
-                Err(ValueOrderError::NotText("nocase", kind.to_string()))
-            }
-            () => Ok((name, order)),
+        let unfit = [
+            (order.locale.is_some() && !is_text, "locale"),
+            (order.no_case && kind != ValueKind::Text, "nocase"),
+        ];
+        match unfit.into_iter().find(|(is_unfit, _)| *is_unfit) {
+            Some((_, word)) => Err(ValueOrderError::NotText(word, kind.to_string())),
+            None => Ok((name, order)),
         }
     }
 
@@ -190,14 +189,20 @@ pub enum ValueError {
     #[error("has an exponent of more than 18 digits")]
     Exponent,
     /// It is no date, or there is no such day or time.
-    #[error("is not a date; write YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS or another form of RFC 3339")]
+    #[error(
+        "is not a date; write YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS or another form of RFC 3339, or give the key a type such \
+         as date=%d.%m.%Y"
+    )]
     NotADate,
     /// Its day and its month can be mistaken for each other.
-    #[error("is ambiguous: a day and a month can be mistaken for each other; write YYYY-MM-DD")]
+    #[error(
+        "is ambiguous: a day and a month can be mistaken for each other; write YYYY-MM-DD, or give the key the type \
+         date=dmy or date=mdy"
+    )]
     AmbiguousDate,
     /// It is no date of a pattern, or there is no such day or time.
-    #[error("is not a date as the key's type has it")]
-    NotOfPattern,
+    #[error("is not a date of {}; mend it, or give the key another type", .0.as_str())]
+    NotOfPattern(DatePattern),
     /// It is no amount.
     #[error("is not an amount; write 1,234.50, or 1.234,50 with the type amount=,")]
     NotAnAmount,
@@ -220,8 +225,8 @@ pub enum ValueError {
     #[error("is not a version; write 1.10.0 or 1.10.0-rc.1")]
     NotAVersion,
     /// It is no word of the order.
-    #[error("is not in the file of the order; add a line for it")]
-    NotListed,
+    #[error("is not in {}; add a line for it", .0.file())]
+    NotListed(Listed),
 }
 
 impl ValueKind {

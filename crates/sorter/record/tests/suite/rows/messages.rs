@@ -55,13 +55,13 @@ fn mistakes_in_fields_are_named() {
             "1,,01/02/2024",
             4,
             "\"01/02/2024\" in column at is ambiguous: a day and a month can be mistaken for \
-             each other; write YYYY-MM-DD",
+             each other; write YYYY-MM-DD, or give the key the type date=dmy or date=mdy",
         ),
         (
             "1,,2023-02-29",
             4,
             "\"2023-02-29\" in column at is not a date; write YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS or \
-             another form of RFC 3339",
+             another form of RFC 3339, or give the key a type such as date=%d.%m.%Y",
         ),
     ] {
         assert_refused(&check, row.as_bytes(), column, message);

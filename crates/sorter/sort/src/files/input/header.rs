@@ -41,13 +41,16 @@ pub(crate) struct Front {
 /// When the source cannot be read, or no header ends in its first bytes.
 async fn read_front(
     node: &Node,
-    source: &Source,
+    (source, known): (&Source, Option<usize>),
     headed: &Headed,
     reading: ReadOptions,
 ) -> Result<(Front, Source), Failure> {
     let io = IoChoice::Buffered;
     let Opened { file, is_pipe, .. } = open(node, source, ReadOptions { io, ..reading }).await?;
-    let (mut read, end) = read_header(node, source, &file, headed).await?;
+    let (mut read, mut end) = read_header(node, source, &file, headed).await?;
+    if let Some(known) = known.filter(|known| *known <= read.len()) {
+        end = Some(known);
+    }
     let bytes = end.unwrap_or(read.len());
     let front = read.split_off(bytes);
     if end.is_none() && !read.is_empty() {
@@ -98,7 +101,10 @@ async fn read_header(
             return Ok((read, is_ended.then_some(end)));
         }
         if read.len() > LONGEST_HEADER_BYTES {
-            let why = "no header ends in the first 16 MiB; give --no-header";
+            let why = match headed.rows() {
+                Some(_) => "no header ends in the first 16 MiB; give --no-header",
+                None => "no header ends in the first 16 MiB; write a smaller number of lines",
+            };
             return Err(refused(source, why));
         }
     }
@@ -115,7 +121,7 @@ pub(crate) async fn read_fronts_of(
     reading: ReadOptions,
 ) -> Result<(Vec<Front>, Source), Failure> {
     let Some((directory, manifest)) = set_of(node, source).await? else {
-        let (front, behind) = read_front(node, source, headed, reading).await?;
+        let (front, behind) = read_front(node, (source, None), headed, reading).await?;
         return Ok((vec![front], behind));
     };
     // Its files have more than a mark; they are refused when they are opened as lines.
@@ -126,12 +132,14 @@ pub(crate) async fn read_fronts_of(
         file: directory.join(Manifest::NAME),
         what: what.to_owned(),
     };
-    if !headed.head().is_none() && manifest.header_bytes == 0 && !manifest.files.is_empty() {
+    if headed.head().lines() > 0 && manifest.header_bytes == 0 && !manifest.files.is_empty() {
         return Err(refused("lists files without a header; give --no-header").into());
     }
     let (mut fronts, mut all_seen) = (Vec::new(), Vec::new());
+    // Records may begin with a mark, too: the manifest tells where those lines end.
+    let known = (headed.head().lines() == 0).then_some(manifest.header_bytes as usize);
     for file in manifest.paths(directory).into_iter().map(Source::Listed) {
-        let (front, behind) = read_front(node, &file, headed, reading).await?;
+        let (front, behind) = read_front(node, (&file, known), headed, reading).await?;
         if behind.header_bytes() != manifest.header_bytes {
             let name = file.path().unwrap_or(directory).display();
             let what = format!("lists headers of {} bytes", manifest.header_bytes);

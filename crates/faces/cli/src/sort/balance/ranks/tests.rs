@@ -59,6 +59,7 @@ fn job(ranks: usize) -> (Report, Together) {
         bytes: 0,
         dropped: 0,
         blank_lines: 0,
+        header_bytes: 0,
         passes: 1,
         plan: "two-pass",
         reason: String::new(),
