@@ -34,6 +34,35 @@ class Orders(TestCase):
         self.assertEqual(result(rows, format="csv", key="price:num"), expected)
         self.assertEqual(result(rows[1:], format="csv", key="#2:num", header=False), expected[1:])
 
+    def test_lines_on_top(self):
+        lines = [b"# a\n", b"name\n", b"b\n", b"a\n"]
+        expected = [lines[0], lines[1], lines[3], lines[2]]
+        self.assertEqual(result(lines, header=["#", 1]), expected)
+        self.assertEqual(result(lines, header=2), expected)
+        self.assertEqual(result(lines[:1] + lines[2:], header="#"), [lines[0], lines[3], lines[2]])
+        rows = [b"# made\n", b"n,v\n", b"b,2\n", b"a,1\n"]
+        self.assertEqual(result(rows, format="csv", key="v:num", header="#"), rows[:2] + rows[:1:-1])
+        for wrong in (b"#", -1, 1.5, [True], ""):
+            with self.assertRaises((TypeError, gristmill.Error)):
+                result(lines, header=wrong)
+        with self.assertRaises(gristmill.Error):
+            result(lines, key=len, header=1)
+
+    def test_values_as_people_write_them(self):
+        def by(key, *values, **options):
+            rows = [f"{value}\tx\n".encode() for value in values]
+            backwards = [b"v\tw\n", *reversed(rows)]
+            self.assertEqual(result(backwards, format="tsv", key=key, **options), [b"v\tw\n", *rows])
+
+        by("v:amount", "($5.00)", "$999.99", "$1,234.50")
+        by("v:date=dmy:desc:nulls-last", "5/1/2024", "31/12/2023", "")
+        by("v:num:nulls-last", "9", "10", "NA", null="NA")
+        by("v:ip", "9.9.9.9", "10.0.0.1", null=["-", "n/a"])
+        rows = [b"a,b\n", b"x,2\n", b"y\n"]
+        self.assertEqual(result(rows, format="csv", key="b:num", short_rows=True), [rows[0], rows[2], rows[1]])
+        with self.assertRaisesRegex(gristmill.Error, "is not an amount"):
+            result([b"v\n", b"1,23\n"], format="csv", separator=";", key="v:amount")
+
     def test_unique_and_top(self):
         lines = [b"b\n", b"a\n", b"b\n", b"c\n"]
         self.assertEqual(result(lines, unique=True), [b"a\n", b"b\n", b"c\n"])

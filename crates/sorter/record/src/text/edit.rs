@@ -92,6 +92,21 @@ pub(super) fn fold_eight(bytes: u64) -> u64 {
     bytes ^ small >> 2
 }
 
+/// Whether two texts are the same but for small and capital letters. Characters that a language does not see count.
+pub(super) fn is_same_folded(a: &[u8], b: &[u8]) -> bool {
+    match (std::str::from_utf8(a), std::str::from_utf8(b)) {
+        (Ok(a), Ok(b)) => {
+            let folded = |text: &str| {
+                text.chars()
+                    .flat_map(char::to_lowercase)
+                    .collect::<String>()
+            };
+            folded(a) == folded(b)
+        }
+        _ => a.eq_ignore_ascii_case(b),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::scan::is_blank;

@@ -129,9 +129,8 @@ impl Code {
     /// Whether no word of a key follows this one.
     #[inline]
     pub(super) fn is_last(word: u64) -> bool {
-        // That of a missing value, all bits of which are set, is the last, too.
-        let count = word & COUNT;
-        count < 8 || count == COUNT
+        // That of a missing value has all bits set.
+        word & COUNT < 8 || word & COUNT == COUNT
     }
 
     /// Word `depth` of a key, or the number of its words if that is past the last.

@@ -12,6 +12,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::byte_field::{BytePlace, Stretch};
+use super::edit::is_same_folded;
 use super::encoding::{Code, Difference, Filled};
 use super::key::TextKey;
 use super::locale::Locale;
@@ -39,10 +40,8 @@ pub(super) struct Part {
 enum Source {
     /// Fields of a line, or all of it.
     Fields(Place),
-    /// A value of a row.
-    Row(RowPlace),
-    /// The same, where words stand for missing values.
-    RowOrNull(RowPlace, NullWords),
+    /// A value of a row, and words that stand for a missing one.
+    Row(RowPlace, NullWords),
     /// Bytes of a record with a length.
     Bytes(BytePlace),
 }
@@ -52,8 +51,8 @@ impl Source {
     fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
         match self {
             Source::Fields(place) => Found::Plain(place.key(line)),
-            Source::Row(place) => place.find(line),
-            Source::RowOrNull(place, nulls) => nulls.taken_from(place.find(line)),
+            Source::Row(place, nulls) if nulls.is_empty() => place.find(line),
+            Source::Row(place, nulls) => nulls.taken_from(place.find(line)),
             Source::Bytes(place) => Found::Plain(&line[place.range(line)]),
         }
     }
@@ -90,13 +89,8 @@ impl Part {
 
     /// The part for a value of a row.
     pub(super) fn of_value(value: RowValue) -> Part {
-        let source = if value.nulls.is_empty() {
-            Source::Row(value.place)
-        } else {
-            Source::RowOrNull(value.place, value.nulls)
-        };
         let part = Part {
-            source,
+            source: Source::Row(value.place, value.nulls),
             code: Code::of_value(value.order),
             flip: flip(value.order.descending),
             skipped: 0,
@@ -156,7 +150,7 @@ impl Part {
 
     /// Whether the part is a value of a row.
     pub(super) fn is_value(&self) -> bool {
-        matches!(self.source, Source::Row(_) | Source::RowOrNull(..))
+        matches!(self.source, Source::Row(..))
     }
 
     /// Whether this is the only word of a key.
@@ -177,17 +171,12 @@ impl Part {
 
     /// The bytes of the line that are the key, and those inside of its quotes.
     pub(super) fn ranges(&self, line: &[u8]) -> (Range<usize>, Range<usize>) {
-        match &self.source {
-            Source::Row(place) | Source::RowOrNull(place, _) => place.ranges(line),
-            Source::Fields(place) => {
-                let range = place.range(line);
-                (range.clone(), range)
-            }
-            Source::Bytes(place) => {
-                let range = place.range(line);
-                (range.clone(), range)
-            }
-        }
+        let range = match &self.source {
+            Source::Row(place, _) => return place.ranges(line),
+            Source::Fields(place) => place.range(line),
+            Source::Bytes(place) => place.range(line),
+        };
+        (range.clone(), range)
     }
 
     /// Gives the key in `line` to `then`.
@@ -207,13 +196,13 @@ impl Part {
             }
             Found::Coded(coded) => coded.with(|key| self.code.word(key, depth)),
         };
-        word.map(|word| self.placed(word) ^ self.flip)
+        word.map(|word| self.placed(word, depth) ^ self.flip)
     }
 
     /// A word where it belongs: that of a key without a value may be above all others.
     #[inline]
-    fn placed(&self, word: u64) -> u64 {
-        if self.nothing == Some(word) {
+    fn placed(&self, word: u64, depth: usize) -> u64 {
+        if depth == 0 && self.nothing == Some(word) {
             ABOVE
         } else {
             word
@@ -230,8 +219,8 @@ impl Part {
         let filled = self
             .find(line)
             .with(|key| self.code.words_from(key, from, out));
-        let words = out[..filled.filled].iter_mut();
-        words.for_each(|word| *word = self.placed(*word) ^ self.flip);
+        let words = out[..filled.filled].iter_mut().zip(from..);
+        words.for_each(|(word, depth)| *word = self.placed(*word, depth) ^ self.flip);
         filled
     }
 
@@ -370,13 +359,13 @@ impl Part {
             (Source::Fields(place), _) => fill(lines, out, |line| {
                 code.word(place.key(line), 0).unwrap_or(0) ^ flip
             }),
-            (Source::Row(RowPlace::Column(column)), _) => {
+            (Source::Row(RowPlace::Column(column), nulls), _) if nulls.is_empty() => {
                 fill(lines, out, |row| match column.find(row) {
                     Found::Plain(key) => code.word(key, 0).unwrap_or(0) ^ flip,
                     Found::Coded(_) => self.word(row, 0).unwrap_or(0),
                 });
             }
-            (Source::Row(_) | Source::RowOrNull(..) | Source::Bytes(_), _) => {
+            (Source::Row(..) | Source::Bytes(_), _) => {
                 fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
             }
         }
@@ -388,21 +377,6 @@ fn pair<T>(a: Found<'_>, b: Found<'_>, then: impl FnOnce(&[u8], &[u8]) -> T) -> 
     match (a, b) {
         (Found::Plain(a), Found::Plain(b)) => then(a, b),
         (a, b) => a.with(|a| b.with(|b| then(a, b))),
-    }
-}
-
-/// Whether two texts are the same but for small and capital letters. Characters that a language does not see count.
-fn is_same_folded(a: &[u8], b: &[u8]) -> bool {
-    match (std::str::from_utf8(a), std::str::from_utf8(b)) {
-        (Ok(a), Ok(b)) => {
-            let folded = |text: &str| {
-                text.chars()
-                    .flat_map(char::to_lowercase)
-                    .collect::<String>()
-            };
-            folded(a) == folded(b)
-        }
-        _ => a.eq_ignore_ascii_case(b),
     }
 }
 

@@ -96,7 +96,6 @@ impl BytesRead {
     }
 }
 
-/// The result of a read.
 pub(crate) enum RecordsRead {
     Records(Chunk),
     /// It ends no record.
@@ -112,8 +111,8 @@ pub(crate) struct InputReads<'a> {
 
 impl<'a> InputReads<'a> {
     pub(crate) fn new(shared: &'a SortedInputs, runs: &[SortedRun]) -> InputReads<'a> {
-        let scanner = shared.framing.records().scanner();
-        let framing = shared.contents.framing().records();
+        let framing = shared.framing.records();
+        let scanner = framing.scanner();
         let line = lines_in(shared.contents.header(), framing) + 1;
         let input = |number| {
             let begin = (scanner.clone(), line);

@@ -34,7 +34,7 @@ fn drawn(seed: u64) -> LineSort {
 #[test]
 fn hundreds_of_schedules_sort_chained_records() {
     let (mut divided, mut spilled) = (0, 0);
-    for seed in 0..seeds(200, 500) {
+    for seed in 0..seeds(200, 400) {
         let sort = drawn(seed);
         let report = sort.check(seed);
         let is_divided = !sort.pipes.contains(&true) && report.plan != "merge";
@@ -51,7 +51,7 @@ fn hundreds_of_schedules_sort_chained_records() {
 #[test]
 fn ranks_divide_chained_records() {
     let mut shared = 0;
-    for seed in 0..seeds(100, 350) {
+    for seed in 0..seeds(100, 250) {
         let random = &mut Random::new(seed);
         let ranks = 2 + random.below(3) as u32;
         let (files, order) = drawn_chained(ranks as usize, 100_000, random);

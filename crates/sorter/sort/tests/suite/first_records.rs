@@ -17,7 +17,7 @@ fn work(report: &Report) -> (u64, u64) {
 #[test]
 fn hundreds_of_schedules_keep_the_first_lines() {
     let (mut selected, mut spilled, mut all) = (0, 0, 0);
-    for seed in 0..seeds(300, 1500) {
+    for seed in 0..seeds(300, 800) {
         let random = &mut Random::new(seed);
         let (shape, mut sort) = drawn_sort(seed, 200_000);
         sort.job.plan = Choice::Merge;
@@ -53,7 +53,7 @@ fn lines_of(sort: &LineSort, file: &[u8]) -> usize {
 
 #[test]
 fn the_first_binary_records_are_kept_in_their_order() {
-    for seed in 0..seeds(60, 400) {
+    for seed in 0..seeds(60, 200) {
         let random = &mut Random::new(seed);
         let order = drawn_order(random);
         let bytes = order.record_bytes();

@@ -9,7 +9,7 @@ use sort::Choice;
 #[test]
 fn hundreds_of_schedules_sort_lines_as_the_naive_sort_does() {
     let (mut spilled, mut merged) = (0, 0);
-    for seed in 0..seeds(300, 1500) {
+    for seed in 0..seeds(300, 800) {
         let (_, sort) = drawn_sort(seed, 300_000);
         let report = sort.check(seed);
         spilled += u64::from(report.passes > 1);
@@ -24,7 +24,7 @@ fn hundreds_of_schedules_sort_lines_as_the_naive_sort_does() {
 /// The last line of a pipe may go on over many reads, and the reads end anywhere.
 #[test]
 fn pipes_of_lines_give_the_same_bytes() {
-    for seed in 0..seeds(150, 700) {
+    for seed in 0..seeds(150, 400) {
         let (shape, mut sort) = drawn_sort(1_000_000 + seed, 300_000);
         let random = &mut Random::new(seed);
         sort.pipes

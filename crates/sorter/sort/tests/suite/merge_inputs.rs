@@ -63,7 +63,7 @@ fn drawn_merge(seed: u64) -> LineSort {
 #[test]
 fn hundreds_of_schedules_merge_sorted_lines() {
     let (mut once, mut several) = (0, 0);
-    for seed in 0..seeds(250, 1500) {
+    for seed in 0..seeds(250, 800) {
         let merge = drawn_merge(seed);
         println!("seed {seed}, {:?}", merge.job.tuning);
         let report = merge.check(seed);
@@ -112,7 +112,7 @@ fn several_mergers_share_a_merge() {
 #[test]
 fn hundreds_of_schedules_merge_chained_records() {
     let (mut once, mut several) = (0, 0);
-    for seed in 0..seeds(150, 1000) {
+    for seed in 0..seeds(150, 500) {
         let random = &mut Random::new(seed);
         let count = [1, 2, 3, 9, 30][random.below(5)];
         let (files, order) = drawn_chained(count, 20_000 * count, random);
@@ -263,7 +263,7 @@ fn is_unsorted(failure: &Failure, input: &str, number: u64) -> bool {
 
 #[test]
 fn an_input_out_of_order_is_refused_with_its_line() {
-    for seed in 0..seeds(60, 300) {
+    for seed in 0..seeds(60, 200) {
         let random = &mut Random::new(seed);
         let file = |count: usize| -> Vec<u8> {
             (0..count)

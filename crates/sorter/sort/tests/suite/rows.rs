@@ -71,7 +71,7 @@ fn expected(sort: &LineSort, header: &str) -> Vec<u8> {
 
 #[test]
 fn a_header_stays_on_top_under_hundreds_of_schedules() {
-    for seed in 0..seeds(150, 700) {
+    for seed in 0..seeds(150, 400) {
         let random = &mut Random::new(seed);
         let header = match random.below(10) {
             // Longer than a write unit, and than a disk block.

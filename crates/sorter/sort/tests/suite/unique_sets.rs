@@ -48,7 +48,7 @@ fn sort_into_set(sort: &LineSort, seed: u64) -> (Report, usize) {
 #[test]
 fn hundreds_of_schedules_keep_the_first_of_equal_lines() {
     let (mut spilled, mut merged, mut dropped, mut files) = (0, 0, 0, 0);
-    for seed in 4_000_000..4_000_000 + seeds(150, 1000) {
+    for seed in 4_000_000..4_000_000 + seeds(150, 500) {
         let (shape, mut sort) = drawn_sort(seed, 100_000);
         let mut random = Random::new(seed);
         let directories = DIRECTORIES[..1 + random.below(4)].iter();

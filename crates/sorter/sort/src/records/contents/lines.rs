@@ -60,12 +60,10 @@ pub struct Lines {
     unique: bool,
     counts: bool,
     check: Option<Arc<Check>>,
-    /// The lines on top; of rows the last one names the columns.
     header: Arc<Vec<u8>>,
 }
 
 impl Lines {
-    /// Lines in this order.
     pub fn new(order: LineOrder) -> Lines {
         let framing = Framing::ending(order.framing);
         let crc = Arc::new(LineCrc::new());
@@ -91,9 +89,9 @@ impl Lines {
 
     /// The same lines below a header: whole lines, or none.
     #[must_use]
-    pub fn under(self, header: Vec<u8>) -> Lines {
-        let header = Arc::new(header);
-        Lines { header, ..self }
+    pub fn under(mut self, header: Vec<u8>) -> Lines {
+        self.header = Arc::new(header);
+        self
     }
 
     /// Records with lengths in this order, which must have all keys.
@@ -105,8 +103,7 @@ impl Lines {
         }
     }
 
-    /// Keeps these of the lines with equal keys. Those that are counted are no rows: each ends with its
-    /// delimiter.
+    /// Keeps these of the lines with equal keys.
     #[must_use]
     pub fn keeping(self, keep: Keep) -> Lines {
         Lines {
