@@ -22,31 +22,32 @@ const LINES: [(&str, usize); 26] = [
     ("terminal", 2_070),
     ("node-mpi", 2550),
     ("active", 3_600),
-    ("record", 10_810),
+    // Forms of values: amounts, sizes, addresses, versions, dates by a pattern, orders of files.
+    ("record", 12_700),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 34_520),
-    ("gristmill", 2_385),
-    ("c", 1_220),
+    ("sort", 34_600),
+    ("gristmill", 2_410),
+    ("c", 1_250),
     ("disk", 2_560),
     // The mapper of an unknown network: 2,200 lines.
     ("machine", 16_450),
     // IS, LogP, caches of files that work together, and paging to idle memory.
     ("grain", 12_640),
     ("plot", 2850),
-    ("lab", 7_960),
-    ("sim", 3_190),
+    ("lab", 8_050),
+    ("sim", 3_270),
     ("hostile", 3800),
     ("bench", 7_490),
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_380),
-    ("python", 2300),
+    ("cli", 7_500),
+    ("python", 2_380),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 143_000;
+const ALL_LINES: usize = 145_000;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
