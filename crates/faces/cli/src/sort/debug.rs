@@ -176,12 +176,13 @@ fn print_rows(sorted: impl BufRead, rows: &RowSpec, out: &mut impl Write) -> io:
     }
     // The sort has read the same header.
     let (order, _) = order_of(rows, &head).map_err(io::Error::other)?;
+    let has_head = !rows.head.is_none();
     let rows = Keyed {
         order: &order.text(),
         framing,
         newline: b'|',
     };
-    if !rows.head.is_none() {
+    if has_head {
         let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let end = head.iter().rposition(|byte| !is_end(byte));
         rows.print_text(&head[..end.map_or(0, |last| last + 1)], out)?;

@@ -8,7 +8,7 @@ use ::sort::{
 };
 use node::{Decompress, Node, Rank};
 use pipeline::Failure;
-use record::{Comparison, Summary};
+use record::{Comparison, Headed, Summary};
 
 /// Reads the output again: it must be in order and hold the records that came in.
 pub(super) async fn check_output(
@@ -31,8 +31,8 @@ pub(super) async fn check_output(
     for written in written {
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());
-        let is_marked = |headed: &&Headed| headed.head().lines() == 0 && !headed.head().is_none();
-        if job.headed.as_ref().is_some_and(|headed| is_marked(&headed)) {
+        let is_marked = |headed: &Headed| headed.head().lines() == 0 && !headed.head().is_none();
+        if job.headed.as_ref().is_some_and(is_marked) {
             // Records may begin with a mark, too.
             sources = vec![Source::Path(written.path.clone()).behind(report.header_bytes)];
         } else if let Some(headed) = &job.headed {

@@ -9,9 +9,8 @@
 //! chunk     |cdefg\n|ca\n|              row         chunk, offset     sort, gather
 //! ```
 //!
-//! A line counts as [`Framing::least_room`] bytes at least when it is placed in a chunk. So the
-//! number of lines in a chunk is bounded, and with it the memory for sorting them, however short
-//! they are.
+//! A line counts as [`Framing::least_room`] bytes at least when it is placed in a chunk. So the number of lines in a
+//! chunk is bounded, and with it the memory for sorting them, however short they are.
 
 mod distinct;
 mod parts;
@@ -64,6 +63,7 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Lines in this order.
     pub fn new(order: LineOrder) -> Lines {
         let framing = Framing::ending(order.framing);
         let crc = Arc::new(LineCrc::new());
