@@ -13,6 +13,7 @@ use crate::error::Error;
 /// let rows = Format::named("csv").key("price:num:desc").key("city");
 /// let unnamed = Format::named("csv").without_header().key("#2:num");
 /// let names = Format::lines().delimiter(b'\0');
+/// let untidy = Format::named("csv").header("#").null("NA").short_rows().key("price:num");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Format {

@@ -54,6 +54,7 @@ fn ordered(number: i64) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Lines,
+    Topped,
     Fields,
     Nul,
     Fixed(usize),
@@ -74,6 +75,7 @@ impl Kind {
         let width = random.of(&[8, 9, 12, 100, 4096, 5000, 70_000]);
         let all = [
             Kind::Lines,
+            Kind::Topped,
             Kind::Fields,
             Kind::Nul,
             Kind::Fixed(width),
@@ -94,6 +96,7 @@ impl Kind {
     fn format(self) -> Format {
         match self {
             Kind::Lines | Kind::LinesByKey => Format::lines(),
+            Kind::Topped => Format::lines().header("1"),
             Kind::Fields => Format::lines().separator(b',').key("2,2n"),
             Kind::Nul => Format::lines().delimiter(0).key("1.2"),
             Kind::Fixed(width) => Format::fixed(width).key("4+4:u32le:desc"),
@@ -113,7 +116,7 @@ impl Kind {
     }
 
     fn has_header(self) -> bool {
-        matches!(self, Kind::Csv | Kind::CsvWhole | Kind::Tsv)
+        matches!(self, Kind::Topped | Kind::Csv | Kind::CsvWhole | Kind::Tsv)
     }
 
     fn by_key(self) -> bool {
@@ -155,7 +158,7 @@ impl Kind {
             key,
         };
         match self {
-            Kind::Lines => of(text.clone(), text),
+            Kind::Lines | Kind::Topped => of(text.clone(), text),
             Kind::LinesByKey => of(text, ordered(-(length as i64))),
             Kind::Fields => {
                 let body = format!("w{},{number},{shown}", random.below(9));

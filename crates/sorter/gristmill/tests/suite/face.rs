@@ -6,8 +6,11 @@ use std::path::Path;
 
 use children::Command;
 
-/// The most items (types, traits, modules), and the most methods.
+/// The most items (types, traits, modules).
 const MOST: usize = 40;
+
+/// Three are for untidy files: lines on top, words for missing values, short rows.
+const MOST_METHODS: usize = 43;
 
 struct Face {
     items: BTreeSet<String>,
@@ -88,7 +91,7 @@ fn the_face_is_small_and_has_examples() {
     assert!(methods.contains("feed::push"), "{methods:?}");
     assert!(items.len() <= MOST, "{} items: {items:?}", items.len());
     assert!(
-        methods.len() <= MOST,
+        methods.len() <= MOST_METHODS,
         "{} methods: {methods:?}",
         methods.len()
     );

@@ -77,6 +77,8 @@ struct Counting<'a> {
     worker: &'a Worker,
     counter: &'a Counter,
     delimiter: u8,
+    /// Bytes of the header that are still to come; they pass as they are.
+    header: usize,
     /// The start of a line that goes on in the next piece.
     begun: Vec<u8>,
     /// The first of the lines with its keys, and their number so far.
@@ -98,6 +100,7 @@ impl<'a> Counting<'a> {
             worker,
             counter,
             delimiter: framing.delimiter().expect("lines are counted"),
+            header: counter.contents.header().len(),
             begun: Vec::new(),
             first: Vec::new(),
             short: Short::default(),
@@ -112,6 +115,11 @@ impl<'a> Counting<'a> {
 
     /// Takes the next bytes of the sorted lines.
     async fn take(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        if self.header > 0 {
+            let (header, lines) = bytes.split_at(bytes.len().min(self.header));
+            self.put(header).await?;
+            (self.header, bytes) = (self.header - header.len(), lines);
+        }
         while let Some(before) = memchr::memchr(self.delimiter, bytes) {
             let (end, rest) = bytes.split_at(before + 1);
             bytes = rest;
