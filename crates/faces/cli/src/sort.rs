@@ -20,6 +20,7 @@ use ::sort::{Job, Report, SortError};
 use node::Node;
 use pipeline::Failure;
 use record::Comparison;
+use record::rows::RowProblem;
 
 use host::busy::{Busy, Watch};
 use host::machine;
@@ -103,10 +104,18 @@ fn with_cure(failure: Failure, job: &Job) -> Failure {
     let Failure::Program(mut error) = failure else {
         return failure;
     };
-    if let Some(SortError::BadRow { cure, .. }) = error.downcast_mut()
+    if let Some(SortError::BadRow { cure, bad, .. }) = error.downcast_mut()
         && may_set_aside
     {
-        *cure = "; set such rows aside with --bad-records FILE";
+        *cure = match &bad.problem {
+            RowProblem::Columns { found, expected } if found < expected => {
+                "; take them with --short-rows, or set such rows aside with --bad-records FILE"
+            }
+            RowProblem::Value { .. } => {
+                "; name a word for missing values with --null, or set such rows aside with --bad-records FILE"
+            }
+            _ => "; set such rows aside with --bad-records FILE",
+        };
     }
     Failure::Program(error)
 }

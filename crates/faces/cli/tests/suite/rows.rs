@@ -81,7 +81,7 @@ fn mistakes_of_rows_have_one_line() {
     let cases: [(&[&str], &str); 6] = [
         (
             &["--key", "a:num"],
-            "gristmill: a.csv, line 3: 1 column, the header has 2; set such rows aside with \
+            "gristmill: a.csv, line 3: 1 column, the header has 2; take them with --short-rows, or set such rows aside with \
              --bad-records FILE\n",
         ),
         (

@@ -31,7 +31,7 @@ impl RowOrder {
                 RowPlace::Column(column) => format!("column:{}", column.before + 1),
                 RowPlace::Path(path) => format!("path:{path}"),
             };
-            format!("{place}{}", value.order)
+            format!("{place}{:#}", value.order)
         });
         let locale = self.locale.into_iter().flat_map(Locale::describe);
         let nulls = self.values.first().into_iter();

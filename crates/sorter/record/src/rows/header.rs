@@ -206,12 +206,14 @@ impl Header {
             let byte = byte.escape_ascii();
             return format!("; if fields are separated by '{byte}', say so, as with -t $'{byte}'");
         }
-        let parts = name.match_indices(':').map(|(place, _)| &name[..place]);
-        let mut columns = parts.filter(|part| is_column(part));
-        let hint = |column| {
+        let parts = name
+            .match_indices(':')
+            .map(|(place, _)| (&name[..place], &name[place + 1..]));
+        let mut columns = parts.filter(|(part, _)| is_column(part));
+        let hint = |(column, words)| {
             format!(
-                "; behind {column:?} comes a type, such as num, date or amount, \
-                 and then perhaps desc"
+                "; behind {column:?} comes a type of str, num, natural, date, amount, size, hex, ip, semver, length, \
+                 date=PATTERN or order=FILE, and then words such as desc or nulls-last, not {words:?}"
             )
         };
         columns.next().map(hint).unwrap_or_default()

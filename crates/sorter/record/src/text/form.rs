@@ -184,7 +184,10 @@ impl fmt::Display for Form {
         let known = Form::WORDS.iter().find(|(_, form)| form == self);
         match (known, self) {
             (Some((word, _)), _) => f.write_str(word),
-            (None, Form::Listed(listed)) => write!(f, "order={listed}"),
+            (None, Form::Listed(listed)) => {
+                f.write_str("order=")?;
+                listed.fmt(f)
+            }
             (None, Form::Date(pattern)) => write!(f, "date={}", pattern.as_str()),
             (None, _) => f.write_str("amount=,"),
         }

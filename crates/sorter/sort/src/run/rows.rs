@@ -70,7 +70,7 @@ pub(super) async fn read_headers(
             match &first {
                 _ if front.header.is_empty() => {}
                 None => first = Some(front),
-                Some(first) if body(&first.header) != body(&front.header) => {
+                Some(first) if !is_same(headed, &first.header, &front.header) => {
                     return Err(differs(&front.file, &name(&first.file)).into());
                 }
                 Some(_) => {}
@@ -79,6 +79,14 @@ pub(super) async fn read_headers(
     }
     all.header = first.map_or(Vec::new(), |first| first.header);
     Ok(all)
+}
+
+/// Whether two headers are the same, but for marked lines that one of them lacks.
+fn is_same(headed: &Headed, one: &[u8], other: &[u8]) -> bool {
+    let lacks_marks =
+        |header: &[u8]| headed.names(header).len() + headed.mark_of(header) == header.len();
+    let is_named = headed.head().lines() == 1 && (lacks_marks(one) || lacks_marks(other));
+    body(one) == body(other) || is_named && body(headed.names(one)) == body(headed.names(other))
 }
 
 /// Whether a file is not there. A sort that goes on may not need it; any other says so when it opens
@@ -115,7 +123,8 @@ pub(super) async fn same_header(
 }
 
 fn differs(source: &Source, other: &str) -> SortError {
-    header_error(source, format!("its header differs from that of {other}"))
+    let what = format!("its header differs from that of {other}; all inputs have the same header");
+    header_error(source, what)
 }
 
 /// Records behind their header, rows in the order that it decides.

@@ -191,7 +191,10 @@ fn mistakes_are_named_with_file_and_line() {
     two.job
         .sources
         .push(sort::Source::Path(PathBuf::from("/in1")));
-    assert_eq!(refusal(&two), "/in1: its header differs from that of /in0");
+    assert_eq!(
+        refusal(&two),
+        "/in1: its header differs from that of /in0; all inputs have the same header"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! ```text
 //! $1,234.50    1 234.50 EUR    1'234.5    groups of digits, a currency before or behind
 //! -5    5-    (5.00)    −5                below zero
+//! 5.-   99.–                              a dash for no cents
 //! 12.5 %    3 ‰                           hundredths, thousandths
 //! 1.234,50                                with a decimal comma (`amount=,`)
 //! ```
@@ -40,19 +41,26 @@ pub(super) fn encode(
         decimal::encode(value, out);
         return Ok(());
     }
-    let text = std::str::from_utf8(value).map_err(|_| ValueError::NotAnAmount)?;
-    let number = read(text.trim(), decimal_comma).ok_or(ValueError::NotAnAmount)?;
+    let text = std::str::from_utf8(value).map_err(|_| ValueError::NotAnAmount { decimal_comma })?;
+    let number =
+        read(text.trim(), decimal_comma).ok_or(ValueError::NotAnAmount { decimal_comma })?;
     decimal::encode(number.as_bytes(), out);
     Ok(())
 }
 
 /// The amount as a plain number; `None` if it is none.
 fn read(text: &str, decimal_comma: bool) -> Option<String> {
+    let (point, group) = if decimal_comma {
+        (',', '.')
+    } else {
+        ('.', ',')
+    };
     let mut rest = text;
     let (mut sign, mut currency, mut share) = (None, false, None);
     // Each of these may stand once, before or behind the digits.
     loop {
         let before = rest;
+        rest = without_dash(rest, point);
         if let Some((is_below, inner)) = sign_of(rest).filter(|_| sign.is_none()) {
             (sign, rest) = (Some(is_below), inner);
         }
@@ -75,11 +83,6 @@ fn read(text: &str, decimal_comma: bool) -> Option<String> {
             break;
         }
     }
-    let (point, group) = if decimal_comma {
-        (',', '.')
-    } else {
-        ('.', ',')
-    };
     let (whole, fraction) = rest.split_once(point).unwrap_or((rest, ""));
     let whole = without_groups(whole, group)?;
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -93,12 +96,22 @@ fn read(text: &str, decimal_comma: bool) -> Option<String> {
     ))
 }
 
+const MINUS: [char; 6] = ['-', '−', '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}'];
+
+/// The text without a dash in the place of a fraction: `5,-` is 5.
+fn without_dash(text: &str, point: char) -> &str {
+    let dashed = text.trim_end_matches(MINUS);
+    let whole = dashed
+        .strip_suffix(point)
+        .filter(|_| dashed.len() < text.len());
+    whole.unwrap_or(text)
+}
+
 /// Whether a sign at either end is a minus, and the text without it.
 fn sign_of(text: &str) -> Option<(bool, &str)> {
-    let minus = ['-', '−', '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}'];
     let below = text
-        .strip_prefix(minus)
-        .or_else(|| text.strip_suffix(minus));
+        .strip_prefix(MINUS)
+        .or_else(|| text.strip_suffix(MINUS));
     let above = || text.strip_prefix('+').or_else(|| text.strip_suffix('+'));
     below
         .map(|rest| (true, rest))

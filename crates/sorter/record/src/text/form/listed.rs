@@ -34,7 +34,7 @@ struct Words {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ListedError {
     /// It cannot be read.
-    #[error("order={file}: cannot read the file: {cause}")]
+    #[error("order={file}: cannot read the file: {cause}; check its name")]
     Read {
         /// The file.
         file: String,
@@ -168,7 +168,11 @@ impl Hash for Listed {
 
 impl fmt::Display for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{SUM}{:08x}", self.0.file, self.0.checksum)
+        f.write_str(&self.0.file)?;
+        if f.alternate() {
+            write!(f, "{SUM}{:08x}", self.0.checksum)?;
+        }
+        Ok(())
     }
 }
 

@@ -174,8 +174,11 @@ fn word_kind(word: &str) -> Option<ValueKind> {
 }
 
 impl fmt::Display for ValueOrder {
+    /// The words; as `{:#}` with the checksum of a file that they name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ":{}{}", self.kind, self.modifiers())
+        f.write_str(":")?;
+        self.kind.fmt(f)?;
+        f.write_str(&self.modifiers())
     }
 }
 
@@ -204,8 +207,15 @@ pub enum ValueError {
     #[error("is not a date of {}; mend it, or give the key another type", .0.as_str())]
     NotOfPattern(DatePattern),
     /// It is no amount.
-    #[error("is not an amount; write 1,234.50, or 1.234,50 with the type amount=,")]
-    NotAnAmount,
+    #[error("is not an amount; write {}", if *.decimal_comma {
+        "1.234,50; with a decimal point the type is amount"
+    } else {
+        "1,234.50; with a decimal comma the type is amount=,"
+    })]
+    NotAnAmount {
+        /// Whether the type has a decimal comma.
+        decimal_comma: bool,
+    },
     /// It is no size.
     #[error("is not a size; write 512, 1.5K, 2GiB or 3MB")]
     NotASize,
@@ -225,7 +235,7 @@ pub enum ValueError {
     #[error("is not a version; write 1.10.0 or 1.10.0-rc.1")]
     NotAVersion,
     /// It is no word of the order.
-    #[error("is not in {}; add a line for it", .0.file())]
+    #[error("is not in {}; add it there, one word in each line", .0.file())]
     NotListed(Listed),
 }
 

@@ -170,6 +170,5 @@ pub(crate) fn body(row: &[u8]) -> &[u8] {
 fn refused(source: &Source, what: &str) -> Failure {
     let file = source.path().unwrap_or("-".as_ref()).to_owned();
     let what = what.to_owned();
-    let offset = 0;
-    SortError::BadRecord { file, offset, what }.into()
+    SortError::Header { file, what }.into()
 }
