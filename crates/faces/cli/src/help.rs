@@ -25,7 +25,7 @@ const OF_SORT: [&str; 18] = [
     "format",
     "keys",
     "separators",
-    "no_header",
+    "header",
     "reverse",
     "numeric",
     "unique",

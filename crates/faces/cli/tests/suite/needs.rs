@@ -13,7 +13,7 @@ type Case = (
     &'static [&'static str],
 );
 
-const CASES: [Case; 57] = [
+const CASES: [Case; 60] = [
     (
         "header lines stay on top",
         "--header 2 -k2,2n",
@@ -139,6 +139,24 @@ const CASES: [Case; 57] = [
         "--format csv --key a:locale=es --key b",
         "a,b\n",
         &["nube,2", "ñandú,1", "oso,0"],
+    ),
+    (
+        "the language of the environment",
+        "--locale env",
+        "",
+        &["Olga", "Zebra", "Ål", "Öl"],
+    ),
+    (
+        "the language of the environment",
+        "--locale env -k2,2 -k1,1n",
+        "",
+        &["2 Åre", "10 Åre", "1 Ärla"],
+    ),
+    (
+        "the language of the environment",
+        "--format csv --locale env --key name:desc",
+        "name\n",
+        &["Öberg", "Åberg", "Berg"],
     ),
     (
         "dates with the day first",
@@ -391,6 +409,8 @@ fn words(options: &str) -> Vec<String> {
 fn sorted(place: &Path, words: &[String]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
     command.arg("sort").args(words).current_dir(place);
+    // What `--locale env` takes, and nothing else.
+    command.env("LC_ALL", "sv_SE.UTF-8");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{words:?}: {said}");

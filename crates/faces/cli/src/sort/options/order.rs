@@ -53,9 +53,11 @@ pub(in crate::sort) struct Order {
     /// Rows of csv or tsv have no header
     #[arg(long)]
     pub no_header: bool,
-    /// Keep lines on top: a number N of them, or those that begin with PREFIX, such as # or track. May be
-    /// given several times: lines with a prefix come first, and N others follow. Of csv and tsv the last of
-    /// the N names the columns; N is 1 there by default. All inputs have the same lines
+    /// Keep lines on top: N of them, or those that begin with PREFIX, such as #
+    ///
+    /// It may be given several times: lines with a prefix come first, and N others follow. Of csv and tsv
+    /// the last of the N names the columns; N is 1 there by default. All inputs have the same N lines, and
+    /// the same lines with a prefix or none.
     #[arg(long, value_name = "N|PREFIX")]
     pub header: Vec<String>,
     /// Word of rows that stands for a missing value, such as NA; may be given several times
@@ -106,8 +108,8 @@ pub(in crate::sort) struct Order {
     /// Compare text as people do who write a language, such as de, sv or de-AT-u-kn
     ///
     /// TAG is one of BCP 47: a language, then a region and options of the order, such as -u-kn for
-    /// numbers by their value or -u-co-phonebk for a phone book. It is for keys of lines and rows that
-    /// are read as text. Without it, bytes are compared.
+    /// numbers by their value or -u-co-phonebk for a phone book; env is the language of LC_ALL, LC_COLLATE
+    /// or LANG. It is for keys of lines and rows that are read as text. Without it, bytes are compared.
     #[arg(long, value_name = "TAG", allow_hyphen_values = true)]
     pub locale: Option<String>,
     /// Keep the input order of records with equal keys

@@ -91,8 +91,20 @@ fn one_byte(text: &OsStr) -> Result<u8, CliFailure> {
 }
 
 fn locale(options: &Order) -> Result<Option<Locale>, CliFailure> {
-    let found = options.locale.as_deref().map(Locale::new).transpose();
+    let tag = match options.locale.as_deref() {
+        Some("env") => of_environment(),
+        tag => tag.map(str::to_owned),
+    };
+    let found = tag.as_deref().map(Locale::new).transpose();
     found.map_err(|error| CliFailure::usage(format!("--locale: {error}")))
+}
+
+/// The language of the environment as a tag, from the variables that `sort` looks at; none in the C locale.
+fn of_environment() -> Option<String> {
+    let mut variables = ["LC_ALL", "LC_COLLATE", "LANG"].into_iter();
+    let value = variables.find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()))?;
+    let name = value.split(['.', '@']).next()?;
+    (!matches!(name, "C" | "POSIX")).then(|| name.replace('_', "-"))
 }
 
 /// The one separator of all `-t`.
