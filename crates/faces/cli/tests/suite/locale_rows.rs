@@ -380,7 +380,7 @@ fn what_rows_and_languages_lack_is_refused_with_a_remedy() {
         ("--locale C", "such as de, sv or de-AT-u-kn"),
         (
             "--locale de -f",
-            "-f is for lines, not for --format csv; leave it out",
+            "-f is for lines, not for --format csv; give it with the key",
         ),
         ("--locale de -r", "as in --key price:num:desc"),
         ("--locale de -u --count", "--count is for lines"),

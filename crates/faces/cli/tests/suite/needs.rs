@@ -236,7 +236,12 @@ const CASES: [Case; 60] = [
         "thousands and currencies",
         "--format csv --key price:amount",
         "price\n",
-        &["CHF 99.95", "\"USD 1,000\"", "₹99,999", "\"₹12,34,567.89\""],
+        &[
+            "CHF 99.95",
+            "\"USD 1,000\"",
+            "\"₹99,999\"",
+            "\"₹12,34,567.89\"",
+        ],
     ),
     (
         "decimal commas",

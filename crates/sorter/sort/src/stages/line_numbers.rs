@@ -31,9 +31,12 @@ pub(crate) fn lines_of(record: &[u8], framing: Framing) -> u64 {
     }
 }
 
-/// The lines of whole records.
-pub(crate) fn lines_in(records: &[u8], framing: Framing) -> u64 {
-    framing.whole(records).0 as u64
+/// The lines of a whole header, which end as lines of records do; those in quotes count.
+pub(crate) fn lines_in(header: &[u8], framing: Framing) -> u64 {
+    match framing {
+        Framing::Delimited(_) => framing.whole(header).0 as u64,
+        _ => newlines(header),
+    }
 }
 
 impl LineNumbers {

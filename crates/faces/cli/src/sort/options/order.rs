@@ -53,7 +53,7 @@ pub(in crate::sort) struct Order {
     /// Rows of csv or tsv have no header
     #[arg(long)]
     pub no_header: bool,
-    /// Keep lines on top: N of them, or those that begin with PREFIX, such as #
+    /// Keep lines on top: N of them, or all that begin with PREFIX
     ///
     /// It may be given several times: lines with a prefix come first, and N others follow. Of csv and tsv
     /// the last of the N names the columns; N is 1 there by default. All inputs have the same N lines, and
