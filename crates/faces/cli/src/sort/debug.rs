@@ -28,7 +28,7 @@ use terminal::ending::say;
 
 /// The form in which the output is shown.
 enum Shown {
-    Lines(Option<Headed>, LineOrder),
+    Lines(Option<Box<Headed>>, LineOrder),
     Rows(RowSpec),
     Records(Comparison),
 }
@@ -104,7 +104,7 @@ impl Shown {
         for warning in order.text.warnings() {
             say::err(format!("gristmill: {warning}"));
         }
-        Shown::Lines(headed.cloned(), order.clone())
+        Shown::Lines(headed.cloned().map(Box::new), order.clone())
     }
 }
 
@@ -113,7 +113,7 @@ fn print(sorted: PipeReader, shown: &Shown) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match shown {
         Shown::Lines(headed, order) => {
-            let (head, mut sorted) = head(sorted, headed.as_ref())?;
+            let (head, mut sorted) = head(sorted, headed.as_deref())?;
             out.write_all(&head)?;
             let lines = Keyed {
                 order: &order.text,

@@ -35,6 +35,6 @@ pub(super) fn of_name(letters: &[u8]) -> Option<u8> {
         let front = name.as_bytes().get(..letters.len());
         letters.len() >= 3 && front.is_some_and(|front| front.eq_ignore_ascii_case(letters))
     };
-    let place = NAMES.iter().position(|name| begins(&name))?;
+    let place = NAMES.iter().position(begins)?;
     Some(place as u8 + 1)
 }

@@ -40,9 +40,8 @@ pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError
         let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
         !part.is_empty() && part.iter().all(belongs)
     };
-    let all = |text: &[u8], holds: &dyn Fn(&[u8]) -> bool| {
-        text.split(|byte| *byte == b'.').all(|part| holds(part))
-    };
+    let all =
+        |text: &[u8], holds: &dyn Fn(&[u8]) -> bool| text.split(|byte| *byte == b'.').all(holds);
     let build = around.next();
     let is_right = all(numbers, &is_number)
         && candidate.is_none_or(|names| all(names, &is_name))
