@@ -47,6 +47,9 @@ pub struct ShortHead;
 const MOST_LINES: u32 = 1_000_000;
 
 impl Head {
+    /// No head is longer: it is read into memory.
+    pub const LONGEST_BYTES: usize = 16 << 20;
+
     /// A head of so many lines.
     #[must_use]
     pub fn of_lines(lines: u32) -> Head {
@@ -81,6 +84,12 @@ impl Head {
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.marks.is_empty() && self.lines == 0
+    }
+
+    /// Whether only marks tell where it ends, so that records with a mark look like lines of it.
+    #[must_use]
+    pub fn is_marked_alone(&self) -> bool {
+        self.lines == 0 && !self.marks.is_empty()
     }
 
     /// The lines behind those that are marked.

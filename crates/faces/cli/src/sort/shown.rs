@@ -5,10 +5,10 @@ use std::io::{self, BufRead, Cursor, Read as _};
 use std::ops::Range;
 
 use record::rows::{Header, RowOrder};
-use record::{Framing, Headed, RowSpec};
+use record::{Framing, Head, Headed, RowSpec};
 
-/// No header is longer.
-const LONGEST_HEAD_BYTES: usize = 16 << 20;
+/// In more bytes an end is sought only when they have doubled, since the search begins at the front.
+const SMALL_FRONT_BYTES: usize = 64 << 10;
 
 /// The front of a line, row or record, without its delimiter.
 pub(super) struct Line {
@@ -22,20 +22,26 @@ pub(super) fn head<R: BufRead>(
     mut reader: R,
     headed: Option<&Headed>,
 ) -> io::Result<(Vec<u8>, impl BufRead + use<R>)> {
-    let mut front = Vec::new();
+    let (mut front, mut next) = (Vec::new(), 0);
     let end = loop {
         let Some(headed) = headed else { break 0 };
         let piece = reader.fill_buf()?;
         let taken = piece.len();
         front.extend_from_slice(piece);
         reader.consume(taken);
+        if front.len() < next && taken > 0 {
+            continue;
+        }
+        if front.len() > SMALL_FRONT_BYTES {
+            next = 2 * front.len();
+        }
         let mark = headed.mark_of(&front);
         let rest = &front[mark..];
         let last = headed.head().last_line(headed.framing(), rest, taken == 0);
         if let Some(last) = last.map_err(io::Error::other)? {
             break mark + last.end;
         }
-        if front.len() > LONGEST_HEAD_BYTES {
+        if front.len() > Head::LONGEST_BYTES {
             let why = "no header ends in the first 16 MiB; give --no-header";
             return Err(io::Error::other(why));
         }

@@ -31,7 +31,7 @@ pub(super) async fn check_output(
     for written in written {
         let (mut sources, mut comparison) =
             (vec![Source::Path(written.path.clone())], comparison.clone());
-        let is_marked = |headed: &Headed| headed.head().lines() == 0 && !headed.head().is_none();
+        let is_marked = |headed: &Headed| headed.head().is_marked_alone();
         if job.headed.as_ref().is_some_and(is_marked) {
             // Records may begin with a mark, too.
             sources = vec![Source::Path(written.path.clone()).behind(report.header_bytes)];

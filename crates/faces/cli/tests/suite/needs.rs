@@ -414,7 +414,7 @@ fn words(options: &str) -> Vec<String> {
 fn sorted(place: &Path, words: &[String]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
     command.arg("sort").args(words).current_dir(place);
-    // What `--locale env` takes, and nothing else.
+    // `--locale env` takes it; no other option reads it.
     command.env("LC_ALL", "sv_SE.UTF-8");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

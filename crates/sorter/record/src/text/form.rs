@@ -17,7 +17,6 @@
 
 mod address;
 mod amount;
-mod digits;
 mod hexadecimal;
 mod listed;
 mod pattern;

@@ -118,7 +118,8 @@ fn encode_version(mut version: &[u8], out: &mut impl Sink) {
     out.push(END);
 }
 
-fn encode_number(number: &[u8], out: &mut impl Sink) {
+/// Writes bytes that compare as the numbers of these digits do.
+pub(super) fn encode_number(number: &[u8], out: &mut impl Sink) {
     let zeros = number.iter().take_while(|&&digit| digit == b'0').count();
     let number = &number[zeros..];
     if number.len() < LONG {

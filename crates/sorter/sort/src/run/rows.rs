@@ -101,6 +101,7 @@ async fn is_gone(node: &Node, source: &Source) -> bool {
 /// The header of all ranks, which must be the same where ranks have inputs of their own.
 pub(super) async fn same_header(
     node: &Node,
+    headed: &Headed,
     own: Result<Headers, Failure>,
     agreement: &mut Agreement,
 ) -> Result<Headers, Failure> {
@@ -111,7 +112,7 @@ pub(super) async fn same_header(
         return Ok(own);
     };
     let has_one = own.behind.iter().find(|source| source.header_bytes() > 0);
-    let same = match has_one.filter(|_| body(&first) != body(&own.header)) {
+    let same = match has_one.filter(|_| !is_same(headed, &first, &own.header)) {
         Some(source) => Err(differs(source, &format!("rank {rank}")).into()),
         None => Ok(()),
     };

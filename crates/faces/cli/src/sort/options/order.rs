@@ -29,7 +29,7 @@ pub(in crate::sort) struct Order {
     ///
     /// Of rows: COLUMN[:TYPE][:desc], where COLUMN is a name of the header or #3 for the third column,
     /// or of jsonl a name or a path such as $.a.b[0]. TYPE is str (the default), num, natural (file2
-    /// before file10), date (ISO 8601), date=dmy, date=mdy, date=PATTERN (of strftime), amount ($1,234.50;
+    /// before file10), date (ISO 8601), date=dmy, date=mdy, date=PATTERN (of strptime), amount ($1,234.50;
     /// amount=, with a decimal comma), size (2K, 3MB), hex, ip, semver, length, or order=FILE (the order of its
     /// lines). Missing values come first, with :nulls-last last. :nocase and :locale=TAG are for text. Without a
     /// key, the whole row is compared.

@@ -1,6 +1,5 @@
 //! Whole numbers with sixteen digits, of any length: `1F`, `0x1f`, `-0xFF`.
 
-use super::digits;
 use crate::text::row::ValueError;
 use crate::text::words::Sink;
 
@@ -8,6 +7,9 @@ use crate::text::words::Sink;
 const BELOW: u8 = 0x7F;
 const ZERO: u8 = 0x80;
 const ABOVE: u8 = 0x81;
+
+/// Bytes of the number of digits: a value has less than 2^32.
+const LENGTH_BYTES: usize = 4;
 
 pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError> {
     let text = value.trim_ascii();
@@ -28,12 +30,22 @@ pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError
         return Ok(());
     }
     out.push(if is_below { BELOW } else { ABOVE });
+    // Numbers below zero are complements.
     let flip = if is_below { 0xFF } else { 0 };
-    // Capital letters are behind digits, too.
-    digits::encode(number, flip, |digit| digit.to_ascii_uppercase(), out);
+    let zeros = number.iter().take_while(|digit| **digit == b'0').count();
+    let digits = &number[zeros..];
+    let length = (digits.len() as u64).to_be_bytes().map(|byte| byte ^ flip);
+    out.push_all(&length[8 - LENGTH_BYTES..]);
+    for digit in digits {
+        // Capital letters are behind digits, too.
+        out.push(digit.to_ascii_uppercase() ^ flip);
+        if out.is_full() {
+            break;
+        }
+    }
     Ok(())
 }
 
 pub(super) fn most_bytes(value: usize) -> usize {
-    digits::most_bytes(value).saturating_add(1)
+    value.saturating_add(1 + LENGTH_BYTES)
 }

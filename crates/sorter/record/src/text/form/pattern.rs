@@ -1,4 +1,4 @@
-//! Dates as they are written: the day or the month first, with names of months, or by a pattern of `strftime`.
+//! Dates as they are written: the day or the month first, with names of months, or by a pattern of `strptime`.
 //!
 //! ```text
 //! dmy        5/1/2024   05.01.24 17:30   5 Jan 2024, 5:30:01 PM      2024-01-05

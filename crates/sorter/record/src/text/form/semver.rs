@@ -8,8 +8,8 @@
 //!
 //! A build, behind a plus, does not count.
 
-use super::digits;
 use crate::text::row::ValueError;
+use crate::text::version::encode_number;
 use crate::text::words::Sink;
 
 const BEFORE: u8 = 1;
@@ -34,7 +34,6 @@ pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError
     let mut halves = version.splitn(2, |byte| *byte == b'-');
     let numbers = halves.next().unwrap_or_default();
     let candidate = halves.next();
-    let parts = |text: &'_ [u8]| text.split(|byte| *byte == b'.').count();
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     let is_name = |part: &[u8]| {
         let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
@@ -52,10 +51,10 @@ pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError
     let is_zero = |part: &[u8]| part.iter().all(|digit| *digit == b'0');
     let zeros = numbers.rsplit(|byte| *byte == b'.');
     let zeros = zeros.take_while(|part| is_zero(part)).count();
-    let counted = parts(numbers) - zeros;
+    let counted = numbers.split(|byte| *byte == b'.').count() - zeros;
     for part in numbers.split(|byte| *byte == b'.').take(counted) {
         out.push(NUMBER);
-        digits::encode(part, 0, |digit| digit, out);
+        encode_number(part, out);
     }
     let Some(candidate) = candidate else {
         out.push(RELEASE);
@@ -65,7 +64,7 @@ pub(super) fn encode(value: &[u8], out: &mut impl Sink) -> Result<(), ValueError
     for part in candidate.split(|byte| *byte == b'.') {
         if is_number(part) {
             out.push(NUMERAL);
-            digits::encode(part, 0, |digit| digit, out);
+            encode_number(part, out);
         } else {
             out.push(TEXT);
             out.push_all(part);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use node::{Buffer, File, Node};
 use pipeline::Failure;
-use record::Headed;
 use record::rows::without_mark;
+use record::{Head, Headed};
 
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
@@ -19,9 +19,6 @@ use super::opening::{Opened, open, set_of};
 
 /// Bytes of the first read; each later one has twice as many as those before together.
 const FIRST_READ_BYTES: usize = 64 << 10;
-
-/// No header is longer.
-const LONGEST_HEADER_BYTES: usize = 16 << 20;
 
 const MARK_BYTES: u64 = 3;
 
@@ -100,7 +97,7 @@ async fn read_header(
             }
             return Ok((read, is_ended.then_some(end)));
         }
-        if read.len() > LONGEST_HEADER_BYTES {
+        if read.len() > Head::LONGEST_BYTES {
             let why = match headed.rows() {
                 Some(_) => "no header ends in the first 16 MiB; give --no-header",
                 None => "no header ends in the first 16 MiB; write a smaller number of lines",
@@ -137,7 +134,8 @@ pub(crate) async fn read_fronts_of(
     }
     let (mut fronts, mut all_seen) = (Vec::new(), Vec::new());
     // Records may begin with a mark, too: the manifest tells where those lines end.
-    let known = (headed.head().lines() == 0).then_some(manifest.header_bytes as usize);
+    let is_marked = headed.head().is_marked_alone();
+    let known = is_marked.then_some(manifest.header_bytes as usize);
     for file in manifest.paths(directory).into_iter().map(Source::Listed) {
         let (front, behind) = read_front(node, (&file, known), headed, reading).await?;
         if behind.header_bytes() != manifest.header_bytes {
