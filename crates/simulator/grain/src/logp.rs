@@ -97,25 +97,29 @@ impl Program for LogP {
         if measured.is_empty() {
             return Verdict::refused("core 0 measured nothing".to_owned());
         }
-        let below = measured.iter().find(|one| one.median <= 0.0);
-        let fault = below.map(|one| {
+        // Where its repetitions lie on both sides of zero, a real clock is too noisy for a parameter.
+        let is_told = |one: &&Measured| one.median > 0.0;
+        let untold = measured.iter().find(|one| !is_told(one));
+        let remark = untold.map(|one| {
             format!(
-                "{} by {} comes out as {:.3} us, below what the clock can tell: repeat it on a quiet machine, \
-                 with more --rounds",
-                one.name, one.method, one.median
+                "{} by {} is below what the clock can tell: repeat it on a quiet machine, with more --rounds",
+                one.name, one.method
             )
         });
+        let is_negative = measured.iter().any(|one| one.high <= 0.0);
         // PRTT sees the gap that the processor's overheads hide from the signature.
         let of_figure = measured.iter().rfind(|one| one.name == self.figure);
+        let figure = of_figure.filter(is_told).map(|one| one.median);
         let window = self.window;
-        let result = format!(
-            "LogP between cores 0 and {}, window {window}",
-            self.peer(answers)
-        );
+        let peer = self.peer(answers);
+        let mut result = format!("LogP between cores 0 and {peer}, window {window}");
+        if let Some(remark) = &remark {
+            result = format!("{result}; {remark}");
+        }
         Verdict {
-            figure: of_figure.map(|one| one.median),
+            figure,
             measured,
-            ..Verdict::new(result, fault)
+            ..Verdict::new(result, remark.filter(|_| is_negative))
         }
     }
 
