@@ -9,7 +9,7 @@ DEBUG_BINARY = $(TARGET)/debug/gristmill
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
-	fio instructions pages site trials hosts hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
+	fio instructions pages site trials hosts slurm hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
 	distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
 
@@ -95,9 +95,9 @@ timed-%:
 	@began=$$(date +%s); MAKEFLAGS= $(MAKE) --no-print-directory $*; ended=$$?; \
 		echo "seconds of $*: $$(($$(date +%s) - began))"; exit $$ended
 
-# Hosts wait most of the time, so both take little longer than one.
+# Hosts wait most of the time, so two take little longer than one.
 attacks: build
-	@$(MAKE) --no-print-directory -j2 --output-sync=target hosts hostile
+	@$(MAKE) --no-print-directory -j2 --output-sync=target hosts hostile slurm
 
 # Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
 # hundreds of times.
@@ -138,6 +138,10 @@ trials-%:
 hosts: build
 	sh hosts/test.sh
 	sh hosts/sort.sh $(BINARY)
+
+# Jobs of Slurm on such hosts, where Slurm is installed.
+slurm: build
+	sh hosts/slurm.sh $(BINARY)
 
 # Attacks on the command: hostile files and directories, faults, kills. Another SEED is another run.
 # `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
