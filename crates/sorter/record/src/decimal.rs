@@ -19,6 +19,8 @@
 
 use std::cmp::Ordering;
 
+use crate::year::Year;
+
 /// The longest field: as long as the formats PD and ZD of DFSORT.
 pub(crate) const MOST_BYTES: usize = 32;
 
@@ -28,6 +30,8 @@ const ROOM: usize = 1 + MOST_BYTES + 7;
 const NO_NUMBER: u8 = 0;
 const NEGATIVE: u8 = 1;
 const ZERO_OR_MORE: u8 = 2;
+/// A year that is not known, behind all others.
+const UNKNOWN_END: u8 = 3;
 
 /// How a field holds the digits and the sign of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +43,8 @@ pub enum Decimal {
     /// DISPLAY in ASCII: digits, the last of which may be `{`, `A` to `I` (plus) or `}`, `J` to `R`
     /// (minus), as EBCDIC shows it, or `p` to `y` (minus), as compilers for ASCII write it.
     ZonedAscii,
+    /// A year of two digits.
+    Year(Year),
 }
 
 /// The encoding of a field, with zeros behind it.
@@ -69,6 +75,14 @@ impl Decimal {
             Decimal::Packed => packed(field, digits),
             Decimal::Zoned => zoned(field, digits, (0xF0, ebcdic_sign)),
             Decimal::ZonedAscii => zoned(field, digits, (0x30, ascii_sign)),
+            Decimal::Year(_) if field.iter().all(|&byte| byte == 0xFF) => {
+                *class = UNKNOWN_END;
+                return Encoded(all);
+            }
+            Decimal::Year(year) => year.place(field).map(|place| {
+                digits[0] = place;
+                Sign::Plus
+            }),
         };
         let taken = &mut digits[..field.len().min(MOST_BYTES)];
         match sign {
@@ -91,7 +105,7 @@ impl Decimal {
         let is_negative = all[0] == NEGATIVE;
         let count = match self {
             Decimal::Packed => (2 * field.len()).saturating_sub(1),
-            Decimal::Zoned | Decimal::ZonedAscii => field.len(),
+            Decimal::Zoned | Decimal::ZonedAscii | Decimal::Year(_) => field.len(),
         };
         let half = move |place: usize| {
             let pair = all[1 + place / 2] ^ if is_negative { 0xFF } else { 0 };

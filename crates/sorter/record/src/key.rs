@@ -8,7 +8,7 @@
 //! two's complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte
 //! order. Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
 //! Types of mainframes are decimal numbers of 1 to 32 bytes, `packed`, `zoned` and `zoned-ascii`
-//! ([`Decimal`]), and text in the order of another alphabet, `as-ebcdic` and `as-ascii`
+//! ([`Decimal`]), years of two digits, such as `y2c=1950` ([`Year`]), and text in the order of another alphabet, `as-ebcdic` and `as-ascii`
 //! ([`Collation`]).
 //!
 //! A length must be the type's, and a byte order is never guessed. [`Order`](crate::Order) checks
@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use crate::collation::Collation;
 use crate::decimal::{self, Decimal};
+use crate::year::Year;
 
 /// The order of a number's bytes in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +54,7 @@ impl Kind {
     pub(crate) fn fits(self, bytes: usize) -> bool {
         match self {
             Kind::Bytes | Kind::Collated(_) => bytes > 0,
+            Kind::Decimal(Decimal::Year(year)) => bytes == year.bytes(),
             Kind::Decimal(_) => (1..=decimal::MOST_BYTES).contains(&bytes),
             Kind::Unsigned(_) | Kind::Signed(_) => matches!(bytes, 1 | 2 | 4 | 8 | 16),
             Kind::Float(_) => matches!(bytes, 4 | 8),
@@ -110,7 +112,8 @@ pub enum KeyProblem {
     Empty,
     #[error(
         "unknown type \"{0}\"; use bytes, u8, i8, or u16 to u128, i16 to i128, f32, f64 \
-         followed by le or be, such as u64le, or packed, zoned, zoned-ascii, as-ebcdic, as-ascii"
+         followed by le or be, such as u64le, or packed, zoned, zoned-ascii, y2c, y2c-ascii, y2p, y2d, y2b, \
+         as-ebcdic, as-ascii"
     )]
     UnknownType(String),
     #[error("{name} is a type of mainframe tools; write {instead}")]
@@ -130,6 +133,8 @@ pub enum KeyProblem {
     NoSuchNumber(usize),
     #[error("a decimal number is 1 to {most} bytes long, not {0}", most = decimal::MOST_BYTES)]
     DecimalLength(usize),
+    #[error("{0} needs the first of its hundred years; write {0}=1950 for 1950 to 2049")]
+    NoWindow(String),
     #[error("\"{0}\" after the end; a key is OFFSET+LENGTH[:TYPE][:desc]")]
     Trailing(String),
     #[error(
@@ -220,12 +225,18 @@ const DECIMALS: [(&str, Decimal); 3] = [
 ];
 
 /// Types as DFSORT names them, and what they are here.
-const OF_MAINFRAME: [(&str, &str); 5] = [
+const OF_MAINFRAME: [(&str, &str); 11] = [
     ("PD", "packed"),
     ("ZD", "zoned"),
     ("BI", "bytes"),
     ("CH", "bytes"),
     ("FI", "i8, i16be, i32be or i64be"),
+    ("Y2C", "y2c=1950, with the first of its hundred years"),
+    ("Y2Z", "y2c=1950, with the first of its hundred years"),
+    ("Y2S", "y2c=1950, with the first of its hundred years"),
+    ("Y2P", "y2p=1950, with the first of its hundred years"),
+    ("Y2D", "y2d=1950, with the first of its hundred years"),
+    ("Y2B", "y2b=1950, with the first of its hundred years"),
 ];
 
 /// The types that do not say their length, with their names.
@@ -241,6 +252,19 @@ fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
     if let Some((_, kind)) = of_any_length().find(|(known, _)| *known == name) {
         let fits = kind.fits(key.bytes).then_some(kind);
         return fits.ok_or(KeyProblem::DecimalLength(key.bytes));
+    }
+    match name.parse::<Year>() {
+        Ok(year) if key.bytes == year.bytes() => return Ok(Kind::Decimal(Decimal::Year(year))),
+        Ok(year) => {
+            return Err(KeyProblem::WrongLength {
+                name: name.to_owned(),
+                offset: key.offset,
+                needed: year.bytes(),
+                given: key.bytes,
+            });
+        }
+        Err(Some(problem)) => return Err(problem),
+        Err(None) => {}
     }
     let is_meant = |(other, _): &&(&str, _)| other.eq_ignore_ascii_case(name);
     if let Some(&(_, instead)) = OF_MAINFRAME.iter().find(is_meant) {
@@ -280,6 +304,7 @@ impl fmt::Display for Key {
             Kind::Unsigned(endian) => self.fmt_number(f, 'u', endian),
             Kind::Signed(endian) => self.fmt_number(f, 'i', endian),
             Kind::Float(endian) => self.fmt_number(f, 'f', endian),
+            Kind::Decimal(Decimal::Year(year)) => write!(f, ":{year}"),
             Kind::Decimal(_) | Kind::Collated(_) => {
                 let named = of_any_length().find(|(_, kind)| *kind == self.kind);
                 write!(f, ":{}", named.expect("each has a name").0)

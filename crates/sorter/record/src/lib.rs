@@ -8,7 +8,7 @@
 //! "--format fixed:64 --key 8+8:u64le"
 //!        |  format, key
 //!        v
-//!      Order ---- words, prefixes ----> sort        (order, normalised, field, decimal, collation)
+//!      Order ---- words, prefixes ----> sort        (order, normalised, field, decimal, year, collation)
 //!        |
 //!        +------- compare ------------> Validator ----> Summary ----> "SUCCESS - all .."
 //!                                          ^          (validate, comparison, summary, checksum)
@@ -45,6 +45,7 @@ mod summary;
 pub mod text;
 mod validate;
 mod value;
+mod year;
 
 pub use checksum::Checksum;
 pub use collation::Collation;
@@ -64,3 +65,4 @@ pub use spec::{
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
 pub use validate::Validator;
 pub use value::KeyValue;
+pub use year::{Year, YearForm};

@@ -49,6 +49,10 @@ impl Key {
                     _ => f64::from_bits(bits).to_string(),
                 })
             }
+            Kind::Decimal(Decimal::Year(year)) => {
+                let year = year.read(field).map(|year| year.to_string());
+                year.map_or(KeyValue::NoNumber, KeyValue::Number)
+            }
             Kind::Decimal(decimal) => decimal_value(decimal, field),
         }
     }
@@ -105,6 +109,12 @@ mod tests {
             ("0+7:zoned-ascii", b"123456P", number("-1234567")),
             ("0+3:zoned-ascii", b"a12", KeyValue::NoNumber),
             ("0+2:packed", b"  ", KeyValue::NoNumber),
+            ("0+2:y2c=1950", b"\xf2\xf4", number("2024")),
+            ("0+2:y2c-ascii=1950", b"50", number("1950")),
+            ("0+2:y2p=1975", b"\x07\x4c", number("2074")),
+            ("0+1:y2d=1975", b"\x75", number("1975")),
+            ("0+1:y2b=2000", b"\x18", number("2024")),
+            ("0+1:y2b=2000", b"\x64", KeyValue::NoNumber),
             ("0+2", b"ab", KeyValue::Bytes),
             ("0+2:as-ebcdic", b"ab", KeyValue::Bytes),
             ("1+2", b"ab", KeyValue::Missing),

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use num_bigint::BigInt;
 use proptest::prelude::*;
-use record::{Collation, Decimal, Key, Kind, Order, Ties};
+use record::{Collation, Decimal, Key, Kind, Order, Ties, Year, YearForm};
 
 use crate::order::assert_agrees;
 
@@ -58,6 +58,7 @@ fn read(decimal: Decimal, field: &[u8]) -> Option<BigInt> {
                 _ => return None,
             }
         }
+        Decimal::Year(_) => unreachable!("years have an oracle of their own"),
     };
     let is_number = text[1..].bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap())
@@ -173,6 +174,7 @@ fn write(decimal: Decimal, digits: &[u8], sign: prop::sample::Index) -> Vec<u8> 
             field[bytes - 1] = letters[usize::from(digits[bytes - 1])];
             field
         }
+        Decimal::Year(_) => unreachable!("years are not drawn here"),
     }
 }
 
@@ -352,5 +354,91 @@ fn decimals_that_are_too_long_are_refused() {
     for bytes in [0, 33] {
         let by_hand = key(0, bytes, Kind::Decimal(Decimal::Packed));
         Order::new(64, &[by_hand], Ties::Record).unwrap_err();
+    }
+}
+
+// ---- years of two digits ---------------------------------------------------------------------
+
+/// The two digits of a field, by its letters or its hexadecimal digits.
+fn two_digits(form: YearForm, field: &[u8]) -> Option<u32> {
+    let hex: String = field.iter().map(|byte| format!("{byte:02x}")).collect();
+    let number = match form {
+        YearForm::Binary => Some(BigInt::from(field[0])).filter(|number| *number < 100.into()),
+        YearForm::Digits => hex.parse().ok(),
+        YearForm::Packed => read(Decimal::Packed, field),
+        YearForm::Zoned => read(Decimal::Zoned, field),
+        YearForm::ZonedAscii => read(Decimal::ZonedAscii, field),
+    };
+    let number = number?.magnitude() % 100_u32;
+    Some(number.to_string().parse().unwrap())
+}
+
+/// All fields of one byte, or of two bytes, are in the order of their years in a window.
+#[test]
+fn years_sort_in_their_window() {
+    for (form, bytes) in [
+        (YearForm::Zoned, 2),
+        (YearForm::ZonedAscii, 2),
+        (YearForm::Packed, 2),
+        (YearForm::Digits, 1),
+        (YearForm::Binary, 1),
+    ] {
+        for first in [1900, 1950, 1999, 2000] {
+            let year = Year { form, first };
+            let key = key(0, bytes, Kind::Decimal(Decimal::Year(year)));
+            assert_eq!(key.to_string().parse(), Ok(key), "{key}");
+            let order = Order::new(bytes, &[key], Ties::Position).unwrap();
+            // Before all years, one of them, or behind all.
+            let place = |field: &[u8]| {
+                if field.iter().all(|&byte| byte == 0xFF) {
+                    return (2, 0, Vec::new());
+                }
+                match two_digits(form, field) {
+                    Some(digits) => {
+                        let century = (0..).map(|hundred| 100 * hundred + digits);
+                        let mut years = century.skip_while(|&year| year < u32::from(first));
+                        (1, years.next().unwrap(), Vec::new())
+                    }
+                    None => (0, 0, field.to_vec()),
+                }
+            };
+            let mut fields: Vec<Vec<u8>> = (0..1_u32 << (8 * bytes))
+                .map(|number| number.to_be_bytes()[4 - bytes..].to_vec())
+                .collect();
+            fields.sort_by_key(|field| place(field));
+            for pair in fields.windows(2) {
+                let expected = place(&pair[0]).cmp(&place(&pair[1]));
+                assert_eq!(
+                    order.compare(&pair[0], &pair[1]),
+                    expected,
+                    "{key} {pair:x?}"
+                );
+                assert_eq!(order.keys_equal(&pair[0], &pair[1]), expected.is_eq());
+                assert!(order.word(&pair[0], 0) <= order.word(&pair[1], 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_year_needs_its_window_and_its_length() {
+    for (key, told) in [
+        (
+            "0+2:y2c",
+            "y2c needs the first of its hundred years; write y2c=1950 for 1950 to 2049",
+        ),
+        ("0+2:y2p=50", "y2p needs the first of its hundred years"),
+        (
+            "0+3:y2c=1950",
+            "y2c=1950 is 2 bytes long, not 3; write 0+2:y2c=1950",
+        ),
+        ("0+2:y2d=1950", "y2d=1950 is 1 bytes long, not 2"),
+        (
+            "0+2:Y2C",
+            "Y2C is a type of mainframe tools; write y2c=1950",
+        ),
+    ] {
+        let error = key.parse::<Key>().unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
     }
 }
