@@ -97,7 +97,7 @@ impl Program for LogP {
         if measured.is_empty() {
             return Verdict::refused("core 0 measured nothing".to_owned());
         }
-        // Where its repetitions lie on both sides of zero, a real clock is too noisy for a parameter.
+        // A real clock on a busy machine may hide a parameter, which is a difference of times.
         let is_told = |one: &&Measured| one.median > 0.0;
         let untold = measured.iter().find(|one| !is_told(one));
         let remark = untold.map(|one| {
@@ -106,20 +106,19 @@ impl Program for LogP {
                 one.name, one.method
             )
         });
-        let is_negative = measured.iter().any(|one| one.high <= 0.0);
         // PRTT sees the gap that the processor's overheads hide from the signature.
         let of_figure = measured.iter().rfind(|one| one.name == self.figure);
         let figure = of_figure.filter(is_told).map(|one| one.median);
         let window = self.window;
         let peer = self.peer(answers);
         let mut result = format!("LogP between cores 0 and {peer}, window {window}");
-        if let Some(remark) = &remark {
+        if let Some(remark) = remark {
             result = format!("{result}; {remark}");
         }
         Verdict {
             figure,
             measured,
-            ..Verdict::new(result, remark.filter(|_| is_negative))
+            ..Verdict::new(result, None)
         }
     }
 
