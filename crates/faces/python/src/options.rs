@@ -29,6 +29,13 @@ enum Head {
     Lines(Vec<String>),
 }
 
+/// The records with equal keys that are kept.
+enum Unique {
+    No,
+    First,
+    Last,
+}
+
 pub(crate) struct Options {
     /// Name of the format; [`ARROW`] for batches.
     pub format: String,
@@ -39,7 +46,7 @@ pub(crate) struct Options {
     nulls: Vec<String>,
     short_rows: bool,
     pub stable: bool,
-    unique: bool,
+    unique: Unique,
     top: Option<u64>,
     memory: Option<u64>,
     threads: Option<NonZero<usize>>,
@@ -121,7 +128,7 @@ impl Options {
             nulls: words("null", take("null")?)?,
             short_rows: is("short_rows", false)?,
             stable: is("stable", false)?,
-            unique: is("unique", false)?,
+            unique: unique(take("unique")?)?,
             top: number("top", 0, take("top")?)?,
             memory: bytes(take("memory")?)?,
             threads: number("threads", 1, take("threads")?)?,
@@ -163,9 +170,11 @@ impl Options {
         if self.stable {
             sorter = sorter.stable();
         }
-        if self.unique {
-            sorter = sorter.unique();
-        }
+        sorter = match self.unique {
+            Unique::No => sorter,
+            Unique::First => sorter.unique(),
+            Unique::Last => sorter.keep_last(),
+        };
         if let Some(top) = self.top {
             sorter = sorter.top(top);
         }
@@ -212,6 +221,22 @@ fn order(key: Option<Bound<'_, PyAny>>, reverse: bool) -> PyResult<Order> {
         Some(keys) => keys.extract()?,
     };
     Ok(Order::Keys(keys))
+}
+
+/// `True`, or one of the words for a record among those with equal keys.
+fn unique(value: Option<Bound<'_, PyAny>>) -> PyResult<Unique> {
+    let Some(value) = value else {
+        return Ok(Unique::No);
+    };
+    match value.extract::<String>().as_deref() {
+        Ok("first") => Ok(Unique::First),
+        Ok("last") => Ok(Unique::Last),
+        Ok(word) => Err(option(format!(
+            "unique must be True, \"first\" or \"last\", not \"{word}\""
+        ))),
+        Err(_) if value.extract()? => Ok(Unique::First),
+        Err(_) => Ok(Unique::No),
+    }
 }
 
 /// A separator is one byte, as text or bytes.

@@ -25,9 +25,10 @@ class Case:
         if max(map(len, self.lines), default=1) > 60_000:
             # A key may be the text once more.
             self.options.update(memory="1G", longest=1_300_000)
-        for name in ["stable", "unique"]:
-            if rng.random() < 0.3:
-                self.options[name] = True
+        if rng.random() < 0.3:
+            self.options["stable"] = True
+        if rng.random() < 0.3:
+            self.options["unique"] = rng.choice([True, "first", "last"])
         if rng.random() < 0.3:
             self.options["top"] = rng.randrange(1, 40)
 
@@ -73,7 +74,10 @@ class Case:
             lines = sorted(lines, key=lambda line: line[:-1])
         lines = sorted(lines, key=lambda line: plain(key(line)), reverse=options.get("reverse", False))
         if "unique" in self.options:
-            lines = list({plain(key(line)): line for line in reversed(lines)}.values())[::-1]
+            is_last = self.options["unique"] == "last"
+            kept = {plain(key(line)): line for line in (lines if is_last else reversed(lines))}
+            # The place of a key is that of the first line with it.
+            lines = list(kept.values()) if is_last else list(kept.values())[::-1]
         return lines[: self.options.get("top", len(lines))]
 
 

@@ -8,7 +8,7 @@ use disk::{DiskModel, Durability};
 use kernel::patterns::{Pattern, draw};
 use machine::{Back, Driver};
 use node::{Costs, Random};
-use record::Order;
+use record::{Order, Ties};
 use sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Pack, Packing, Resources, Resume, Source,
     SpillLayout, SplitterChoice, Target,
@@ -16,7 +16,7 @@ use sort::{
 
 use crate::Trial;
 use crate::world::{
-    FormatWords, by_position, cut, distinct, drawn_order, drawn_tuning, least_chunks, sorted,
+    FormatWords, cut, distinct, drawn_order, drawn_tuning, least_chunks, sorted, with_ties,
 };
 
 pub(crate) const INPUT: &str = "/in";
@@ -51,7 +51,7 @@ pub(crate) struct Case {
     pub job: Job,
     /// Input of each rank.
     pub parts: Vec<Vec<u8>>,
-    /// All records in order, by naive code; in some trials the first of those with equal keys.
+    /// All records in order, by naive code; in some trials one of those with equal keys.
     pub sorted: Vec<u8>,
     /// Number of records of all inputs.
     pub records: usize,
@@ -75,8 +75,13 @@ impl Case {
         let mut random = Random::new(trial.seed);
         let order = drawn_order(&FORMATS, &mut random);
         // Drawn apart, so that the other draws of a seed stay.
-        let unique = Random::stream(trial.seed, 1).below(4) == 0;
-        let order = if unique { by_position(&order) } else { order };
+        let mut apart = Random::stream(trial.seed, 1);
+        let unique = apart.below(4) == 0;
+        let order = match apart.below(2) {
+            _ if !unique => order,
+            0 => with_ties(&order, Ties::Position),
+            _ => with_ties(&order, Ties::LastPosition),
+        };
         let records = records(trial, &order, &mut random);
         let shared = random.below(4) == 0;
         let parts = if shared {

@@ -72,7 +72,7 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         framing: Framing::fixed(order.record_bytes()),
         sequential_output: false,
         outputs,
-        stable: order.ties() == Ties::Position,
+        stable: order.ties().are_by_position(),
         temporary,
         sources: Default::default(),
         coding: Default::default(),
@@ -114,18 +114,25 @@ pub fn sorted(records: &[u8], order: &Order) -> Vec<u8> {
     each.concat()
 }
 
-/// The same order, in which positions decide between equal keys.
+/// The same order with another tie-breaker.
 ///
 /// # Panics
 /// Never: the keys fit the records already.
-pub fn by_position(order: &Order) -> Order {
-    let order = Order::new(order.record_bytes(), order.keys(), Ties::Position);
+pub fn with_ties(order: &Order, ties: Ties) -> Order {
+    let order = Order::new(order.record_bytes(), order.keys(), ties);
     order.expect("the keys of an order")
 }
 
-/// The first of each of the sorted records with equal keys.
+/// The first of each of the sorted records with equal keys, or the last.
 pub fn distinct(sorted: &[u8], order: &Order) -> Vec<u8> {
     let mut each: Vec<&[u8]> = sorted.chunks_exact(order.record_bytes()).collect();
-    each.dedup_by(|a, b| order.keys_equal(a, b));
+    let is_last = order.ties() == Ties::LastPosition;
+    each.dedup_by(|next, kept| {
+        let is_equal = order.keys_equal(next, kept);
+        if is_equal && is_last {
+            *kept = next;
+        }
+        is_equal
+    });
     each.concat()
 }

@@ -168,6 +168,9 @@ gristmill_status gristmill_set_stable(gristmill_sorter *sorter);
 /* Keeps only the first of the records with equal keys. */
 gristmill_status gristmill_set_unique(gristmill_sorter *sorter);
 
+/* Keeps only the last of the records with equal keys. */
+gristmill_status gristmill_set_keep_last(gristmill_sorter *sorter);
+
 /* Keeps only the first `records` of the sorted records. */
 gristmill_status gristmill_set_top(gristmill_sorter *sorter, uint64_t records);
 

@@ -51,6 +51,7 @@ pub struct Sorter {
     format: Format,
     stable: bool,
     unique: bool,
+    keeps_last: bool,
     top: Option<u64>,
     memory_bytes: u64,
     threads: Option<usize>,
@@ -68,6 +69,7 @@ impl Sorter {
             format,
             stable: false,
             unique: false,
+            keeps_last: false,
             top: None,
             memory_bytes: MEMORY_BYTES,
             threads: None,
@@ -102,6 +104,13 @@ impl Sorter {
     pub fn unique(mut self) -> Sorter {
         self.unique = true;
         self
+    }
+
+    /// Keeps only the last of the records with equal keys.
+    #[must_use]
+    pub fn keep_last(mut self) -> Sorter {
+        self.keeps_last = true;
+        self.unique()
     }
 
     /// Keeps only the first `records` of the sorted records.

@@ -92,6 +92,11 @@ impl Head {
         self.lines == 0 && !self.marks.is_empty()
     }
 
+    /// The first bytes of the lines that are marked.
+    pub fn marks(&self) -> impl Iterator<Item = &[u8]> {
+        self.marks.iter().map(AsRef::as_ref)
+    }
+
     /// The lines behind those that are marked.
     #[must_use]
     pub fn lines(&self) -> u32 {

@@ -111,7 +111,7 @@ impl LineOrder {
     #[must_use]
     pub fn ties(&self) -> Ties {
         match self.text.ties() {
-            Ties::Position if !self.text.is_total() => Ties::Position,
+            ties if !self.text.is_total() => ties,
             _ => Ties::Record,
         }
     }

@@ -15,7 +15,7 @@
 //! is the record itself (`normalised`).
 //!
 //! Ties: with [`Ties::Record`] the key ends with the whole record, always ascending, so equal means
-//! the same bytes. With [`Ties::Position`] it ends without the record, and the sort must break ties
+//! the same bytes. With a tie-breaker by position it ends without the record, and the sort must break ties
 //! by the position in the input.
 
 use std::cmp::Ordering;
@@ -41,9 +41,29 @@ pub enum Ties {
     Record,
     /// The position in the input, which the order does not see (`-s`, `-u`).
     Position,
+    /// The position in the input, the last record first (`-u --keep last`).
+    LastPosition,
 }
 
-/// An order of records as a string of 64-bit words, total except for [`Ties::Position`].
+impl Ties {
+    /// Whether positions in the input decide.
+    #[must_use]
+    pub fn are_by_position(self) -> bool {
+        self != Ties::Record
+    }
+
+    /// The place among records with equal keys of one at this position: the least is the first.
+    #[inline]
+    #[must_use]
+    pub fn place(self, position: u64) -> u64 {
+        match self {
+            Ties::Record | Ties::Position => position,
+            Ties::LastPosition => !position,
+        }
+    }
+}
+
+/// An order of records as a string of 64-bit words, total unless positions break ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     record_bytes: usize,
@@ -80,7 +100,7 @@ impl Order {
         let keys: Vec<Field> = given.iter().map(Field::from).collect();
         let normalised = match ties {
             Ties::Record => NormalisedKey::of_keys_and_record(&keys, record_bytes),
-            Ties::Position => NormalisedKey::of_keys(&keys),
+            Ties::Position | Ties::LastPosition => NormalisedKey::of_keys(&keys),
         };
         Ok(Order {
             record_bytes,

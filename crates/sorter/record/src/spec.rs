@@ -45,8 +45,12 @@ pub enum Keep {
     Stable,
     /// The first.
     First,
+    /// The last.
+    Last,
     /// The first, behind their number; of lines alone.
     Counted,
+    /// The last, behind their number; of lines alone.
+    LastCounted,
 }
 
 impl Keep {
@@ -56,13 +60,20 @@ impl Keep {
         match self {
             Keep::All => Ties::Record,
             Keep::Stable | Keep::First | Keep::Counted => Ties::Position,
+            Keep::Last | Keep::LastCounted => Ties::LastPosition,
         }
     }
 
     /// Whether one record stands for all with its keys.
     #[must_use]
     pub fn is_unique(self) -> bool {
-        matches!(self, Keep::First | Keep::Counted)
+        matches!(self, Keep::First | Keep::Last) || self.counts()
+    }
+
+    /// Whether its records stand behind their number.
+    #[must_use]
+    pub fn counts(self) -> bool {
+        matches!(self, Keep::Counted | Keep::LastCounted)
     }
 }
 

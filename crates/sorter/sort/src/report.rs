@@ -68,6 +68,8 @@ pub enum Warning {
     },
     /// No row had a value for a key, which may be misspelt.
     NoSuchKey { key: String },
+    /// No line began as those do that stay on top.
+    NoHeader { begin: String },
     /// A temporary directory of stripes failed.
     Rebuilt(Rebuilt),
 }
@@ -106,6 +108,7 @@ impl Warning {
             Warning::InPlace { .. } => "in_place",
             Warning::BadRows { .. } => "bad_rows",
             Warning::NoSuchKey { .. } => "no_such_key",
+            Warning::NoHeader { .. } => "no_header",
             Warning::Rebuilt(_) => "rebuilt",
         }
     }
@@ -118,7 +121,7 @@ impl Warning {
             | Warning::BadRows { file, .. }
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
-            Warning::NoSuchKey { .. } => Path::new(""),
+            Warning::NoSuchKey { .. } | Warning::NoHeader { .. } => Path::new(""),
             Warning::Rebuilt(rebuilt) => &rebuilt.directory,
         }
     }
@@ -148,6 +151,10 @@ impl fmt::Display for Warning {
                 out,
                 "no row has a value for the key {key}, so it decided nothing; check its name (capital letters \
                  count), and write $.NAME.NAME for a member of a member"
+            ),
+            Warning::NoHeader { begin } => write!(
+                out,
+                "no input begins with {begin}, as --header has it, so no line was kept on top"
             ),
             Warning::Rebuilt(Rebuilt {
                 directory,

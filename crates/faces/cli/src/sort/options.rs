@@ -15,7 +15,7 @@ use super::memory::{Asked, asked};
 use terminal::progress::{self, Mode};
 use units::{size, threads};
 
-pub(super) use order::Order;
+pub(super) use order::{Kept, Order};
 
 /// The name of standard output, as a file of reports.
 const STANDARD: &str = "-";

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use children::Command;
 
-/// A need, the options for it, the lines on top, and records in their order.
+/// A need, the options for it, the lines on top, and records in their order. One behind `~` comes first, and is
+/// dropped.
 type Case = (
     &'static str,
     &'static str,
@@ -13,7 +14,7 @@ type Case = (
     &'static [&'static str],
 );
 
-const CASES: [Case; 60] = [
+const CASES: [Case; 63] = [
     (
         "header lines stay on top",
         "--header 2 -k2,2n",
@@ -399,6 +400,24 @@ const CASES: [Case; 60] = [
         "day\n",
         &["Sun", "Wed", "Mon"],
     ),
+    (
+        "the last of equal keys",
+        "-u --keep last -t, -k1,1",
+        "",
+        &["host1,up", "host2,down", "~host2,up", "~host1,down"],
+    ),
+    (
+        "the last of equal keys",
+        "--format csv -u --keep last --key id:num",
+        "id,status\n",
+        &["7,shipped", "12,ordered", "~7,ordered", "~7,paid"],
+    ),
+    (
+        "the last of equal keys",
+        "--format jsonl -u --keep last --key name:nocase",
+        "",
+        &["{\"name\":\"ann\",\"v\":2}", "~{\"name\":\"Ann\",\"v\":1}"],
+    ),
 ];
 
 /// Words between blanks; a word with blanks stands between bars.
@@ -435,7 +454,10 @@ fn each_need_is_met() {
     fs::write(at.join("days.txt"), "Mon\nTue\nWed\nThu\nFri\nSat\nSun\n").unwrap();
     for (need, options, head, records) in CASES {
         let file = |records: &[&str]| format!("{head}{}\n", records.join("\n"));
-        let backwards: Vec<&str> = records.iter().rev().copied().collect();
+        let dropped = records.iter().filter_map(|record| record.strip_prefix('~'));
+        let kept = records.iter().filter(|record| !record.starts_with('~'));
+        let backwards: Vec<&str> = dropped.chain(kept.clone().rev().copied()).collect();
+        let records: &[&str] = &kept.copied().collect::<Vec<_>>();
         let (half, rest) = backwards.split_at(backwards.len() / 2);
         for (name, records) in [("all", &backwards[..]), ("half", half), ("rest", rest)] {
             fs::write(at.join(name), file(records)).unwrap();

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from . import _gristmill
 from .options import Bytes, Header, Keys, Path, Paths, Words
 from .progress import ProgressOption, function
@@ -20,7 +22,7 @@ def sort_file(
     null: Words = (),
     short_rows: bool = False,
     stable: bool = False,
-    unique: bool = False,
+    unique: bool | Literal["first", "last"] = False,
     top: int | None = None,
     memory: Bytes = None,
     threads: int | None = None,
@@ -45,7 +47,7 @@ def sort_file(
     null       a word of rows that stands for a missing value, or several
     short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide
-    unique     whether only the first of the records with equal keys is kept
+    unique     whether only the first of the records with equal keys is kept; or "last": only the last
     top        how many of the sorted records are kept, from the first on
     memory     the limit on memory in bytes or as in "2G"; 256 MiB if it is left out
     threads    threads that work at a time; as many as there are cores if it is left out
@@ -92,7 +94,7 @@ def merge(
     null: Words = (),
     short_rows: bool = False,
     stable: bool = False,
-    unique: bool = False,
+    unique: bool | Literal["first", "last"] = False,
     memory: Bytes = None,
     threads: int | None = None,
     temporary: Paths | None = None,
@@ -101,7 +103,8 @@ def merge(
 ) -> Report:
     """Merges files that are sorted into a file.
 
-    The options are those of sort_file. Raises InputError if an input is out of order.
+    The options are those of sort_file. Raises InputError if an input is out of order; with unique="last"
+    the files are sorted again.
     """
     options = {
         "format": format,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Literal
 
 from ._gristmill import Pushed
 from .ending import follow
@@ -43,7 +43,7 @@ class Sorter(Pushed):
         null: Words = (),
         short_rows: bool = False,
         stable: bool = False,
-        unique: bool = False,
+        unique: bool | Literal["first", "last"] = False,
         top: int | None = None,
         memory: Bytes = None,
         threads: int | None = None,

@@ -200,6 +200,15 @@ pub extern "C" fn gristmill_set_unique(sorter: Handle) -> Status {
     })
 }
 
+/// Keeps only the last of the records with equal keys.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_keep_last(sorter: Handle) -> Status {
+    set(sorter, |options| {
+        options.sorter(|sorter| sorter.keep_last());
+        Ok(())
+    })
+}
+
 /// Keeps only the first `records` of the sorted records.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_top(sorter: Handle, records: u64) -> Status {

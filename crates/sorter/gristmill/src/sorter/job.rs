@@ -32,6 +32,7 @@ impl Sorter {
 
     fn keep(&self) -> Keep {
         match (self.unique, self.stable) {
+            (true, _) if self.keeps_last => Keep::Last,
             (true, _) => Keep::First,
             (false, true) => Keep::Stable,
             (false, false) => Keep::All,

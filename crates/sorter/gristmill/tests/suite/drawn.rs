@@ -235,7 +235,8 @@ struct Case {
     /// The records of each file: where they begin.
     cuts: Vec<usize>,
     stable: bool,
-    unique: bool,
+    /// Whether it keeps the last of equal records, not the first.
+    unique: Option<bool>,
     top: Option<u64>,
     memory: u64,
     threads: usize,
@@ -292,7 +293,7 @@ impl Case {
             header,
             cuts,
             stable: random.one_in(3),
-            unique: random.one_in(4),
+            unique: random.one_in(4).then(|| random.one_in(2)),
             top: random.one_in(4).then(|| 1 + random.below(30) as u64),
             memory: random.of(&[9, 16, 64, 256]) << 20,
             threads: 1 + random.below(3),
@@ -314,8 +315,10 @@ impl Case {
         if self.stable {
             sorter = sorter.stable();
         }
-        if self.unique {
-            sorter = sorter.unique();
+        match self.unique {
+            Some(true) => sorter = sorter.keep_last(),
+            Some(false) => sorter = sorter.unique(),
+            None => {}
         }
         if let Some(top) = self.top {
             sorter = sorter.top(top);
@@ -338,7 +341,7 @@ impl Case {
 
     fn in_order(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
-        let by_position = self.stable || self.unique || self.kind.by_key();
+        let by_position = self.stable || self.unique.is_some() || self.kind.by_key();
         records.sort_by(|a, b| {
             let ties = if by_position {
                 std::cmp::Ordering::Equal
@@ -353,8 +356,14 @@ impl Case {
     /// Records as the output has them.
     fn expected(&self) -> Vec<Record> {
         let mut all = self.in_order(&self.records);
-        if self.unique {
-            all.dedup_by(|a, b| a.key == b.key);
+        if let Some(is_last) = self.unique {
+            all.dedup_by(|next, kept| {
+                let is_equal = next.key == kept.key;
+                if is_equal && is_last {
+                    std::mem::swap(next, kept);
+                }
+                is_equal
+            });
         }
         if let Some(top) = self.top {
             all.truncate(top as usize);
@@ -524,7 +533,7 @@ fn try_case(seed: u64) {
     }
     let context = || {
         format!(
-            "seed {seed}: {:?}, {} records in files of {:?}, header {}, longest {}, stable {}, unique {}, top {:?}, memory {}",
+            "seed {seed}: {:?}, {} records in files of {:?}, header {}, longest {}, stable {}, unique {:?}, top {:?}, memory {}",
             case.kind,
             case.records.len(),
             case.cuts,

@@ -226,7 +226,7 @@ impl TextOrder {
         let keys = self.keys().iter();
         let mut unused = keys.fold(self.global, |unused, key| unused.without(&key.options));
         let reverse = std::mem::take(&mut unused.reverse) && self.keyed;
-        let in_vain = reverse && self.ties == Ties::Position;
+        let in_vain = reverse && self.ties.are_by_position();
         if !unused.is_plain() || in_vain {
             let letters = KeyOptions {
                 reverse: in_vain,

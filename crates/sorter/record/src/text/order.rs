@@ -11,7 +11,7 @@
 //! nearly every comparison. A reversed key has the complements of its words. Words past the last
 //! are 0; no comparison gets there, as equal words are equally many.
 //!
-//! [`Ties::Position`] leaves the last resort out. It is also left out if a key is the whole
+//! A tie-breaker by position leaves the last resort out. It is also left out if a key is the whole
 //! line already: then equal lines are the same bytes.
 
 mod behind;

@@ -187,7 +187,7 @@ fn by_first_byte(ties: Ties) -> Comparison {
 fn naive(records: &[[u8; 2]], ties: Ties) -> Summary {
     let greater = |pair: &[[u8; 2]]| match ties {
         Ties::Record => pair[0] > pair[1],
-        Ties::Position => pair[0][0] > pair[1][0],
+        Ties::Position | Ties::LastPosition => pair[0][0] > pair[1][0],
     };
     let mut checksum = Checksum::default();
     checksum.add_records(records.as_flattened(), 2);

@@ -26,13 +26,15 @@ use crate::stages::{LongRecords, SortedInputs, unit_beside};
 const READ_BYTES: usize = 1 << 20;
 
 /// Whether the job merges its inputs as they are. A set of files is laid out by the size of the input,
-/// which pipes and chained records without an index do not tell. Where rows are set aside, and where
-/// files are compressed, inputs are sorted.
+/// which pipes and chained records without an index do not tell. Where rows are set aside, where files are
+/// compressed, and where the last of equal records is kept, inputs are sorted.
 pub(crate) fn merges_inputs(job: &Job, inputs: &Inputs, output: Option<&Output>) -> bool {
     let is_laid_out = inputs.is_seekable() || output.is_some_and(Output::is_one);
     let is_asked = job.plan == Choice::MergeInputs && job.top.is_none();
     // Each input that is merged would have a decompressor of its own.
     let is_plain = job.bad_rows.is_none() && inputs.compressed().is_none();
+    // It would hold the next record of an input back until the one behind it is read.
+    let is_plain = is_plain && !job.contents.keeps_last();
     is_asked && is_laid_out && is_plain && job.contents.comparison().is_some()
 }
 

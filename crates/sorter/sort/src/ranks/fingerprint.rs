@@ -22,6 +22,9 @@ pub(crate) struct Fingerprint {
     pub keys: Vec<String>,
     pub stable: bool,
     pub unique: bool,
+    /// Whether the last of equal records counts as the first.
+    #[serde(default)]
+    keeps_last: bool,
     /// Bytes of the header of rows, and their checksum.
     pub header: (u64, u32),
     pub exchange: ExchangeKind,
@@ -83,6 +86,7 @@ impl Fingerprint {
             keys,
             stable: job.contents.is_stable(),
             unique: job.contents.is_unique(),
+            keeps_last: job.contents.keeps_last(),
             header: (header.len() as u64, kernel::block_crc(header)),
             exchange: job.exchange,
             shared: job.shared,
@@ -127,6 +131,7 @@ impl Fingerprint {
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
             .or_else(|| differs("-u", &self.unique, &other.unique))
+            .or_else(|| differs("--keep last", &self.keeps_last, &other.keeps_last))
             .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
             .or_else(|| differs("--resume", &self.resume, &other.resume))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))

@@ -23,8 +23,8 @@ use std::io;
 use std::sync::Arc;
 
 use node::{Buffer, Filled, Node};
-use record::Comparison;
 use record::rows::BadRow;
+use record::{Comparison, Ties};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
@@ -83,8 +83,18 @@ pub trait Contents: Send + Sync + 'static {
     /// How a sequence of bytes is divided into records.
     fn framing(&self) -> Framing;
 
-    /// Whether equal keys keep their input order.
-    fn is_stable(&self) -> bool;
+    /// The tie-breaker between equal keys.
+    fn ties(&self) -> Ties;
+
+    /// Whether positions in the input decide between equal keys.
+    fn is_stable(&self) -> bool {
+        self.ties().are_by_position()
+    }
+
+    /// Whether the last of the records with equal keys counts as the first.
+    fn keeps_last(&self) -> bool {
+        self.ties() == Ties::LastPosition
+    }
 
     /// Whether only the first of the records with equal keys is kept.
     fn is_unique(&self) -> bool {

@@ -11,7 +11,7 @@ use record::{LineOrder, Order, Ties};
 /// The places of keys in a line of more bytes are kept while it is compared with others.
 const LONG_LINE_BYTES: usize = 1 << 10;
 
-/// A total order of records, except for [`Ties::Position`].
+/// A total order of records, unless positions break ties.
 pub(crate) trait TotalOrder {
     /// Where records begin and end.
     fn framing(&self) -> record::Framing;
@@ -68,11 +68,15 @@ impl<'a, O: TotalOrder> Bound<'a, O> {
         }
     }
 
-    /// Whether a record comes before it.
+    /// Whether a record comes before it. Where the last of equal records is the first, one that has its keys
+    /// may come before it.
     #[inline]
     pub(crate) fn is_behind(&self, record: &[u8]) -> bool {
         match self.order.word(record, 0).cmp(&self.prefix) {
-            Ordering::Equal => self.order.compare(record, self.record).is_lt(),
+            Ordering::Equal => {
+                let order = self.order.compare(record, self.record);
+                order.is_lt() || order.is_eq() && self.order.ties() == Ties::LastPosition
+            }
             decided => decided.is_lt(),
         }
     }

@@ -14,7 +14,7 @@
 //!
 //! A record equal to some splitters may go to any bucket next to them. A number drawn from its
 //! position chooses, in the proportions in which the sample's equal records lie next to those
-//! splitters. So equal records spread evenly. With `--stable` positions decide, as everywhere.
+//! splitters. So equal records spread evenly. With `--stable` positions decide, as everywhere; where the last record is kept, turned round.
 
 mod level;
 
@@ -48,13 +48,16 @@ impl Splitters {
     /// At most `buckets - 1` elements of the sample, which divide it evenly.
     pub(crate) fn choose(order: &impl TotalOrder, sample: &Sample, buckets: usize) -> Splitters {
         let mut elements: Vec<Element<'_>> = sample.elements().collect();
+        for element in &mut elements {
+            element.position = order.ties().place(element.position);
+        }
         elements.sort_unstable_by(|a, b| total(order, a, b));
         let buckets = buckets.min(elements.len() + 1);
         let mut chosen = Sample::default();
         for rank in (1..buckets).map(|bucket| bucket * elements.len() / buckets) {
             let Element { record, position } = elements[rank];
             let position = match order.ties() {
-                Ties::Position => position,
+                Ties::Position | Ties::LastPosition => position,
                 Ties::Record => {
                     let against = |other: &Element<'_>| order.compare(other.record, record);
                     let begin = elements.partition_point(|other| against(other).is_lt());
@@ -242,7 +245,7 @@ impl Splitters {
             return run.start;
         }
         let place = match order.ties() {
-            Ties::Position => element.position,
+            ties @ (Ties::Position | Ties::LastPosition) => ties.place(element.position),
             // Multiples of a length times the golden ratio would not spread if the length
             // were a Fibonacci number, so this counts records.
             Ties::Record => {
@@ -307,7 +310,10 @@ mod tests {
                 let order_of = order.compare(other.record, record);
                 match order.ties() {
                     Ties::Record => order_of,
-                    Ties::Position => order_of.then(other.position.cmp(&((number * bytes) as u64))),
+                    ties => {
+                        let place = ties.place((number * bytes) as u64);
+                        order_of.then(other.position.cmp(&place))
+                    }
                 }
             };
             let below = (0..splitters.buckets - 1)
@@ -335,7 +341,7 @@ mod tests {
         ];
         for pattern in Pattern::ALL {
             for (format, keys) in formats {
-                for ties in [Ties::Record, Ties::Position] {
+                for ties in [Ties::Record, Ties::Position, Ties::LastPosition] {
                     let order = Order::parse(format, keys, ties).unwrap();
                     for buckets in [1, 2, 7, 40] {
                         let records = draw(pattern, 1, 200, order.record_bytes());

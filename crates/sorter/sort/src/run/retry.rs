@@ -86,7 +86,7 @@ async fn attempt(
 ) -> Result<Report, Failure> {
     let job = with_rows(node, job, goes_on, (unfinished, agreement)).await?;
     let report = sort_in_one_copy(node, &job, (unfinished, agreement)).await?;
-    Ok(with_unseen_keys(report, node, &job))
+    Ok(with_unseen(report, node, &job))
 }
 
 /// Removes what a failed attempt has written. A pipe stays open.
@@ -210,12 +210,23 @@ async fn with_rows(
     })
 }
 
-/// Warns of keys that no row had. Of several ranks, or of a sort that goes on, each has seen a part of the rows.
-fn with_unseen_keys(mut report: Report, node: &Node, job: &Job) -> Report {
+/// Warns of keys that no row had, and of a header that no input had. Of several ranks, or of a sort that goes on, each has seen a part of the rows.
+fn with_unseen(mut report: Report, node: &Node, job: &Job) -> Report {
     if job.is_alone(node) && job.resume.is_none() {
         let unseen = job.contents.unseen_keys().into_iter();
         let warnings = unseen.map(|key| Warning::NoSuchKey { key });
         report.warnings.extend(warnings);
+        let head = job.headed.as_ref().map(Headed::head);
+        let marked = head.filter(|head| {
+            head.is_marked_alone() && report.header_bytes == 0 && report.records > 0
+        });
+        report.warnings.extend(marked.map(|head| {
+            let marks = head
+                .marks()
+                .map(|mark| format!("\"{}\"", mark.escape_ascii()));
+            let begin = marks.collect::<Vec<_>>().join(" or ");
+            Warning::NoHeader { begin }
+        }));
     }
     report
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use node::Random;
-use record::Ties;
+use record::{Keep, Ties};
 use sort::{Choice, Report, Target};
 
-use crate::common::lines::{Equal, LineSort, Shape, drawn_tuning, long_line, seeds, text_order};
+use crate::common::lines::{LineSort, Shape, drawn_tuning, long_line, seeds, text_order};
 
 /// With 16 MiB a plan for short lines has chunks of this size, and a pipe may have lines that are longer.
 const MEMORY_BYTES: u64 = 16 << 20;
@@ -46,7 +46,7 @@ fn drawn(seed: u64) -> LineSort {
     if random.below(6) == 0 {
         sort.job.top = Some(random.below(3000) as u64);
     } else if random.below(3) == 0 {
-        sort.keep([Equal::First, Equal::Counted][random.below(2)]);
+        sort.keep([Keep::First, Keep::Counted, Keep::Last, Keep::LastCounted][random.below(4)]);
     }
     sort.job.resources.memory_bytes = MEMORY_BYTES;
     if random.below(2) == 0 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
+use crate::common::lines::{LineSort, drawn_sort, seeds, text_order};
 use crate::common::survival::{Case, WAYS};
 use crate::common::{get, put, run};
 use node::Random;
@@ -10,7 +10,7 @@ use record::{Keep, LineOrder, Ties};
 use rehearsal::Driver;
 use sort::{Choice, Job, Lines, LongestLine};
 
-fn check(equal: Equal, from: u64) {
+fn check(equal: Keep, from: u64) {
     let (mut spilled, mut merged, mut dropped) = (0, 0, 0);
     for seed in from..from + seeds(150, 500) {
         let (shape, mut sort) = drawn_sort(seed, 200_000);
@@ -40,12 +40,22 @@ fn check(equal: Equal, from: u64) {
 
 #[test]
 fn hundreds_of_schedules_keep_the_first_of_equal_lines() {
-    check(Equal::First, 2_000_000);
+    check(Keep::First, 2_000_000);
+}
+
+#[test]
+fn hundreds_of_schedules_keep_the_last_of_equal_lines() {
+    check(Keep::Last, 4_000_000);
 }
 
 #[test]
 fn hundreds_of_schedules_count_equal_lines() {
-    check(Equal::Counted, 3_000_000);
+    check(Keep::Counted, 3_000_000);
+}
+
+#[test]
+fn hundreds_of_schedules_count_equal_lines_and_keep_the_last() {
+    check(Keep::LastCounted, 5_000_000);
 }
 
 /// Each count is of lines that lie in all parts of the input, and a line that is longer than a unit
@@ -69,7 +79,7 @@ fn counts_reach_over_loads_and_partitions() {
         sort.job.longest_line = LongestLine::AtLeast(800_000);
         sort.job.resources.memory_bytes = 64 << 20;
         sort.order.text = text_order(false, Ties::Position);
-        sort.keep(Equal::Counted);
+        sort.keep(Keep::Counted);
         let report = sort.check(seed);
         assert_eq!((report.records, report.dropped), (2, 46_003));
     }
@@ -137,17 +147,14 @@ fn lines_with_one_checksum_are_kept() {
         .collect();
     lines = [&lines[..], &lines, &lines].concat();
     let order = text_order(false, Ties::Record);
-    for equal in [Equal::First, Equal::Counted] {
+    for equal in [Keep::First, Keep::Counted] {
         for plan in [Choice::OnePass, Choice::TwoPass, Choice::Merge] {
             let file = lines.concat().into_bytes();
             let mut sort = LineSort::new(vec![file.clone(), file], order.clone(), b'\n');
             sort.job.plan = plan;
             sort.equal = equal;
             let whole = Lines::new(sort.order.clone());
-            sort.job.contents = Arc::new(match equal {
-                Equal::First => whole.keeping(Keep::First),
-                _ => whole.keeping(Keep::Counted),
-            });
+            sort.job.contents = Arc::new(whole.keeping(equal));
             let report = sort.check(7);
             assert_eq!(report.records, 2 * pairs.len() as u64, "{plan:?}");
         }

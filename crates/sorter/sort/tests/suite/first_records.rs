@@ -1,9 +1,9 @@
 //! The first of the sorted records, selected while the input is read.
 
-use crate::common::lines::{Equal, LineSort, drawn_sort, seeds, text_order};
+use crate::common::lines::{LineSort, drawn_sort, seeds, text_order};
 use crate::common::{drawn_order, drawn_records, get, job, put, run, sorted};
 use node::Random;
-use record::Ties;
+use record::{Keep, Ties};
 use rehearsal::Driver;
 use sort::{Choice, Report};
 
@@ -24,7 +24,7 @@ fn hundreds_of_schedules_keep_the_first_lines() {
         sort.job.top = Some([1, 2, 9, 100, 3000][random.below(5)]);
         sort.job.tuning.sorters = [None, Some(1), Some(2), Some(3)][random.below(4)];
         sort.job.tuning.load_chunks = [None, Some(1), Some(2), Some(5)][random.below(4)];
-        sort.keep([Equal::All, Equal::First][random.below(2)]);
+        sort.keep([Keep::Stable, Keep::First, Keep::Last][random.below(3)]);
         if random.below(3) > 0 {
             sort.with_few_chunks(random.below(30));
         }
@@ -89,7 +89,7 @@ fn few_records_are_sorted_and_none_is_spilled_in_any_order() {
         (0..200_000).map(|at| number(at % 7)).collect(),
         "same\n".repeat(400_000),
     ] {
-        for equal in [Equal::All, Equal::First] {
+        for equal in [Keep::Stable, Keep::First, Keep::Last] {
             let order = text_order(false, Ties::Record);
             let mut sort = LineSort::new(vec![lines.clone().into_bytes()], order, b'\n');
             sort.keep(equal);

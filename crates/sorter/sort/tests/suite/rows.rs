@@ -52,7 +52,7 @@ fn sort_of(tables: &[Vec<u8>], header: &str, ties: Ties) -> LineSort {
     let names = Header::parse(Dialect::CSV, header.as_bytes()).unwrap();
     let rows = rows(match ties {
         Ties::Record => Keep::All,
-        Ties::Position => Keep::Stable,
+        Ties::Position | Ties::LastPosition => Keep::Stable,
     });
     let order = rows.order(Some(&names)).unwrap();
     let mut sort = LineSort::of(tables.to_vec(), LineOrder::rows(order));

@@ -9,7 +9,7 @@ use record::text::{KeyOptions, Locale, TextOrder};
 use record::{Keep, LineOrder, Ties, steps};
 use sort::{Choice, Lines, LongestLine};
 
-use crate::common::lines::{Equal, LineSort};
+use crate::common::lines::LineSort;
 
 /// Bytes of a long line, of which the inputs have one or two; another sort has four times as many.
 const BYTES: usize = 15_000;
@@ -146,20 +146,17 @@ fn steps(sort: &LineSort, schedule: u64) -> u64 {
 fn steps_of_a_sort_grow_as_its_lines_do() {
     for case in cases() {
         for plan in [Choice::OnePass, Choice::TwoPass, Choice::Merge] {
-            for equal in [Equal::All, Equal::First, Equal::Counted] {
-                if equal == Equal::Counted && case.order.dialect().is_some() {
+            for equal in [Keep::All, Keep::First, Keep::Counted] {
+                if equal == Keep::Counted && case.order.dialect().is_some() {
                     continue;
                 }
                 let steps = |bytes| {
                     let mut sort = sort_of(&case, bytes);
                     sort.job.plan = plan;
-                    if equal != Equal::All {
+                    if equal != Keep::All {
                         let lines = Lines::new(case.order.clone());
                         sort.equal = equal;
-                        sort.job.contents = Arc::new(match equal {
-                            Equal::First => lines.keeping(Keep::First),
-                            _ => lines.keeping(Keep::Counted),
-                        });
+                        sort.job.contents = Arc::new(lines.keeping(equal));
                     }
                     if bytes == BYTES {
                         sort.check(1);

@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::lines::{Equal, LineSort, drawn_sort, run_with_enough, seeds, text_order};
+use crate::common::lines::{LineSort, drawn_sort, run_with_enough, seeds, text_order};
 use crate::common::set::{check, content, manifest};
 use node::Random;
-use record::Ties;
+use record::{Keep, Ties};
 use rehearsal::Driver;
 use sort::{Choice, Report, Target};
 
@@ -53,7 +53,7 @@ fn hundreds_of_schedules_keep_the_first_of_equal_lines() {
         let mut random = Random::new(seed);
         let directories = DIRECTORIES[..1 + random.below(4)].iter();
         sort.job.target = Target::Directories(directories.map(PathBuf::from).collect());
-        sort.keep(Equal::First);
+        sort.keep(Keep::First);
         if seed % 3 > 0 && sort.job.plan != Choice::OnePass {
             sort.with_few_chunks(seed as usize % 5);
         }
@@ -87,7 +87,7 @@ fn files_without_records_are_left_out() {
                 sort.job.target = Target::Directories(directories);
                 sort.job.plan = plan;
                 sort.job.tuning.buckets = Some(8);
-                sort.keep(Equal::First);
+                sort.keep(Keep::First);
                 sort.job.resources.memory_bytes += 32 << 20;
                 let (report, _) = sort_into_set(&sort, seed);
                 assert_eq!(report.records, left, "{plan:?}");

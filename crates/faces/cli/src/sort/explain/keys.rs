@@ -1,7 +1,7 @@
 //! Keys in words: the order in short, and a line with the bytes of each key underlined.
 
-use record::Ties;
 use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder};
+use record::{Keep, Ties};
 
 use crate::sort::shown::mark;
 use terminal::text::printable;
@@ -13,7 +13,7 @@ const MONTHS: [&str; 12] = [
 
 /// A line for each key of the order, which says where it is and how it is read, and one for lines
 /// with equal keys.
-pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
+pub(super) fn summary(order: &TextOrder, keep: Keep) -> Vec<String> {
     let is_keyed = !order.given().is_empty();
     let keys = order.keys().iter().zip(1..).map(|(key, number)| {
         let place = if is_keyed {
@@ -33,13 +33,21 @@ pub(super) fn summary(order: &TextOrder, unique: bool) -> Vec<String> {
     };
     let has_last_resort = order.explain(b"").iter().any(|view| view.key.is_none());
     let equal = match order.ties() {
-        _ if unique => Some("only the first is kept".to_owned()),
-        Ties::Position => Some("in the order of the input".to_owned()),
+        _ if keep.is_unique() => Some(kept(keep).to_owned()),
+        Ties::Position | Ties::LastPosition => Some("in the order of the input".to_owned()),
         Ties::Record if has_last_resort => Some(format!("compared as bytes{direction}")),
         Ties::Record => None,
     };
     let equal = equal.map(|equal| format!("lines with equal keys: {equal}"));
     keys.chain(equal).collect()
+}
+
+/// The one of records with equal keys that is kept.
+pub(super) fn kept(keep: Keep) -> &'static str {
+    match keep.ties() {
+        Ties::LastPosition => "only the last is kept",
+        _ => "only the first is kept",
+    }
 }
 
 /// How text is compared.
@@ -200,7 +208,7 @@ mod tests {
     fn keys_are_underlined_and_named() {
         let order = order(&["2,2nr", "1,1f"], "", Some(b','));
         assert_eq!(
-            summary(&order, false),
+            summary(&order, Keep::All),
             [
                 "key 1, -k 2nr,2: a decimal number, the largest first",
                 "key 2, -k 1f,1: bytes, small letters as capital ones",
@@ -241,8 +249,8 @@ mod tests {
     #[test]
     fn the_whole_line_is_explained_without_keys() {
         let plain = order(&[], "", None);
-        assert_eq!(summary(&plain, false), ["key 1, the whole line: bytes"]);
-        let kept = summary(&plain, true);
+        assert_eq!(summary(&plain, Keep::All), ["key 1, the whole line: bytes"]);
+        let kept = summary(&plain, Keep::First);
         assert_eq!(kept[1], "lines with equal keys: only the first is kept");
         assert_eq!(
             explained(&plain, "line 1", b"a\tb"),

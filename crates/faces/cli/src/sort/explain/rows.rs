@@ -6,7 +6,7 @@ use record::rows::{Nulls, RowCheck, ValueKind};
 use record::text::TextOrder;
 use record::{Framing, Keep, RowSpec};
 
-use super::{MOST_LINE_BYTES, keys::text_by};
+use super::{MOST_LINE_BYTES, keys::kept, keys::text_by};
 use crate::sort::shown::{Line, next, order_of};
 use terminal::ending::failure::CliFailure;
 
@@ -99,10 +99,10 @@ pub(in crate::sort) fn summary(rows: &RowSpec) -> Vec<String> {
         .is_empty()
         .then(|| format!("key 1, the whole row: {text}"));
     let equal = match rows.keep {
-        Keep::First | Keep::Counted => Some("only the first is kept"),
-        Keep::Stable => Some("in the order of the input"),
+        keep if keep.is_unique() => Some(kept(keep)),
         Keep::All if rows.keys.is_empty() => None,
         Keep::All => Some("compared as bytes"),
+        _ => Some("in the order of the input"),
     };
     let equal = equal.map(|equal| format!("rows with equal keys: {equal}"));
     keys.chain(whole).chain(equal).collect()

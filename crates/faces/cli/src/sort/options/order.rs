@@ -36,7 +36,8 @@ pub(in crate::sort) struct Order {
     ///
     /// Of binary records: OFFSET+LENGTH[:TYPE][:desc], in bytes. TYPE is bytes (the default), u8,
     /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be; packed, zoned or
-    /// zoned-ascii for decimals of mainframes; as-ebcdic, as-ebcdic1047, as-ascii or as-ascii1047 for
+    /// zoned-ascii for decimals of mainframes; y2c, y2c-ascii, y2p, y2d or y2b=1950 for years of two digits, here
+    /// from 1950 to 2049; as-ebcdic, as-ebcdic1047, as-ascii or as-ascii1047 for
     /// text in the order of another alphabet. With :desc the largest comes first. Without a key,
     /// fixed:LEN compares the whole record.
     #[arg(short, long = "key", value_name = "KEY", allow_hyphen_values = true)]
@@ -120,6 +121,11 @@ pub(in crate::sort) struct Order {
     /// Keep only the first of records with equal keys
     #[arg(short, long)]
     pub unique: bool,
+    /// With -u: which of records with equal keys is kept, the first or the last of the input
+    ///
+    /// With -m, inputs whose last records are kept are sorted again.
+    #[arg(long, value_enum, value_name = "ONE")]
+    pub keep: Option<Kept>,
     /// With -u: before each line, write how many lines have its keys, as uniq -c does
     #[arg(long)]
     pub count: bool,
@@ -129,6 +135,13 @@ pub(in crate::sort) struct Order {
     /// File whose first 16 bytes decide how -R shuffles [default: another order each time]
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub random_source: Vec<PathBuf>,
+}
+
+/// One of records with equal keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kept {
+    First,
+    Last,
 }
 
 /// The words of `--sort`, and the option that each stands for.

@@ -1,5 +1,7 @@
 //! Options that do not go together, and options of lines with other records.
 
+use std::path::Path;
+
 use ::sort::{Choice, names_rank};
 use record::FormatKind;
 use record::FormatOption::{
@@ -48,6 +50,14 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         "-q shows no progress; leave -q or --progress json out",
     )?;
     check_count(arguments)?;
+    refuse(
+        arguments.bad_records.as_deref() == Some(Path::new("-")),
+        "--bad-records writes a file, not standard output; name one, or ./- for a file of that name",
+    )?;
+    refuse(
+        arguments.order.keep.is_some() && !arguments.order.unique,
+        "--keep says which of equal records -u keeps; add -u",
+    )?;
     refuse(
         arguments.merge && matches!(arguments.plan, Choice::OnePass | Choice::TwoPass),
         "-m merges inputs that are sorted, and this --plan sorts; leave one of them out",
@@ -227,7 +237,7 @@ fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
     let is_set = arguments.outputs.iter().any(|output| is_directory(output));
     let refused = match () {
         () if !order.count => return Ok(()),
-        () if !order.unique => "--count counts the lines of which -u keeps the first; add -u",
+        () if !order.unique => "--count counts the lines of which -u keeps one; add -u",
         () if order.top.is_some() => {
             "--count needs all lines, and --top drops some; leave --top out, and take the first lines with head"
         }

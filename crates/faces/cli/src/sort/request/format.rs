@@ -10,7 +10,7 @@ use record::text::{Locale, TextOrderError, separator};
 use record::{Given, Keep, RecordSpec, SpecError};
 
 use crate::sort::options::Arguments;
-use crate::sort::options::Order;
+use crate::sort::options::{Kept, Order};
 use terminal::ending::failure::CliFailure;
 
 /// Bytes of a salt.
@@ -51,8 +51,11 @@ pub(super) fn of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
 }
 
 fn keep(options: &Order) -> Keep {
+    let is_last = options.keep == Some(Kept::Last);
     match (options.unique, options.count, options.stable) {
+        (true, true, _) if is_last => Keep::LastCounted,
         (true, true, _) => Keep::Counted,
+        (true, false, _) if is_last => Keep::Last,
         (true, false, _) => Keep::First,
         (false, _, true) => Keep::Stable,
         (false, _, false) => Keep::All,

@@ -30,6 +30,8 @@ pub(super) struct Order {
     pub is_reverse: bool,
     pub is_stable: bool,
     pub is_unique: bool,
+    /// With `-u`.
+    pub is_last_kept: bool,
     pub is_counted: bool,
     pub top: Option<usize>,
     pub locale: Option<String>,
@@ -67,6 +69,9 @@ impl Order {
                 .filter(|(is, _)| *is)
                 .map(|(_, word)| word.to_owned()),
         );
+        if self.is_unique && self.is_last_kept {
+            words.push("--keep=last".to_owned());
+        }
         words.extend(self.top.map(|top| format!("--top={top}")));
         words
     }
@@ -101,8 +106,11 @@ impl Order {
         let mut kept: Vec<(usize, Record)> = Vec::new();
         for record in all {
             match kept.last_mut() {
-                Some((count, last)) if self.is_unique && self.by_keys(last, record).is_eq() => {
-                    *count += 1
+                Some((count, kept)) if self.is_unique && self.by_keys(kept, record).is_eq() => {
+                    *count += 1;
+                    if self.is_last_kept {
+                        *kept = record.clone();
+                    }
                 }
                 _ => kept.push((1, record.clone())),
             }

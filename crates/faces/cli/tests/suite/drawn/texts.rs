@@ -368,6 +368,7 @@ impl Taste {
             order.descending.push(false);
         }
         order.is_unique = draw.u8(0..if order.locale.is_some() { 2 } else { 4 }) == 0;
+        order.is_last_kept = draw.u8(0..3) == 0;
         order.is_counted = is_lines && order.is_unique && draw.u8(0..3) == 0;
         order.is_stable = draw.u8(0..5) == 0;
         order.top = (draw.u8(0..6) == 0).then(|| draw.usize(1..40));

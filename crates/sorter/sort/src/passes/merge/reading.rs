@@ -57,10 +57,14 @@ impl MergeSort<'_> {
     pub(super) fn start_reading(
         &self,
         pipeline: &mut Pipeline,
-        runs: Vec<SortedRun>,
+        mut runs: Vec<SortedRun>,
         into: MergedInto,
         memory: &Memory,
     ) -> Sources {
+        // Of equal records that of the first source is the first.
+        if self.run.job.contents.keeps_last() {
+            runs.reverse();
+        }
         let wanting = match into {
             // The slicer asks, too.
             MergedInto::Output { mergers } if mergers > 1 => mergers + 1,

@@ -85,8 +85,8 @@ impl Contents for Bytes {
         Framing::fixed(self.record_bytes())
     }
 
-    fn is_stable(&self) -> bool {
-        self.order.ties() == Ties::Position
+    fn ties(&self) -> Ties {
+        self.order.ties()
     }
 
     fn comparison(&self) -> Option<Comparison> {
@@ -333,18 +333,18 @@ impl BucketWords<'_> {
             .order
             .compare(self.rows.get(a.row), self.rows.get(b.row));
         order
-            .then(
-                self.bucket
-                    .position(a.row)
-                    .cmp(&self.bucket.position(b.row)),
-            )
+            .then(self.place(a.row).cmp(&self.place(b.row)))
             .is_lt()
+    }
+
+    fn place(&self, row: u64) -> u64 {
+        self.order.ties().place(self.bucket.position(row))
     }
 }
 
 impl Words for BucketWords<'_> {
     fn words(&self) -> u32 {
-        self.order.words() + u32::from(self.order.ties() == Ties::Position)
+        self.order.words() + u32::from(self.order.ties().are_by_position())
     }
 
     #[inline]
@@ -352,7 +352,7 @@ impl Words for BucketWords<'_> {
         if depth < self.order.words() {
             self.order.word(self.rows.get(row), depth)
         } else {
-            self.bucket.position(row)
+            self.place(row)
         }
     }
 

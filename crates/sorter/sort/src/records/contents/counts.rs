@@ -3,6 +3,7 @@
 use std::io;
 
 use node::{Buffer, Filled, Node, Random};
+use record::Ties;
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
@@ -60,8 +61,8 @@ impl Contents for Counts {
         self.framing
     }
 
-    fn is_stable(&self) -> bool {
-        false
+    fn ties(&self) -> Ties {
+        Ties::Record
     }
 
     fn buffers(&self, _: &Node, count: usize, bytes: usize, _: Filled) -> io::Result<Vec<Buffer>> {

@@ -107,8 +107,8 @@ impl Lines {
     #[must_use]
     pub fn keeping(self, keep: Keep) -> Lines {
         Lines {
-            unique: keep == Keep::First,
-            counts: keep == Keep::Counted,
+            unique: keep.is_unique() && !keep.counts(),
+            counts: keep.counts(),
             ..self
         }
     }
@@ -140,8 +140,8 @@ impl Contents for Lines {
         self.framing
     }
 
-    fn is_stable(&self) -> bool {
-        self.order.ties() == Ties::Position
+    fn ties(&self) -> Ties {
+        self.order.ties()
     }
 
     fn comparison(&self) -> Option<Comparison> {
@@ -388,7 +388,7 @@ impl Contents for Lines {
             return order.is_le();
         }
         // Without a last resort nothing but keys tells them apart.
-        order.is_lt() && (self.order.ties() == Ties::Position || !self.keys_equal(a, b))
+        order.is_lt() && (self.order.ties().are_by_position() || !self.keys_equal(a, b))
     }
 }
 

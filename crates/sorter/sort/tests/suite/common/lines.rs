@@ -109,7 +109,7 @@ impl Shape {
 pub fn text_order(keyed: bool, ties: Ties) -> TextOrder {
     let keys = match (keyed, ties) {
         (true, _) => vec!["2,2n".parse().unwrap()],
-        (false, Ties::Position) => vec!["1.2".parse().unwrap()],
+        (false, Ties::Position | Ties::LastPosition) => vec!["1.2".parse().unwrap()],
         (false, Ties::Record) => Vec::new(),
     };
     TextOrder::new(keys, KeyOptions::default(), Some(b','), ties, None).unwrap()
@@ -137,30 +137,30 @@ pub fn sorted_lines(files: &[Vec<u8>], order: &LineOrder) -> Vec<u8> {
     all.concat()
 }
 
-/// The first of each of the sorted lines with equal keys.
-pub fn distinct_lines(sorted: &[u8], order: &LineOrder) -> Vec<u8> {
-    let mut each: Vec<&[u8]> = order.framing.split(sorted).collect();
-    each.dedup_by(|a, b| order.keys_equal(a, b));
-    each.concat()
+/// The first of each of the sorted lines with equal keys, or the last, behind their number.
+pub fn distinct_lines<'a>(sorted: &'a [u8], order: &LineOrder) -> Vec<(usize, &'a [u8])> {
+    let mut kept: Vec<(usize, &[u8])> = Vec::new();
+    for line in order.framing.split(sorted) {
+        match kept.last_mut() {
+            Some((count, kept)) if order.keys_equal(kept, line) => {
+                *count += 1;
+                if order.ties() == Ties::LastPosition {
+                    *kept = line;
+                }
+            }
+            _ => kept.push((1, line)),
+        }
+    }
+    kept
 }
 
-/// The same order, in which positions decide between equal keys.
-pub fn by_position(order: &LineOrder) -> LineOrder {
+/// The same order with another tie-breaker.
+pub fn with_ties(order: &LineOrder, ties: Ties) -> LineOrder {
     let (format, keys) = order.describe();
-    match Comparison::parse(&format, &keys, Ties::Position) {
+    match Comparison::parse(&format, &keys, ties) {
         Ok(Comparison::Lines(order)) => order,
         other => panic!("{format} {keys:?}: {other:?}"),
     }
-}
-
-/// The lines with equal keys that an output has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Equal {
-    All,
-    /// The first one.
-    First,
-    /// The first one, behind their number.
-    Counted,
 }
 
 /// A sort of lines.
@@ -170,7 +170,7 @@ pub struct LineSort {
     pub order: LineOrder,
     /// Whether the file of that number is a pipe.
     pub pipes: Vec<bool>,
-    pub equal: Equal,
+    pub equal: Keep,
 }
 
 impl LineSort {
@@ -193,21 +193,16 @@ impl LineSort {
             files,
             order,
             pipes,
-            equal: Equal::All,
+            equal: Keep::All,
         }
     }
 
     /// Drops or counts lines with equal keys, by the same keys. The number of chunks is not kept: a
     /// stable sort needs more.
-    pub fn keep(&mut self, equal: Equal) {
-        self.order = by_position(&self.order);
+    pub fn keep(&mut self, equal: Keep) {
+        self.order = with_ties(&self.order, equal.ties());
         self.equal = equal;
-        let lines = Lines::new(self.order.clone());
-        self.job.contents = Arc::new(match equal {
-            Equal::All => lines,
-            Equal::First => lines.keeping(Keep::First),
-            Equal::Counted => lines.keeping(Keep::Counted),
-        });
+        self.job.contents = Arc::new(Lines::new(self.order.clone()).keeping(equal));
         self.job.tuning.chunks = None;
         self.job.resources.memory_bytes = self.memory_from(self.job.resources.memory_bytes);
     }
@@ -237,22 +232,22 @@ impl LineSort {
 
     pub fn expected(&self) -> Vec<u8> {
         let sorted = sorted_lines(&self.files, &self.order);
-        let mut groups: Vec<(usize, &[u8])> = Vec::new();
-        for line in self.order.framing.split(&sorted) {
-            match groups.last_mut() {
-                Some((count, first)) if self.order.keys_equal(first, line) => *count += 1,
-                _ => groups.push((1, line)),
-            }
-        }
-        let kept = match self.equal {
-            Equal::All => sorted,
-            Equal::First => distinct_lines(&sorted, &self.order),
-            Equal::Counted => {
-                let written = |(count, first): &(usize, &[u8])| {
-                    [format!("{count:7} ").as_bytes(), first].concat()
-                };
-                groups.iter().flat_map(written).collect()
-            }
+        let counts = self.equal.counts();
+        let written = |(count, kept): &(usize, &[u8])| {
+            let count = if counts {
+                format!("{count:7} ")
+            } else {
+                String::new()
+            };
+            [count.as_bytes(), kept].concat()
+        };
+        let kept = if self.equal.is_unique() {
+            distinct_lines(&sorted, &self.order)
+                .iter()
+                .flat_map(written)
+                .collect()
+        } else {
+            sorted
         };
         let top = self.job.top.unwrap_or(u64::MAX) as usize;
         let first = self.order.framing.split(&kept).take(top);

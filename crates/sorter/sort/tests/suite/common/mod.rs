@@ -22,7 +22,7 @@ use sort::{
     Target, Tuning,
 };
 
-pub use simulated_sort::world::{by_position, distinct, least_chunks, sorted};
+pub use simulated_sort::world::{distinct, least_chunks, sorted, with_ties};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {

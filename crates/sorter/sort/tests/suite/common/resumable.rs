@@ -11,7 +11,7 @@ use rehearsal::Driver;
 use sort::{Bytes, Choice, Job, Lines, Report, Resume, Source, Target, of_rank};
 
 use super::chained::drawn_chained;
-use super::lines::{Shape, by_position, distinct_lines, drawn_ties, sorted_lines, text_order};
+use super::lines::{Shape, distinct_lines, drawn_ties, sorted_lines, text_order, with_ties};
 use super::{distinct, drawn_order, drawn_records, drawn_tuning, job, sorted};
 
 /// A sort with three ranks of their own inputs, in a few steps.
@@ -105,8 +105,8 @@ impl Case {
         case
     }
 
-    /// The same sort of records that occur in the inputs of two ranks, of which it keeps the first.
-    pub fn unique(mut self) -> Case {
+    /// The same sort of records that occur in the inputs of two ranks, of which it keeps the first or the last.
+    pub fn unique(mut self, keep: Keep) -> Case {
         self.unique = true;
         let ends = |part: &Vec<u8>| match self.lines.as_ref()?.framing {
             Framing::Prefixed(_) => None,
@@ -125,16 +125,16 @@ impl Case {
             .collect();
         match (&mut self.lines, &mut self.job.headed) {
             (Some(_), Some(Headed::Rows(rows))) => {
-                rows.keep = Keep::First;
+                rows.keep = keep;
                 let order = rows.order(None).unwrap();
                 self.lines = Some(LineOrder::rows(order));
             }
             (Some(order), _) => {
-                *order = by_position(order);
-                self.job.contents = Arc::new(Lines::new(order.clone()).keeping(Keep::First));
+                *order = with_ties(order, keep.ties());
+                self.job.contents = Arc::new(Lines::new(order.clone()).keeping(keep));
             }
             (None, _) => {
-                self.order = super::by_position(&self.order);
+                self.order = super::with_ties(&self.order, keep.ties());
                 self.job.contents = Arc::new(Bytes::new(self.order.clone()).unique());
             }
         }
@@ -163,7 +163,10 @@ impl Case {
         let sorted = self.sorted();
         match &self.lines {
             _ if !self.unique => sorted,
-            Some(order) => distinct_lines(&sorted, order),
+            Some(order) => {
+                let kept = distinct_lines(&sorted, order);
+                kept.iter().flat_map(|(_, line)| *line).copied().collect()
+            }
             None => distinct(&sorted, &self.order),
         }
     }

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use kernel::{EQUAL, Entry, Words, prefetch_ahead, prefetch_row, prefix_of};
+use record::LineOrder;
 use record::text::TextOrder;
-use record::{LineOrder, Ties};
 
 use super::windows::line_at;
 use crate::records::block::Bucket;
@@ -46,24 +46,26 @@ impl<'a> LineWords<'a> {
             // The prefix is the whole order, and a look at a line costs a miss of the cache.
             Ordering::Equal
         };
-        let positions = self
-            .bucket
-            .position(a.row)
-            .cmp(&self.bucket.position(b.row));
-        order.then(positions).is_lt()
+        order
+            .then(self.place(a.row).cmp(&self.place(b.row)))
+            .is_lt()
+    }
+
+    fn place(&self, row: u64) -> u64 {
+        self.order.ties().place(self.bucket.position(row))
     }
 }
 
 impl Words for LineWords<'_> {
     fn words(&self) -> u32 {
-        self.words + u32::from(self.order.ties() == Ties::Position)
+        self.words + u32::from(self.order.ties().are_by_position())
     }
 
     #[inline]
     fn word(&self, row: u64, depth: u32) -> u64 {
         let (text, before) = self.behind;
         if depth >= self.words {
-            self.bucket.position(row)
+            self.place(row)
         } else if depth < before {
             self.text.word(self.line(row), depth)
         } else {
@@ -157,10 +159,10 @@ impl Words for LineWords<'_> {
             });
         }
         // Without that order chunks have no marks of positions.
-        if self.order.ties() == Ties::Position {
-            let place = self.bucket.position(pivot);
+        if self.order.ties().are_by_position() {
+            let place = self.place(pivot);
             for entry in rows.iter_mut().filter(|entry| entry.prefix == EQUAL) {
-                entry.prefix = prefix_of(self.bucket.position(entry.row).cmp(&place));
+                entry.prefix = prefix_of(self.place(entry.row).cmp(&place));
             }
         }
     }
