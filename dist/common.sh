@@ -29,3 +29,25 @@ is_elf() { readelf -h "$1" >/dev/null 2>&1; }
 
 # The shared libraries that a file names, on one line.
 needs() { readelf -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | paste -sd ' ' -; }
+
+# The static archive, unpacked: what other packages of the command are made from.
+unpack_static() {
+    archive=$(find "$out" -name "gristmill-$version-*-linux-*.tar.gz")
+    [ -f "$archive" ] || fail "there is no static archive of version $version in $out: run 'make dist-musl'"
+    mkdir "$stage/static"
+    tar -C "$stage/static" --strip-components=1 -xzf "$archive"
+}
+
+# The libraries of others that are compiled into packages, below each the ones that it uses:
+# DEPTH|NAME|VERSION|LICENCE. Ours are of a path, and have no version.
+tree() {
+    triple=$1
+    shift
+    packages=$(printf -- '--package %s ' "$@")
+    # shellcheck disable=SC2086
+    "$cargo" tree --locked $packages --target "$triple" --edges normal --prefix depth --no-dedupe --format '|{p}|{l}' |
+        sed -n 's/^\([0-9]*|[^ ]*\) v[^ ]* ([^)]*\/[^|]*|/\1||/p; t; s/^\([0-9]*|[^ ]*\) v\([^ |]*\)[^|]*|/\1|\2|/p'
+}
+
+# The crates that others may use.
+crates() { grep -L '^publish = false' crates/*/*/Cargo.toml | xargs sed -n 's/^name = "\(gristmill.*\)"/\1/p'; }

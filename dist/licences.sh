@@ -5,21 +5,12 @@
 #   dist/licences.sh TARGET PACKAGE...
 set -eu
 cd "$(dirname "$0")/.."
-cargo=${CARGO:-cargo}
-triple=$1
-shift
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT INT TERM HUP
+# shellcheck source=dist/common.sh
+. dist/common.sh
+place=$stage
 
-packages=
-for package in "$@"; do packages="$packages --package $package"; done
-# shellcheck disable=SC2086
-"$cargo" tree --locked $packages --target "$triple" --edges normal --prefix none --no-dedupe \
-    --format '{p}|{l}' >"$place/tree"
-# Our own crates are of a path, and are not listed.
-sed -n 's/^\([^ ]*\) v\([^ |]*\)|/\1-\2|/p; s/^\([^ ]*\) v\([^ ]*\) (proc-macro)|/\1-\2|/p' "$place/tree" |
-    sort -u >"$place/libraries"
-[ -s "$place/libraries" ] || { echo "licences: no libraries in $(wc -l <"$place/tree") lines" >&2; exit 1; }
+tree "$@" | sed -n 's/^[0-9]*|\([^|]*\)|\([^|][^|]*\)|/\1-\2|/p' | sort -u >"$place/libraries"
+[ -s "$place/libraries" ] || { echo "licences: cargo tree names no libraries of $*" >&2; exit 1; }
 
 echo "Gristmill contains these libraries. Their texts follow; each names the libraries it is of."
 echo
