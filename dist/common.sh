@@ -49,5 +49,5 @@ tree() {
         sed -n 's/^\([0-9]*|[^ ]*\) v[^ ]* ([^)]*\/[^|]*|/\1||/p; t; s/^\([0-9]*|[^ ]*\) v\([^ |]*\)[^|]*|/\1|\2|/p'
 }
 
-# The crates that others may use.
-crates() { grep -L '^publish = false' crates/*/*/Cargo.toml | xargs sed -n 's/^name = "\(gristmill.*\)"/\1/p'; }
+# The library, the command and the crates beneath.
+crates() { grep -L '^publish = false' crates/*/*/Cargo.toml | xargs grep -hm1 '^name = ' | cut -d'"' -f2; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The crate `gristmill` as others get it: packages that build without this workspace, by the oldest
-# Rust that they promise; documentation without a warning; and no breaking change without a new version.
+# The crates as others get them: a program that uses `gristmill`, and the command by `cargo install`, from a
+# registry in a directory, without this workspace, by the oldest Rust that they promise; documentation without
+# a warning; and no breaking change without a new version.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -8,8 +9,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 place=$target/published
 
 # The crates beneath are published only because a package cannot contain another one.
-crates="gristmill gristmill-record gristmill-kernel gristmill-node gristmill-codec gristmill-node-real
-    gristmill-pipeline gristmill-sort gristmill-units"
+crates=$(grep -L '^publish = false' crates/*/*/Cargo.toml | xargs grep -hm1 '^name = ' | cut -d'"' -f2)
 
 quietly() {
     said=$("$@" 2>&1) || { echo "$said"; echo "published: failed: $*"; exit 1; }
@@ -20,14 +20,28 @@ quietly() {
 }
 
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-# Each package, as its archive has it, in the place of the registry's. cargo would build each of the
-# nine packages with all those beneath it; a program that uses the top one builds each once.
+# A registry in a directory: each package, as its archive has it, and the libraries of others. cargo would
+# build each package with all those beneath it; a program that uses the top one builds each once.
 echo "published: packages"
-rm -rf "$place/packages" "$place/program/Cargo.lock"
-mkdir -p "$place/packages" "$place/program/src"
+rm -rf "$place/registry" "${place:?}/home" "$place/program"
+mkdir -p "$place/home" "$place/program/src"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # shellcheck disable=SC2086,SC2046 # one argument for each
 quietly "$cargo" package --locked --allow-dirty --no-verify $(printf -- '--package %s ' $crates)
+quietly "$cargo" vendor --locked --versioned-dirs "$place/registry"
+for crate in $crates; do
+    archive=$target/package/$crate-$version.crate
+    tar -C "$place/registry" -xzf "$archive"
+    echo "{\"files\": {}, \"package\": \"$(sha256sum "$archive" | cut -d' ' -f1)\"}" \
+        >"$place/registry/$crate-$version/.cargo-checksum.json"
+done
+cat >"$place/home/config.toml" <<END
+[source.crates-io]
+replace-with = "here"
+
+[source.here]
+directory = "$place/registry"
+END
 cat >"$place/program/Cargo.toml" <<END
 [package]
 name = "program"
@@ -41,15 +55,7 @@ gristmill = "$version"
 # It is run once, for a moment.
 [profile.dev]
 debug = false
-
-[patch.crates-io]
 END
-for crate in $crates; do
-    tar -C "$place/packages" -xzf "$target/package/$crate-$version.crate"
-    echo "$crate = { path = \"../packages/$crate-$version\" }" >>"$place/program/Cargo.toml"
-done
-# Libraries of the versions that the workspace has.
-cp Cargo.lock "$place/program/Cargo.lock"
 cat >"$place/program/src/main.rs" <<'END'
 fn main() -> Result<(), gristmill::Error> {
     let mut feed = gristmill::Sorter::new(gristmill::Format::lines()).start()?;
@@ -70,9 +76,18 @@ else
 fi
 echo "published: a program that uses them, by $rust"
 # shellcheck disable=SC2086
-quietly $rust build --manifest-path "$place/program/Cargo.toml" --target-dir "$place/target"
+quietly env CARGO_HOME="$place/home" $rust build --offline --manifest-path "$place/program/Cargo.toml" --target-dir "$place/target"
 said=$("$place/target/debug/program" | tr '\n' ' ')
 [ "$said" = "first second " ] || { echo "published: the program prints $said"; exit 1; }
+
+# Unoptimised, which takes a third of the time.
+echo "published: cargo install gristmill-cli"
+# shellcheck disable=SC2086
+quietly env CARGO_HOME="$place/home" PATH="$place/root/bin:$PATH" $rust install --offline --debug --force --locked \
+    --root "$place/root" --target-dir "$place/target" --version "$version" gristmill-cli
+said=$(printf 'b\na\n' | "$place/root/bin/gristmill" sort | tr '\n' ' ')
+[ "$said" = "a b " ] || { echo "published: the installed command prints $said"; exit 1; }
+"$place/root/bin/gristmill" sim nano-sort --cores 64 >/dev/null
 
 echo "published: documentation"
 quietly "$cargo" doc --no-deps --locked --package gristmill

@@ -15,7 +15,7 @@ use crate::unpredicted::Unpredicted;
 
 macro_rules! experiments {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../../experiments/", $name, ".toml")))),*]
+        [$(($name, include_str!(concat!("../experiments/", $name, ".toml")))),*]
     };
 }
 

@@ -96,20 +96,14 @@ const MOST: usize = 1 << 20;
 impl ForeignPlan {
     /// The built-in plans: their names, and the texts of their files.
     pub const BUILT_IN: [(&str, &str); 5] = [
-        (
-            "tritonsort",
-            include_str!("../../../../plans/tritonsort.toml"),
-        ),
+        ("tritonsort", include_str!("../plans/tritonsort.toml")),
         (
             "tritonsort-48gb",
-            include_str!("../../../../plans/tritonsort-48gb.toml"),
+            include_str!("../plans/tritonsort-48gb.toml"),
         ),
-        (
-            "heaper-merger",
-            include_str!("../../../../plans/heaper-merger.toml"),
-        ),
-        ("now-sort", include_str!("../../../../plans/now-sort.toml")),
-        ("psort", include_str!("../../../../plans/psort.toml")),
+        ("heaper-merger", include_str!("../plans/heaper-merger.toml")),
+        ("now-sort", include_str!("../plans/now-sort.toml")),
+        ("psort", include_str!("../plans/psort.toml")),
     ];
 
     /// The built-in plan of this name, or else the one in the file of this path.

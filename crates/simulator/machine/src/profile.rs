@@ -179,33 +179,27 @@ pub struct NetworkModel {
 impl Profile {
     /// The built-in machines: their names, and the texts of their files.
     pub const BUILT_IN: [(&str, &str); 13] = [
-        ("nanopu", include_str!("../../../../machines/nanopu.toml")),
+        ("nanopu", include_str!("../machines/nanopu.toml")),
         (
             "nanopu-nodes",
-            include_str!("../../../../machines/nanopu-nodes.toml"),
+            include_str!("../machines/nanopu-nodes.toml"),
         ),
         (
             "nanopu-3-layer",
-            include_str!("../../../../machines/nanopu-3-layer.toml"),
+            include_str!("../machines/nanopu-3-layer.toml"),
         ),
-        ("nebula", include_str!("../../../../machines/nebula.toml")),
-        ("erpc", include_str!("../../../../machines/erpc.toml")),
-        (
-            "ramcloud",
-            include_str!("../../../../machines/ramcloud.toml"),
-        ),
-        ("now", include_str!("../../../../machines/now.toml")),
-        ("paragon", include_str!("../../../../machines/paragon.toml")),
-        ("cs-2", include_str!("../../../../machines/cs-2.toml")),
-        ("sp-2", include_str!("../../../../machines/sp-2.toml")),
-        ("t3d", include_str!("../../../../machines/t3d.toml")),
-        (
-            "now-network",
-            include_str!("../../../../machines/now-network.toml"),
-        ),
+        ("nebula", include_str!("../machines/nebula.toml")),
+        ("erpc", include_str!("../machines/erpc.toml")),
+        ("ramcloud", include_str!("../machines/ramcloud.toml")),
+        ("now", include_str!("../machines/now.toml")),
+        ("paragon", include_str!("../machines/paragon.toml")),
+        ("cs-2", include_str!("../machines/cs-2.toml")),
+        ("sp-2", include_str!("../machines/sp-2.toml")),
+        ("t3d", include_str!("../machines/t3d.toml")),
+        ("now-network", include_str!("../machines/now-network.toml")),
         (
             "now-subcluster",
-            include_str!("../../../../machines/now-subcluster.toml"),
+            include_str!("../machines/now-subcluster.toml"),
         ),
     ];
 

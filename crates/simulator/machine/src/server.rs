@@ -190,31 +190,31 @@ impl Server {
     pub const BUILT_IN: [(&str, &str); 7] = [
         (
             "tritonsort-2011",
-            include_str!("../../../../machines/servers/tritonsort-2011.toml"),
+            include_str!("../machines/servers/tritonsort-2011.toml"),
         ),
         (
             "tritonsort-15k",
-            include_str!("../../../../machines/servers/tritonsort-15k.toml"),
+            include_str!("../machines/servers/tritonsort-15k.toml"),
         ),
         (
             "now-1997",
-            include_str!("../../../../machines/servers/now-1997.toml"),
+            include_str!("../machines/servers/now-1997.toml"),
         ),
         (
             "now-1997-4",
-            include_str!("../../../../machines/servers/now-1997-4.toml"),
+            include_str!("../machines/servers/now-1997-4.toml"),
         ),
         (
             "eridanus-2011",
-            include_str!("../../../../machines/servers/eridanus-2011.toml"),
+            include_str!("../machines/servers/eridanus-2011.toml"),
         ),
         (
             "server-2026",
-            include_str!("../../../../machines/servers/server-2026.toml"),
+            include_str!("../machines/servers/server-2026.toml"),
         ),
         (
             "cloud-2026",
-            include_str!("../../../../machines/servers/cloud-2026.toml"),
+            include_str!("../machines/servers/cloud-2026.toml"),
         ),
     ];
 

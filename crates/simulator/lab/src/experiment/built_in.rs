@@ -10,7 +10,7 @@ use crate::error::LabError;
 
 macro_rules! experiments {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../../../experiments/", $name, ".toml")))),*]
+        [$(($name, include_str!(concat!("../../experiments/", $name, ".toml")))),*]
     };
 }
 
