@@ -1,12 +1,24 @@
 #!/bin/sh
-# Builds the Python wheel. Without Python 3.9 it succeeds and builds none, so that `make dist` goes on.
+# Builds the Python wheel, and adds the static `gristmill` with its man pages and completions: pip puts
+# the command beside Python's. Without Python 3.9 it succeeds and builds none, so that `make dist` goes on.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=dist/common.sh
 . dist/common.sh
 rm -f "$out"/*.whl
+unpack_static
 wheel=$(sh tests/python.sh wheel | tail -n 1)
 case $wheel in skipped:*) echo "$wheel" && exit ;; esac
 [ -f "$wheel" ] || fail "$wheel"
-cp "$wheel" "$out"
+python=$target/python/venv/bin/python
+"$python" -m wheel unpack --dest "$stage" "$wheel" >/dev/null
+root=$stage/gristmill-$version
+data=$root/gristmill-$version.data
+licences=$root/gristmill-$version.dist-info/licenses
+install -d "$data/scripts" "$data/data/share" "$licences"
+cp "$stage/static/bin/gristmill" "$data/scripts"
+(cd "$stage/static/share" && cp -r man bash-completion zsh fish "$data/data/share")
+cp LICENSE-APACHE LICENSE-MIT "$licences"
+sh dist/licences.sh "$(rustc -vV | sed -n 's/^host: //p')" gristmill-cli gristmill-python >"$licences/THIRD-PARTY-LICENCES"
+"$python" -m wheel pack --dest-dir "$out" "$root" >/dev/null
 echo "dist: $out/${wheel##*/}"

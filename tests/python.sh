@@ -25,8 +25,9 @@ export PYTHONDONTWRITEBYTECODE=1
 tools="mypy pyarrow polars pandas duckdb"
 case $mode in
 built) ;;
-installed) tools="$tools maturin>=1.9,<2" ;;
-wheel) tools="maturin>=1.9,<2" ;;
+# Zig links for an old glibc; maturin checks that nothing newer is needed. The wheel's own tool is for dist/wheel.sh.
+installed) tools="$tools maturin[zig]>=1.9,<2" ;;
+wheel) tools="maturin[zig]>=1.9,<2 wheel" ;;
 *) fail "$mode is none of: installed, wheel" ;;
 esac
 # shellcheck disable=SC2086
@@ -44,7 +45,7 @@ if [ "$mode" = built ]; then
     export PYTHONPATH="$place/module"
 else
     rm -rf "$wheels"
-    maturin build --quiet --locked --release --strip --manifest-path crates/faces/python/Cargo.toml --out "$wheels" \
+    maturin build --quiet --locked --release --strip --zig --compatibility manylinux2014 --manifest-path crates/faces/python/Cargo.toml --out "$wheels" \
         >"$place/said" 2>&1 || { cat "$place/said"; fail "the wheel was not built"; }
     set -- "$wheels"/gristmill-*-cp39-abi3-*.whl
     [ -e "$1" ] || fail "there is no wheel for all versions from 3.9 in $wheels"
