@@ -11,7 +11,8 @@ RELEASE = $(CARGO) build --release --locked
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
 	fio instructions pages site trials hosts slurm hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
 	distributed docs install install-command \
-	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-wheel table figures mutants clean
+	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-rpm dist-wheel dist-image dist-recipes \
+	dist-crates dist-sbom table publish figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -273,8 +274,9 @@ uninstall:
 docs: $(if $(BUILT),,bench)
 	sh docs/site/build.sh $(or $(BUILT),$(BINARY))
 
-# A static binary, a Debian package and a Python wheel in target/dist; docs/install.md tells more.
-dist: dist-musl dist-deb dist-wheel
+# All that a release has, in target/dist; docs/install.md tells more. The wheel, the image and the recipes
+# are made from the static archive, the RPM package from the Debian one.
+dist: dist-musl dist-deb dist-rpm dist-wheel dist-image dist-recipes dist-crates dist-sbom
 	@$(MAKE) --no-print-directory table
 
 table:
@@ -286,8 +288,28 @@ dist-musl:
 dist-deb: release mpi-if-possible
 	sh dist/deb.sh
 
-dist-wheel:
+dist-rpm: dist-deb
+	sh dist/rpm.sh
+
+dist-wheel: dist-musl
 	sh dist/wheel.sh
+
+dist-image: dist-musl
+	sh dist/image.sh
+
+# The Homebrew formula and the conda recipe.
+dist-recipes: dist-musl
+	sh dist/recipes.sh
+
+dist-crates:
+	sh dist/crates.sh
+
+dist-sbom:
+	sh dist/sbom.sh
+
+# Prints the commands that publish target/dist; with PUBLISH=yes, runs them.
+publish:
+	sh dist/publish.sh
 
 # Every figure at the paper's size: judges all claims and writes the page, in one to two hours.
 figures: build

@@ -25,6 +25,8 @@ for artifact in "$out"/*; do
     *.tar.gz) tar -C "$unpacked" -xzf "$artifact" --strip-components=1 ;;
     *.deb) dpkg-deb -x "$artifact" "$unpacked" ;;
     *.whl) python3 -m zipfile -e "$artifact" "$unpacked" ;;
+    # The rest has the same commands and libraries, or none.
+    *.rpm | *.tar | *.crate | *.json | *.rb | *.yaml) ;;
     *) continue ;;
     esac
     printf '%-44s %9s\n' "${artifact##*/}" "$(size "$artifact")"
