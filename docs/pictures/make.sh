@@ -45,15 +45,15 @@ script -qec "stty cols 76; gristmill sort -S 256M web.txt -o sorted.txt" /dev/nu
 
 gristmill lab run "$here/simulator.toml" -o page.html >/dev/null
 {
-    echo '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 420" width="640" height="420" role="img" aria-label="The stage of each of 4,096 cores over time">'
+    echo '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 440" width="640" height="440" role="img" aria-label="The stage of each of 4,096 cores over time">'
     cat "$here/chart.css"
-    echo '<rect class="card" width="640" height="420" rx="8"/><text class="title" x="24" y="32">gristmill sim nano-sort --cores 4096: the stage of every core</text>'
+    echo '<rect class="card" width="640" height="440" rx="8"/><text class="title" x="24" y="32">gristmill sim nano-sort --cores 4096: the stage of every core</text>'
     sed -n '/<ul class="legend stages">/,/<\/ul>/p' page.html |
         sed -nE 's/^<li><span class="patch" style="background:(#[0-9a-f]*)"><\/span>(.*)<\/li>$/\1 \2/p' |
         awk '{ print "<rect x=\"" 24 + at * 98 "\" y=\"48\" width=\"13\" height=\"13\" fill=\"" $1 "\"/><text x=\"" 42 + at * 98 "\" y=\"59\">" $2 (NF > 2 ? " " $3 : "") "</text>"; at++ }'
     awk '/aria-label="The stage of every core over time/ { inside = 1 } inside; inside && /<\/svg>/ { exit }' page.html |
         sed -E '1s/.*/<svg x="24" y="70" width="592" height="342" viewBox="0 0 480 277.3">/'
-    echo '<text class="soft end" x="606" y="414">time (us); white: the critical path</text><text class="soft" x="28" y="414">core</text></svg>'
+    echo '<text class="soft end" x="606" y="430">time (us); white: the critical path</text><text class="soft" x="28" y="430">core</text></svg>'
 } >"$here/simulator.svg"
 
 # --- the chart of speed
