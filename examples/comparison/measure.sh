@@ -238,7 +238,7 @@ version "$GRISTMILL" --version
 version sort --version
 version "$PYTHON" -c 'import duckdb; print("DuckDB", duckdb.__version__)'
 version "$PYTHON" -c 'import polars; print("Polars", polars.__version__)'
-version "$QSV" --version
+version "$QSV" --version | sed "s/-.*//"
 echo "xan $(version "$XAN" --version)"
 cat <<'END'
 
