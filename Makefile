@@ -123,6 +123,7 @@ installed: $(if $(BUILT),build,release)
 # Tries the files of `make dist`, which it builds, in a root directory that has nothing else.
 distributed:
 	sh tests/dist.sh
+	sh tests/published.sh command
 
 # The library as others get it. `cargo install cargo-semver-checks` adds a check of its changes.
 published:
