@@ -107,6 +107,14 @@ impl Sorter {
     }
 
     /// Keeps only the last of the records with equal keys.
+    ///
+    /// ```
+    /// # use gristmill::{Format, Sorter};
+    /// let mut feed = Sorter::new(Format::lines().key("1,1")).keep_last().start()?;
+    /// feed.push_all(["lamp off", "door shut", "lamp on"])?;
+    /// assert_eq!(feed.finish()?.read_to_vec()?, b"door shut\nlamp on\n");
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
     #[must_use]
     pub fn keep_last(mut self) -> Sorter {
         self.keeps_last = true;
