@@ -1,10 +1,12 @@
 #!/bin/sh
-# Tries the artifacts of `make dist` where nothing else is installed: the static binary in an empty
-# root directory, the Debian package in a Debian of nothing but its essential packages.
+# Tries the artifacts of `make dist` where nothing else is installed: the static binary, the image and the
+# RPM package in an empty root directory, the Debian package in a Debian of nothing but its essential
+# packages, the wheel in a new virtual environment. It says how long each takes until it has sorted.
+# Recipes, the bill of materials and CITATION.cff are read by the tools of others, from pip.
 #
 #   tests/dist.sh [built]      built: tries those of target/dist, and builds none
 #
-# Users other than root need unshare(1), and skip the Debian package.
+# Users other than root need unshare(1), and skip the packages.
 # The bare Debian (mmdebstrap) is kept in target/dist-root for the next time.
 set -eu
 cd "$(dirname "$0")/.."
@@ -40,10 +42,24 @@ is_complete() {
     done
 }
 
+begin() { began=$(date +%s%N); }
+
+# Sorts a first file by the command $2.., and tells how long that took from nothing, which `begin` was.
+first() {
+    name=$1
+    shift
+    printf 'b\na\n' >"$stage/first"
+    [ "$("$@" sort <"$stage/first" | tr '\n' ' ')" = "a b " ] || fail "$name does not sort"
+    milliseconds=$((($(date +%s%N) - began) / 1000000))
+    echo "dist: $name sorted the first file after $milliseconds ms"
+    [ "$milliseconds" -lt 60000 ] || fail "$name needs more than a minute"
+}
+
 static_binary() {
     root=$stage/empty
-    mkdir -p "$stage/static" "$root/tmp"
-    tar -C "$stage/static" --strip-components=1 -xzf "$(ls "$out"/gristmill-*-linux-*.tar.gz)"
+    begin
+    unpack_static
+    mkdir -p "$root/tmp"
     is_complete "$stage/static" ""
     cp "$stage/static/bin/gristmill" "$root"
     if ! $enter "$root" /gristmill --version; then
@@ -51,7 +67,8 @@ static_binary() {
         echo "skipped: the static binary was not tried in an empty root directory: unshare(1) is not allowed"
         return
     fi
-    echo "dist: the static binary sorts in an empty root directory"
+    # shellcheck disable=SC2086
+    first "the static binary" $enter "$root" /gristmill
     sorts "$root" /gristmill
     $enter "$root" /gristmill doctor /tmp | grep -q "no MPI in a static build" ||
         fail "the static binary does not say that it has no MPI"
@@ -61,6 +78,90 @@ static_binary() {
         fail "the static binary sorts alone as one of two ranks"
     fi
     grep -q "no MPI in a static build" "$stage/said" || { cat "$stage/said"; fail "a rank does not say that it has no MPI"; }
+}
+
+# Its layers in an empty root directory.
+image() {
+    root=$stage/image
+    mkdir -p "$stage/oci" "$root"
+    tar -C "$stage/oci" -xf "$(find "$out" -name "gristmill-$version-*-oci.tar")"
+    blob() { echo "$stage/oci/blobs/$(jq -r "$1" "$2" | tr : /)"; }
+    manifest=$(blob '.manifests[0].digest' "$stage/oci/index.json")
+    for layer in $(jq -r '.layers[].digest' "$manifest" | tr : /); do tar -C "$root" -xf "$stage/oci/blobs/$layer"; done
+    command=$(jq -r '.config.Entrypoint[0]' "$(blob .config.digest "$manifest")")
+    sorts "$root" "$command"
+    echo "dist: the container image sorts by $command"
+}
+
+# With the libraries that its programs name, and nothing else.
+rpm_package() {
+    root=$stage/rpm
+    rpm=$(find "$out" -name "gristmill-$version-*.rpm")
+    mkdir -p "$root/tmp"
+    rpm --root "$root" --initdb
+    # Debian's rpm warns that dpkg is the tool there.
+    rpm --root "$root" --install --nodeps "$rpm" 2>"$stage/said" || { cat "$stage/said"; fail "rpm --install"; }
+    rpm --root "$root" --verify --nodeps gristmill
+    ldd "$root"/usr/bin/gristmill* | sed -n 's/[^/]*\(\/[^ ]*\) (.*/\1/p' | sort -u | while read -r library; do
+        cp --parents --dereference "$library" "$root"
+    done
+    is_complete "$root/usr" .gz
+    rpm --query --package --requires "$rpm" | grep -q '^libc\.so\.6(GLIBC' || fail "the RPM package does not ask for glibc"
+    rpm --query --package --provides "$rpm" | grep -q '^libgristmill\.so\.' || fail "the RPM package does not offer the library"
+    sorts "$root" gristmill
+    echo "dist: the RPM package sorts in a root directory of its own files and glibc"
+}
+
+wheel() {
+    wheel=$(find "$out" -name "gristmill-$version-cp39-abi3-manylinux*.whl")
+    [ -f "$wheel" ] || { echo "skipped: the wheel, which needs Python 3.9 or later" && return; }
+    root=$stage/venv
+    begin
+    "${PYTHON:-python3}" -m venv "$root"
+    "$root/bin/pip" install --quiet --no-index --find-links "$out" gristmill
+    first "the wheel" "$root/bin/gristmill"
+    "$root/bin/gristmill" --version | grep -q " $version" || fail "the wheel has another version"
+    "$root/bin/gristmill" gensort -a 20000 "$stage/lines"
+    "$root/bin/python" -c 'import gristmill, sys; gristmill.sort_file(sys.argv[1], sys.argv[2])' "$stage/lines" "$stage/by-python"
+    "$root/bin/gristmill" sort "$stage/lines" -o "$stage/by-command"
+    cmp "$stage/by-python" "$stage/by-command"
+    [ -s "$root/share/man/man1/gristmill.1" ] || fail "the wheel has no man page"
+}
+
+# What the tools of others say of the files that describe a release.
+descriptions() {
+    grep -q "^version: $version\$" CITATION.cff || fail "CITATION.cff has another version than Cargo.toml"
+    if command -v ruby >/dev/null; then ruby -c "$out/gristmill.rb" >/dev/null; else echo "skipped: no tool: ruby, for the formula"; fi
+    checks=$target/dist-root/checks
+    # One needs an old library that another cannot have.
+    for tool in cffconvert 'cyclonedx-python-lib[json-validation]>=8 py-rattler-build'; do
+        place=$checks-${tool%%[!a-z]*}
+        [ -x "$place/bin/pip" ] || "${PYTHON:-python3}" -m venv "$place"
+        # shellcheck disable=SC2086
+        "$place/bin/pip" install --quiet $tool || { echo "skipped: no tool: $tool, for descriptions" && return; }
+    done
+    "$checks-cffconvert/bin/cffconvert" --validate --infile CITATION.cff
+    mkdir "$stage/recipe"
+    # The archive that is here, in the place of the release's.
+    sed "s|^  url: .*/|  url: file://$(realpath "$out")/|" "$out/recipe.yaml" >"$stage/recipe/recipe.yaml"
+    "$checks-cyclonedx/bin/python" - "$out/gristmill-$version.cdx.json" "$stage/recipe" <<'END'
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from rattler_build import Stage0Recipe
+
+bill, place = sys.argv[1:]
+if wrong := JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(bill).read()):
+    sys.exit(f"{bill}: {wrong}")
+for recipe in Stage0Recipe.from_file(f"{place}/recipe.yaml").render():
+    recipe.run_build(output_dir=place, channels=[])
+END
+    root=$stage/conda
+    mkdir -p "$root/tmp"
+    "${PYTHON:-python3}" -m zipfile -e "$(find "$stage/recipe" -name 'gristmill-*.conda')" "$stage/recipe"
+    tar -C "$root" --zstd -xf "$stage"/recipe/pkg-*.tar.zst
+    sorts "$root" /bin/gristmill
+    echo "dist: the conda package of the recipe sorts"
 }
 
 # In the background, since it waits for the network.
@@ -80,9 +181,11 @@ debian_package() {
     mkdir "$root"
     tar -C "$root" -xf "$base"
     names "$root" >"$stage/before"
+    begin
     cp "$out"/gristmill_*.deb "$root/tmp/gristmill.deb"
     # Debian's own way, without a network: all that it depends on is there.
     chroot "$root" apt-get install -qq -y /tmp/gristmill.deb >"$stage/said" 2>&1 || { cat "$stage/said"; fail "apt-get install"; }
+    first "the Debian package" chroot "$root" gristmill
     chroot "$root" dpkg --verify gristmill
     is_complete "$root/usr" .gz
     for file in include/gristmill.h lib/libgristmill.a lib/libgristmill.so lib/pkgconfig/gristmill.pc; do
@@ -112,7 +215,14 @@ else
     bare=$!
 fi
 [ "${1:-}" = built ] || make --no-print-directory dist
+(cd "$out" && sha256sum --check --quiet --strict SHA256SUMS)
 static_binary
+wheel
+descriptions
+if [ "$(id -u)" = 0 ]; then
+    image
+    rpm_package
+fi
 # A package that goes to no archive closes no bug there, and its maintainer may be a user of this machine.
 accepted=initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog
 # One package has the commands and the library, as `make install` does, for machines of one architecture.
@@ -128,7 +238,7 @@ if [ "$can_make_debian" = yes ]; then
 fi
 if [ "${1:-}" != built ]; then
     cp "$out/SHA256SUMS" "$stage/first"
-    make --no-print-directory dist-musl dist-deb table >/dev/null
+    make --no-print-directory dist >/dev/null
     diff "$stage/first" "$out/SHA256SUMS" || fail "packed again, the same binaries give other archives"
 fi
 echo "dist: passed"
