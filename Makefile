@@ -86,8 +86,8 @@ test-all:
 	@$(MAKE) --no-print-directory timed-unit
 	@$(MAKE) --no-print-directory -j2 $(addprefix timed-,programs python $(filter-out build,$(BEYOND)))
 
-# `make python-installed distributed` builds a wheel and a static binary,
-# too, and is run by hand: it has not passed as a whole yet. So are `miri`, which takes too long,
+# `make python-installed distributed` builds all of a release, twice in part, and is run by hand for the time it
+# takes: `sh tests/dist.sh built` has passed, packing all again has not been tried. So are `miri`, which takes too long,
 # and `fuzz`, until an hour of it has found nothing.
 beyond: $(BEYOND)
 
