@@ -176,9 +176,7 @@ fn an_unknown_machine_is_told_the_known_ones() {
          now, paragon, cs-2, sp-2, t3d, now-network, now-subcluster"
     );
     for path in ["nanopu-nodes.toml", "mine/nebula.toml"] {
-        let name = path
-            .trim_start_matches("mine/")
-            .trim_end_matches(".toml");
+        let name = path.trim_start_matches("mine/").trim_end_matches(".toml");
         let told = format!("{path}: no such file; the built-in machine is {name}, without .toml");
         assert_eq!(Profile::load(path).unwrap_err().to_string(), told);
     }
