@@ -9,7 +9,7 @@ DEBUG_BINARY = $(TARGET)/debug/gristmill
 RELEASE = $(CARGO) build --release --locked
 
 .PHONY: demo build bench library release wheel test lint unit readme programs python test-long test-all beyond long \
-	fio instructions pages site trials hosts slurm hostile drawn fuzz sanitizer miri deny attacks installed python-installed published \
+	fio instructions pages site trials hosts slurm hostile drawn fuzz sanitizer miri machines deny attacks installed python-installed published \
 	distributed docs install install-command \
 	install-library uninstall mpi mpi-if-possible built dist dist-musl dist-deb dist-rpm dist-wheel dist-image dist-recipes \
 	dist-crates dist-sbom table publish figures mutants clean
@@ -87,8 +87,7 @@ test-all:
 	@$(MAKE) --no-print-directory -j2 $(addprefix timed-,programs python $(filter-out build,$(BEYOND)))
 
 # `make python-installed distributed` builds all of a release, twice in part, and is run by hand for the time it
-# takes: `sh tests/dist.sh built` has passed, packing all again has not been tried. So are `miri`, which takes too long,
-# and `fuzz`, until an hour of it has found nothing.
+# takes. So are `miri` and `machines`, which take too long, and `fuzz`, until an hour of it has found nothing.
 beyond: $(BEYOND)
 
 # Without the flags of a `make -j2` above: cargo, called by a script, would warn that it cannot join it.
@@ -182,6 +181,11 @@ sanitizer:
 
 miri:
 	sh tests/miri.sh
+
+# The tests of kernel, record, codec and sort on s390x and aarch64, by qemu-user, and sorts that go on there. By
+# hand, since it builds both for each. `sh tests/machines.sh all` runs those of sort that are slow there, too.
+machines:
+	sh tests/machines.sh
 
 # The model of a disk beside fio, on a loop device with limits. By hand, since it times requests for five minutes.
 fio:

@@ -183,7 +183,12 @@ fn the_encoder_is_undone_by_the_decoder() {
                     encoder.write(piece).unwrap();
                 }
                 let file = encoder.end().unwrap();
-                assert!(bytes < 1000 || file.len() < bytes, "{format:?}");
+                // Where the high byte comes first, lz4_flex finds only repeats of eight bytes.
+                let shortens = format != Compression::Lz4 || cfg!(target_endian = "little");
+                assert!(
+                    bytes < 1000 || !shortens || file.len() < bytes,
+                    "{format:?}"
+                );
                 assert!(decompressed(&file).unwrap() == contents, "{format:?}");
             }
         }

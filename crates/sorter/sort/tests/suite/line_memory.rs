@@ -4,6 +4,7 @@
 //! Each sort has a process of its own, since the resident set of a process never falls.
 
 use std::fs;
+use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,8 +72,12 @@ fn ties(is_stable: bool) -> Ties {
     }
 }
 
-/// Sorts in another process. Returns its greatest resident set and its words.
-fn resident(wish: &str) -> (u64, String) {
+/// What `exec` says of a program of another machine.
+const ENOEXEC: i32 = 8;
+
+/// Sorts in another process. Returns its greatest resident set and its words; none where an emulator runs
+/// this one alone.
+fn resident(wish: &str) -> Option<(u64, String)> {
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new(this);
     command.args([
@@ -81,12 +86,15 @@ fn resident(wish: &str) -> (u64, String) {
         "--ignored",
         "--nocapture",
     ]);
-    let ended = command.env(WISH, wish).output().unwrap();
+    let ended = match command.env(WISH, wish).output() {
+        Err(error) if error.raw_os_error() == Some(ENOEXEC) => return None,
+        ended => ended.unwrap(),
+    };
     let said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
     assert!(ended.status.success(), "{wish}: {said}");
     let peak = said.lines().find_map(|line| line.strip_prefix("peak "));
     let peak = peak.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
-    (peak, said)
+    Some((peak, said))
 }
 
 fn letters(count: usize, random: &mut Random, file: &mut Vec<u8>) {
@@ -125,7 +133,11 @@ fn check_plans(file: &[u8], memory_mib: u64, wanted: &[Choice]) {
     for (number, plan) in PLANS.iter().enumerate().filter(wanted) {
         let is_stable = number == 1;
         let wish = wish(place.path(), memory_mib, number, is_stable);
-        let (peak, said) = resident(&wish);
+        let Some((peak, said)) = resident(&wish) else {
+            // Past the test runner's capture: a skip is never silent.
+            let _ = writeln!(stderr(), "skipped: an emulator starts no program");
+            return;
+        };
         let output = fs::read(place.path().join("out")).unwrap();
         assert!(output == sorted(is_stable), "{plan:?}");
         let here = format!("{plan:?}, {memory_mib} MiB: {peak} bytes resident; {said}");
