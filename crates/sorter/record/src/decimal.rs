@@ -75,7 +75,7 @@ impl Decimal {
             Decimal::Packed => packed(field, digits),
             Decimal::Zoned => zoned(field, digits, (0xF0, ebcdic_sign)),
             Decimal::ZonedAscii => zoned(field, digits, (0x30, ascii_sign)),
-            Decimal::Year(_) if field.iter().all(|&byte| byte == 0xFF) => {
+            Decimal::Year(year) if year.is_end(field) => {
                 *class = UNKNOWN_END;
                 return Encoded(all);
             }

@@ -4,13 +4,13 @@
 //! 2024 as    y2c        F2 F4    zoned, in EBCDIC; y2c-ascii: 32 34      Y2C Y2Z Y2S
 //!            y2p        02 4C    packed; more digits than two are left out   Y2P
 //!            y2d        24       two digits in a byte                    Y2D
-//!            y2b        18       a number in a byte                      Y2B
+//!            y2b        18       a number in a byte, of which two digits count   Y2B
 //!
 //! y2c=1950   50 .. 99 00 .. 49   are 1950 to 2049
 //! ```
 //!
-//! A field that holds no year, such as one of blanks or zeros, comes before all years, ordered by its bytes. One
-//! whose bits are all set comes behind them, as an end of time that is not known does in Y2S.
+//! Of zoned digits the zones do not count. A field that holds no year comes before all years, ordered by its bytes.
+//! So do zeros and blanks where years are zoned, and bits that are all set come behind: the special years of Y2S.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ pub enum YearForm {
     Packed,
     /// `y2d`: a digit in each half of a byte.
     Digits,
-    /// `y2b`: a byte that is a number up to 99.
+    /// `y2b`: a byte that is a number, whose last two digits count.
     Binary,
 }
 
@@ -59,25 +59,35 @@ impl Year {
         }
     }
 
+    /// Whether a field is the end of time that Y2S has.
+    pub(crate) fn is_end(self, field: &[u8]) -> bool {
+        self.is_zoned() && field == [0xFF; 2]
+    }
+
+    fn is_zoned(self) -> bool {
+        matches!(self.form, YearForm::Zoned | YearForm::ZonedAscii)
+    }
+
     /// The years of a field behind the first of the window.
     pub(crate) fn place(self, field: &[u8]) -> Option<u8> {
-        let digits = |decimal: Decimal| {
-            let (_, digits) = decimal.digits(field)?;
-            Some(digits.fold(0, |year, digit| (10 * year + u16::from(digit)) % 100))
-        };
+        let blank = if self.form == YearForm::Zoned { 0x40 } else { 0x20 };
+        if self.is_zoned() && (field == [0; 2] || field == [blank; 2]) {
+            return None;
+        }
+        let two = |high: u8, low: u8| (high <= 9 && low <= 9).then(|| u16::from(10 * high + low));
         let year = match (self.form, field) {
-            (YearForm::Zoned, _) => digits(Decimal::Zoned)?,
-            (YearForm::ZonedAscii, _) => digits(Decimal::ZonedAscii)?,
-            (YearForm::Packed, _) => digits(Decimal::Packed)?,
-            (YearForm::Digits, &[pair]) => {
-                let (high, low) = (pair >> 4, pair & 0x0F);
-                (high <= 9 && low <= 9).then(|| u16::from(10 * high + low))?
+            // Their zones do not count.
+            (YearForm::Zoned | YearForm::ZonedAscii, &[high, low]) => two(high & 0x0F, low & 0x0F)?,
+            (YearForm::Packed, _) => {
+                let (_, digits) = Decimal::Packed.digits(field)?;
+                digits.fold(0, |year, digit| (10 * year + u16::from(digit)) % 100)
             }
-            (YearForm::Binary, &[number]) => u16::from(number),
+            (YearForm::Digits, &[pair]) => two(pair >> 4, pair & 0x0F)?,
+            (YearForm::Binary, &[number]) => u16::from(number) % 100,
             _ => return None,
         };
         let place = (year + 100 - self.first % 100) % 100;
-        (year < 100).then_some(place as u8)
+        Some(place as u8)
     }
 
     /// The year of a field.

@@ -97,3 +97,34 @@ fn counts_are_refused_where_they_stand_in_the_way() {
         assert!(ran.err.contains(hint), "{options}: {}", ran.err);
     }
 }
+
+/// The other one of equal lines, and messages for those who have not asked for one.
+#[test]
+fn the_last_of_equal_lines_is_kept_where_it_can_be() {
+    let place = Place::new();
+    place.write("in", "b 1\na 2\nb 3\n");
+    for (options, kept) in [
+        ("-u --keep last", "a 2\nb 3\n"),
+        ("-u --keep first", "a 2\nb 1\n"),
+        ("-u --keep last --count", "      1 a 2\n      2 b 3\n"),
+        ("-m -u --keep last", "a 2\nb 3\n"),
+    ] {
+        let ran = place.run(&format!("sort {options} -k1,1 in")).succeeded();
+        assert_eq!(ran.out, kept, "{options}");
+    }
+    let ran = place.run("explain -u --keep last -k1,1 in").succeeded();
+    assert!(ran.out.contains("only the last is kept"), "{}", ran.out);
+    for (options, told) in [
+        ("--keep last in", "--keep says which of equal records -u keeps; add -u"),
+        ("--format csv --key b --bad-records - in", "not standard output; name one"),
+    ] {
+        let ran = place.run(&format!("sort {options}"));
+        assert_eq!(ran.code, 2, "{options}: {}", ran.err);
+        assert!(ran.err.contains(told), "{options}: {}", ran.err);
+    }
+    let ran = place.run("sort --header # --header % in").succeeded();
+    let told = "no input begins with \"#\" or \"%\"";
+    assert!(ran.err.contains(told), "{}", ran.err);
+    let ran = place.run("sort --header b in").succeeded();
+    assert!(!ran.err.contains("no input begins"), "{}", ran.err);
+}

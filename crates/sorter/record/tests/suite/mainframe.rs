@@ -359,18 +359,19 @@ fn decimals_that_are_too_long_are_refused() {
 
 // ---- years of two digits ---------------------------------------------------------------------
 
-/// The two digits of a field, by its letters or its hexadecimal digits.
+/// The two digits of a field, by its hexadecimal digits.
 fn two_digits(form: YearForm, field: &[u8]) -> Option<u32> {
     let hex: String = field.iter().map(|byte| format!("{byte:02x}")).collect();
-    let number = match form {
-        YearForm::Binary => Some(BigInt::from(field[0])).filter(|number| *number < 100.into()),
-        YearForm::Digits => hex.parse().ok(),
-        YearForm::Packed => read(Decimal::Packed, field),
-        YearForm::Zoned => read(Decimal::Zoned, field),
-        YearForm::ZonedAscii => read(Decimal::ZonedAscii, field),
-    };
-    let number = number?.magnitude() % 100_u32;
-    Some(number.to_string().parse().unwrap())
+    match (form, &hex[..]) {
+        (YearForm::Binary, _) => Some(u32::from(field[0]) % 100),
+        (YearForm::Digits, _) => hex.parse().ok(),
+        (YearForm::Packed, _) => {
+            let number = read(Decimal::Packed, field)?.magnitude() % 100_u32;
+            Some(number.to_string().parse().unwrap())
+        }
+        (_, "0000") | (YearForm::Zoned, "4040") | (YearForm::ZonedAscii, "2020") => None,
+        _ => format!("{}{}", &hex[1..2], &hex[3..]).parse().ok(),
+    }
 }
 
 /// All fields of one byte, or of two bytes, are in the order of their years in a window.
@@ -390,7 +391,8 @@ fn years_sort_in_their_window() {
             let order = Order::new(bytes, &[key], Ties::Position).unwrap();
             // Before all years, one of them, or behind all.
             let place = |field: &[u8]| {
-                if field.iter().all(|&byte| byte == 0xFF) {
+                let is_zoned = matches!(form, YearForm::Zoned | YearForm::ZonedAscii);
+                if is_zoned && field == [0xFF; 2] {
                     return (2, 0, Vec::new());
                 }
                 match two_digits(form, field) {

@@ -22,8 +22,8 @@ pub(crate) struct Fingerprint {
     pub keys: Vec<String>,
     pub stable: bool,
     pub unique: bool,
-    /// Whether the last of equal records counts as the first.
-    #[serde(default)]
+    /// Whether the last of equal records counts as the first; it is not written if it does not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     keeps_last: bool,
     /// Bytes of the header of rows, and their checksum.
     pub header: (u64, u32),

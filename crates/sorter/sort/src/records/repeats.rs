@@ -43,8 +43,8 @@ struct Slot {
     start: u32,
     /// 0 for a slot that is free: the length of a key is a part of it.
     bytes: u32,
-    /// That of the first record with the key, among those with it: blocks come in any order.
-    place: u64,
+    /// That of the first record with the key: blocks come in any order.
+    position: u64,
 }
 
 impl Repeats {
@@ -67,8 +67,7 @@ impl Repeats {
         let (mut seen, mut repeated, mut kept) = (0, 0, Ranges::default());
         records(&mut |at, record| {
             seen += 1;
-            let place = order.ties().place(first + at as u64);
-            if self.is_repeat(order, record, place) {
+            if self.is_repeat(order, record, first + at as u64) {
                 repeated += 1
             } else {
                 kept.add(at, record.len())
@@ -85,7 +84,7 @@ impl Repeats {
 
     /// Whether the keys of a record are those of one before it; if not, they are remembered, if there is
     /// room.
-    fn is_repeat<O: TotalOrder>(&mut self, order: &O, record: &[u8], place: u64) -> bool {
+    fn is_repeat<O: TotalOrder>(&mut self, order: &O, record: &[u8], position: u64) -> bool {
         let start = self.keys.len();
         order.each_key(record, &mut |key| {
             self.keys
@@ -104,7 +103,7 @@ impl Repeats {
                         hash,
                         start: start as u32,
                         bytes: bytes as u32,
-                        place,
+                        position,
                     };
                     return false;
                 }
@@ -113,8 +112,8 @@ impl Repeats {
             let other = slot.start as usize..(slot.start + slot.bytes) as usize;
             if slot.hash == hash && self.keys[other] == self.keys[start..] {
                 self.keys.truncate(start);
-                let is_later = slot.place < place;
-                slot.place = slot.place.min(place);
+                let is_later = slot.position < position;
+                slot.position = slot.position.min(position);
                 return is_later;
             }
         }

@@ -14,7 +14,8 @@
 //!
 //! A record equal to some splitters may go to any bucket next to them. A number drawn from its
 //! position chooses, in the proportions in which the sample's equal records lie next to those
-//! splitters. So equal records spread evenly. With `--stable` positions decide, as everywhere; where the last record is kept, turned round.
+//! splitters. So equal records spread evenly. With `--stable` positions decide, as everywhere; where the last
+//! record is kept, the latest comes first.
 
 mod level;
 

@@ -86,7 +86,7 @@ async fn attempt(
 ) -> Result<Report, Failure> {
     let job = with_rows(node, job, goes_on, (unfinished, agreement)).await?;
     let report = sort_in_one_copy(node, &job, (unfinished, agreement)).await?;
-    Ok(with_unseen(report, node, &job))
+    Ok(with_warnings(report, node, &job))
 }
 
 /// Removes what a failed attempt has written. A pipe stays open.
@@ -211,7 +211,7 @@ async fn with_rows(
 }
 
 /// Warns of keys that no row had, and of a header that no input had. Of several ranks, or of a sort that goes on, each has seen a part of the rows.
-fn with_unseen(mut report: Report, node: &Node, job: &Job) -> Report {
+fn with_warnings(mut report: Report, node: &Node, job: &Job) -> Report {
     if job.is_alone(node) && job.resume.is_none() {
         let unseen = job.contents.unseen_keys().into_iter();
         let warnings = unseen.map(|key| Warning::NoSuchKey { key });

@@ -138,7 +138,9 @@ impl State {
         let at = number as usize;
         self.continues
             .resize(self.continues.len().max(at + 1), false);
-        self.continues[at] = !counted && contents.in_order(&last, &first);
+        // Where the last of equal records is the first, one of a later load comes before them.
+        let is_before = || contents.keeps_last() && contents.keys_equal(&last, &first);
+        self.continues[at] = !counted && contents.in_order(&last, &first) && !is_before();
     }
 
     /// Sends loads to disk until memory has room for two reads of each run.

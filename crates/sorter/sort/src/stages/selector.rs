@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A record that does not come before N others is not among the first N. A later one that is equal to the
-//! bound comes after it: blocks come in input order, and in a unique order it is a repeat.
+//! bound comes after it: blocks come in input order, and in a unique order it is a repeat. Where the last of equal
+//! records is kept, it stays, and is told apart when the records are sorted.
 
 use std::sync::Arc;
 

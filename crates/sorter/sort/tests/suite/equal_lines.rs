@@ -58,6 +58,30 @@ fn hundreds_of_schedules_count_equal_lines_and_keep_the_last() {
     check(Keep::LastCounted, 5_000_000);
 }
 
+/// Loads of lines that come in order are one run, but for equal keys at their border, of which the last is kept.
+#[test]
+fn the_last_of_sorted_lines_lies_in_a_later_load() {
+    for (keep, mergers) in [Keep::Last, Keep::LastCounted]
+        .into_iter()
+        .flat_map(|keep| [1, 2].map(|mergers| (keep, mergers)))
+    {
+        let lines: String = (0..60_000)
+            .map(|number| format!("{number:06},{:05}\n", number / 7_000))
+            .collect();
+        let order = text_order(true, Ties::Record);
+        let mut sort = LineSort::new(vec![lines.into_bytes()], order, b'\n');
+        sort.job.plan = Choice::Merge;
+        sort.keep(keep);
+        sort.job.resources.memory_bytes = 64 << 20;
+        sort.job.tuning.load_chunks = Some(2);
+        sort.job.tuning.chunk_bytes = Some(64 << 10);
+        sort.job.tuning.mergers = Some(mergers);
+        let report = sort.check(1);
+        assert_eq!((report.records, report.dropped), (9, 59_991), "{keep:?}");
+        assert!(report.partitions > 3, "{} runs", report.partitions);
+    }
+}
+
 /// Each count is of lines that lie in all parts of the input, and a line that is longer than a unit
 /// of the output is written over several of them.
 #[test]

@@ -123,7 +123,7 @@ pub(in crate::sort) struct Order {
     pub unique: bool,
     /// With -u: which of records with equal keys is kept, the first or the last of the input
     ///
-    /// With -m, inputs whose last records are kept are sorted again.
+    /// With -m, --keep last sorts the inputs again.
     #[arg(long, value_enum, value_name = "ONE")]
     pub keep: Option<Kept>,
     /// With -u: before each line, write how many lines have its keys, as uniq -c does

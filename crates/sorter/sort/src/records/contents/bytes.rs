@@ -168,7 +168,9 @@ impl Contents for Bytes {
     }
 
     fn drop_repeats(&self, block: &mut Block, seen: &mut Repeats) -> bool {
-        let kept = self.unique.then(|| {
+        // Blocks come in input order, and a later record takes the place of one before it.
+        let drops = self.unique && !self.keeps_last();
+        let kept = drops.then(|| {
             let bytes = self.record_bytes();
             let records = self.records(block).chunks_exact(bytes).enumerate();
             seen.sift(&self.order, block.first, |each| {

@@ -315,7 +315,7 @@ impl Contents for Lines {
     }
 
     fn drop_repeats(&self, block: &mut Block, seen: &mut Repeats) -> bool {
-        self.unique && self.drop_repeats_of(block, seen)
+        self.unique && !self.keeps_last() && self.drop_repeats_of(block, seen)
     }
 
     fn keep_before(&self, block: &mut Block, bound: &[u8]) {
