@@ -114,7 +114,11 @@ rpm_package() {
 
 wheel() {
     wheel=$(find "$out" -name "gristmill-$version-cp39-abi3-manylinux*.whl")
-    [ -f "$wheel" ] || { echo "skipped: the wheel, which needs Python 3.9 or later" && return; }
+    if [ ! -f "$wheel" ]; then
+        [ -z "$(find "$out" -name "gristmill-*.whl")" ] || fail "the wheel is not tagged for manylinux"
+        echo "skipped: the wheel, which needs Python 3.9 or later"
+        return
+    fi
     root=$stage/venv
     begin
     "${PYTHON:-python3}" -m venv "$root"
