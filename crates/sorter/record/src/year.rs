@@ -70,7 +70,11 @@ impl Year {
 
     /// The years of a field behind the first of the window.
     pub(crate) fn place(self, field: &[u8]) -> Option<u8> {
-        let blank = if self.form == YearForm::Zoned { 0x40 } else { 0x20 };
+        let blank = if self.form == YearForm::Zoned {
+            0x40
+        } else {
+            0x20
+        };
         if self.is_zoned() && (field == [0; 2] || field == [blank; 2]) {
             return None;
         }

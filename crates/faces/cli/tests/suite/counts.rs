@@ -115,8 +115,14 @@ fn the_last_of_equal_lines_is_kept_where_it_can_be() {
     let ran = place.run("explain -u --keep last -k1,1 in").succeeded();
     assert!(ran.out.contains("only the last is kept"), "{}", ran.out);
     for (options, told) in [
-        ("--keep last in", "--keep says which of equal records -u keeps; add -u"),
-        ("--format csv --key b --bad-records - in", "not standard output; name one"),
+        (
+            "--keep last in",
+            "--keep says which of equal records -u keeps; add -u",
+        ),
+        (
+            "--format csv --key b --bad-records - in",
+            "not standard output; name one",
+        ),
     ] {
         let ran = place.run(&format!("sort {options}"));
         assert_eq!(ran.code, 2, "{options}: {}", ran.err);
