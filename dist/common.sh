@@ -33,7 +33,7 @@ needs() { readelf -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
 # The static archive, unpacked: what other packages of the command are made from.
 unpack_static() {
     archive=$(find "$out" -name "gristmill-$version-*-linux-*.tar.gz")
-    [ -f "$archive" ] || fail "there is no static archive of version $version in $out: run 'make dist-musl'"
+    [ -f "$archive" ] || fail "there is not one static archive of version $version in $out: remove old ones, or run 'make dist-musl'"
     mkdir "$stage/static"
     tar -C "$stage/static" --strip-components=1 -xzf "$archive"
 }

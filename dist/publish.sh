@@ -29,6 +29,12 @@ run() {
 [ -f "$wheel" ] || refuse "there is no wheel of version $version in $out: run 'make dist'"
 (cd "$out" && sha256sum --check --quiet --strict SHA256SUMS) || refuse "files of $out are not those of its SHA256SUMS"
 
+# cargo cannot take back what it has published, so all other tools must be there before.
+for tool in twine gh ${IMAGE:+skopeo}; do
+    command -v "$tool" >/dev/null || refuse "there is no $tool in PATH"
+done
+[ -z "${IMAGE:-}" ] || [ -f "$image" ] || refuse "there is no image in $out: run 'make dist-image'"
+
 # shellcheck disable=SC2046 # one argument for each; cargo orders them itself
 run "$cargo" publish --locked $(crates | sed 's/^/--package /')
 run twine upload --disable-progress-bar "$wheel"

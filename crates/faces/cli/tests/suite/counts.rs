@@ -131,6 +131,14 @@ fn the_last_of_equal_lines_is_kept_where_it_can_be() {
     let ran = place.run("sort --header # --header % in").succeeded();
     let told = "no input begins with \"#\" or \"%\"";
     assert!(ran.err.contains(told), "{}", ran.err);
+    let ran = place
+        .run("sort --format csv --header # --key #1 in")
+        .succeeded();
+    assert!(
+        ran.err.contains("no input begins with \"#\""),
+        "{}",
+        ran.err
+    );
     let ran = place.run("sort --header b in").succeeded();
     assert!(!ran.err.contains("no input begins"), "{}", ran.err);
 }

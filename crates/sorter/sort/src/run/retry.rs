@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
+use record::rows::without_mark;
 use record::{Framing, Headed};
 
 use crate::agreement::Agreement;
@@ -210,15 +211,18 @@ async fn with_rows(
     })
 }
 
-/// Warns of keys that no row had, and of a header that no input had. Of several ranks, or of a sort that goes on, each has seen a part of the rows.
+/// Warns of keys that no row had, and of marks that no line on top had. Of several ranks, or of a sort that goes
+/// on, each has seen a part of the rows.
 fn with_warnings(mut report: Report, node: &Node, job: &Job) -> Report {
     if job.is_alone(node) && job.resume.is_none() {
         let unseen = job.contents.unseen_keys().into_iter();
         let warnings = unseen.map(|key| Warning::NoSuchKey { key });
         report.warnings.extend(warnings);
         let head = job.headed.as_ref().map(Headed::head);
+        let header = without_mark(job.contents.header());
         let marked = head.filter(|head| {
-            head.is_marked_alone() && report.header_bytes == 0 && report.records > 0
+            let is_there = head.marks().any(|mark| header.starts_with(mark));
+            head.marks().next().is_some() && !is_there && report.records > 0
         });
         report.warnings.extend(marked.map(|head| {
             let marks = head

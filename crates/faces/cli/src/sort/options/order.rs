@@ -36,8 +36,8 @@ pub(in crate::sort) struct Order {
     ///
     /// Of binary records: OFFSET+LENGTH[:TYPE][:desc], in bytes. TYPE is bytes (the default), u8,
     /// i8, u16le, u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be; packed, zoned or
-    /// zoned-ascii for decimals of mainframes; y2c, y2c-ascii, y2p, y2d or y2b=1950 for years of two digits, here
-    /// from 1950 to 2049; as-ebcdic, as-ebcdic1047, as-ascii or as-ascii1047 for
+    /// zoned-ascii for decimals of mainframes; y2c=1950, y2c-ascii=1950, y2p=1950, y2d=1950 or y2b=1950 for years
+    /// of two digits from 1950 to 2049; as-ebcdic, as-ebcdic1047, as-ascii or as-ascii1047 for
     /// text in the order of another alphabet. With :desc the largest comes first. Without a key,
     /// fixed:LEN compares the whole record.
     #[arg(short, long = "key", value_name = "KEY", allow_hyphen_values = true)]
