@@ -98,8 +98,7 @@ impl Program for LogP {
             return Verdict::refused("core 0 measured nothing".to_owned());
         }
         // A real clock on a busy machine may hide a parameter, which is a difference of times.
-        let is_told = |one: &&Measured| one.median > 0.0;
-        let untold = measured.iter().find(|one| !is_told(one));
+        let untold = measured.iter().find(|one| !one.is_told());
         let remark = untold.map(|one| {
             format!(
                 "{} by {} is below what the clock can tell: repeat it on a quiet machine, with more --rounds",
@@ -108,17 +107,19 @@ impl Program for LogP {
         });
         // PRTT sees the gap that the processor's overheads hide from the signature.
         let of_figure = measured.iter().rfind(|one| one.name == self.figure);
-        let figure = of_figure.filter(is_told).map(|one| one.median);
+        let figure = of_figure.filter(|one| one.is_told()).map(|one| one.median);
+        // Where all repetitions are the same there is no noise, and the method is wrong.
+        let is_wrong = untold.is_some_and(|one| one.low == one.high);
         let window = self.window;
         let peer = self.peer(answers);
         let mut result = format!("LogP between cores 0 and {peer}, window {window}");
-        if let Some(remark) = remark {
+        if let Some(remark) = &remark {
             result = format!("{result}; {remark}");
         }
         Verdict {
             figure,
             measured,
-            ..Verdict::new(result, None)
+            ..Verdict::new(result, remark.filter(|_| is_wrong))
         }
     }
 

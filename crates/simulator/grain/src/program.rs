@@ -147,6 +147,14 @@ pub struct Measured {
     pub at_most: bool,
 }
 
+impl Measured {
+    /// Whether the clock could tell it: a time is above zero.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.median > 0.0
+    }
+}
+
 impl Verdict {
     /// A verdict with a line for people; the answers are right if `fault` is `None`.
     pub fn new(result: String, fault: Option<String>) -> Verdict {

@@ -195,7 +195,7 @@ impl Row {
     fn cells(&self) -> Vec<String> {
         let shown = |name: &str, value: &dyn Fn(f64) -> f64| {
             self.of(name).map_or_else(String::new, |one| {
-                if one.median <= 0.0 {
+                if !one.is_told() {
                     return "below the clock".to_owned();
                 }
                 let most = match (one.at_most, name) {

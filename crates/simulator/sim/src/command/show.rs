@@ -165,7 +165,7 @@ fn row_of(one: &Measured) -> Vec<String> {
     } else {
         format!("{low} to {high}")
     };
-    let rate = if one.median <= 0.0 {
+    let rate = if !one.is_told() {
         "below the clock".to_owned()
     } else if one.name == "G" {
         format!("{most}{median} ({} MB/s)", figure(1.0 / one.median, 3))
