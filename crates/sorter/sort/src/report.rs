@@ -154,7 +154,7 @@ impl fmt::Display for Warning {
             ),
             Warning::NoHeader { begin } => write!(
                 out,
-                "no input begins with {begin}, as --header has it, so no line was kept on top"
+                "no input begins with {begin}, as --header has it; check those letters"
             ),
             Warning::Rebuilt(Rebuilt {
                 directory,
