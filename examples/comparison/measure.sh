@@ -39,13 +39,16 @@ cd "$place"
 
 # --- the data
 
+# Numbers that are the same in each run, for awk.
+draw='function draw(below) {
+    state = (state * 1103515 + 12345) % 2147483648
+    return int(state / 2147483648 * below)
+}
+'
+
 # As many lines as $1 of a name, a number and an address: 26 bytes each.
 fields() {
-    awk -v count="$1" '
-        function draw(below) {
-            state = (state * 1103515 + 12345) % 2147483648
-            return int(state / 2147483648 * below)
-        }
+    awk -v count="$1" "$draw"'
         BEGIN {
             for (state = 1; at < count; at++)
                 printf "%c%c%05x,%d,street %d\n", 97 + draw(26), 97 + draw(26), draw(1048576), draw(100000), draw(10000)
@@ -55,11 +58,7 @@ fields() {
 # Rows of CSV, 50 bytes each: names have commas in quotes, and the day of a date comes first.
 rows() {
     echo "id,name,price,sold"
-    awk -v count="$1" '
-        function draw(below) {
-            state = (state * 1103515 + 12345) % 2147483648
-            return int(state / 2147483648 * below)
-        }
+    awk -v count="$1" "$draw"'
         BEGIN {
             for (state = 1; at < count; at++)
                 printf "%d,\"%c%05x, %s\",%d.%02d,%02d/%02d/%d\n", at, 65 + draw(26), draw(1048576), "wholesale",

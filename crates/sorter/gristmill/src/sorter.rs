@@ -102,7 +102,7 @@ impl Sorter {
     /// Keeps only the first of the records with equal keys.
     #[must_use]
     pub fn unique(mut self) -> Sorter {
-        self.unique = true;
+        (self.unique, self.keeps_last) = (true, false);
         self
     }
 
@@ -117,8 +117,8 @@ impl Sorter {
     /// ```
     #[must_use]
     pub fn keep_last(mut self) -> Sorter {
-        self.keeps_last = true;
-        self.unique()
+        (self.unique, self.keeps_last) = (true, true);
+        self
     }
 
     /// Keeps only the first `records` of the sorted records.

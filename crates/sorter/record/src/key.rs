@@ -8,7 +8,8 @@
 //! two's complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte
 //! order. Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
 //! Types of mainframes are decimal numbers of 1 to 32 bytes, `packed`, `zoned` and `zoned-ascii`
-//! ([`Decimal`]), years of two digits, such as `y2c=1950` ([`Year`]), and text in the order of another alphabet, `as-ebcdic` and `as-ascii`
+//! ([`Decimal`]), years of two digits, such as `y2c=1950` ([`Year`]), and text in the order of another
+//! alphabet, `as-ebcdic` and `as-ascii`
 //! ([`Collation`]).
 //!
 //! A length must be the type's, and a byte order is never guessed. [`Order`](crate::Order) checks

@@ -96,7 +96,7 @@ pub trait Contents: Send + Sync + 'static {
         self.ties() == Ties::LastPosition
     }
 
-    /// Whether only the first of the records with equal keys is kept.
+    /// Whether only one of the records with equal keys is kept, the first in the order.
     fn is_unique(&self) -> bool {
         false
     }
