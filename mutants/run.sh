@@ -88,7 +88,10 @@ install_if_missing() {
 copy_tree() {
     mkdir -p "$tree"
     git ls-files --cached --others --exclude-standard | while read -r file; do
-        if [ -f "$file" ] && ! cmp -s "$file" "$tree/$file"; then
+        if [ -L "$file" ]; then
+            mkdir -p "$tree/$(dirname "$file")"
+            ln -sfn "$(readlink "$file")" "$tree/$file"
+        elif [ -f "$file" ] && ! cmp -s "$file" "$tree/$file"; then
             mkdir -p "$tree/$(dirname "$file")"
             cp "$file" "$tree/$file"
         fi

@@ -18,6 +18,7 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
         time,
         in_place,
         rebuilt_bytes,
+        apart,
         ..
     } = *report;
     let class = py.import("gristmill.reports")?.getattr("Report")?;
@@ -30,6 +31,7 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
         seconds,
         in_place,
         rebuilt_bytes,
+        apart,
     );
     class.call1(figures)
 }

@@ -47,6 +47,7 @@ pub(crate) struct Options {
     short_rows: bool,
     pub stable: bool,
     unique: Unique,
+    sums: Vec<String>,
     top: Option<u64>,
     memory: Option<u64>,
     threads: Option<NonZero<usize>>,
@@ -129,6 +130,7 @@ impl Options {
             short_rows: is("short_rows", false)?,
             stable: is("stable", false)?,
             unique: unique(take("unique")?)?,
+            sums: words("sum", take("sum")?)?,
             top: number("top", 0, take("top")?)?,
             memory: bytes(take("memory")?)?,
             threads: number("threads", 1, take("threads")?)?,
@@ -161,7 +163,13 @@ impl Options {
         if self.short_rows {
             format = format.short_rows();
         }
-        self.sorter_of(format, watch)
+        let sorter = self.sorter_of(format, watch);
+        self.sums.iter().fold(sorter, |sorter, it| sorter.sum(it))
+    }
+
+    /// Whether numbers are added up.
+    pub fn sums(&self) -> bool {
+        !self.sums.is_empty()
     }
 
     /// The sort of records in another format.

@@ -101,6 +101,11 @@ impl Pushed {
             (ARROW, Order::Function(..)) => {
                 return Err(option("the keys of record batches are names of columns"));
             }
+            (ARROW, _) if options.sums() => {
+                return Err(option(
+                    "sum is for lines, rows and records; batches are added up by group_by of their library",
+                ));
+            }
             (ARROW, _) => State::Unfed(Box::new(options)),
             _ => State::Records(Records::start(options, &waiter).map_err(raised)?),
         };

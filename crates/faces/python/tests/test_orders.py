@@ -48,6 +48,29 @@ class Orders(TestCase):
         with self.assertRaises(gristmill.Error):
             result(lines, key=len, header=1)
 
+    def test_totals(self):
+        rows = [b"city,sales,note\n", b"Oslo,9.5,a\n", b"Bonn,7,b\n", b"Oslo,3.25,c\n"]
+        by_city = {"format": "csv", "key": "city", "sum": "sales"}
+        self.assertEqual(result(rows, unique=True, **by_city), [rows[0], rows[2], b"Oslo,12.75,a\n"])
+        self.assertEqual(result(rows, unique="last", **by_city), [rows[0], rows[2], b"Oslo,12.75,c\n"])
+        lines = [b"a 1 10", b"b 2 20", b"a 3 30"]
+        self.assertEqual(result(lines, key="1,1", unique=True, sum=["3", "2"]), [b"a 4 40\n", b"b 2 20\n"])
+        with gristmill.Sorter(format="fixed:2", key="0+1", unique=True, sum="1+1:u8") as sorter:
+            sorter.push_all([b"a\x80", b"a\x7f", b"a\x01"])
+            totals = sorter.finish()
+            self.assertEqual(list(totals), [b"a\xff", b"a\x01"])
+        self.assertEqual(totals.report.apart, 1)
+        for wrong in ({"sum": "2"}, {"unique": True, "sum": "1"}, {"unique": True, "sum": "x"},
+                      {"unique": True, "sum": "2", "top": 1}, {"unique": True, "sum": 2}):
+            with self.assertRaises((TypeError, gristmill.Error)):
+                result(lines, key="1,1", **wrong)
+        with self.assertRaises(gristmill.InputError):
+            result([b"a x", b"a 1"], key="1,1", unique=True, sum="2")
+        with self.assertRaises(gristmill.Error):
+            result(lines, key=len, unique=True, sum="2")
+        with self.assertRaises(gristmill.OptionsError):
+            gristmill.Sorter(format="arrow", key="a", unique=True, sum="b")
+
     def test_values_as_people_write_them(self):
         def by(key, *values, **options):
             rows = [f"{value}\tx\n".encode() for value in values]

@@ -97,6 +97,8 @@ typedef struct gristmill_report {
     uint32_t in_place;
     /* Bytes of a temporary directory that was lost, read from the others. */
     uint64_t rebuilt_bytes;
+    /* Records that stayed apart from those with their keys, because a total would not have fitted. */
+    uint64_t apart;
 } gristmill_report;
 
 /* How far a sort has come. */
@@ -170,6 +172,11 @@ gristmill_status gristmill_set_unique(gristmill_sorter *sorter);
 
 /* Keeps only the last of the records with equal keys. */
 gristmill_status gristmill_set_keep_last(gristmill_sorter *sorter);
+
+/* Adds up the numbers of a column in records with equal keys, exactly, into the one that is kept: a column
+ * of rows as in a key, the number of a field of lines, or OFFSET+LENGTH:TYPE of records. Call it again for
+ * more of them. */
+gristmill_status gristmill_add_sum(gristmill_sorter *sorter, const char *column);
 
 /* Keeps only the first `records` of the sorted records. */
 gristmill_status gristmill_set_top(gristmill_sorter *sorter, uint64_t records);

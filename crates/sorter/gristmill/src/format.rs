@@ -115,12 +115,13 @@ impl Format {
 
     /// Where records end. Rows of CSV may have newlines inside of quotes.
     pub(crate) fn framing(&self) -> Result<Framing, Error> {
-        Ok(self.spec(Keep::All)?.framing())
+        Ok(self.spec(Keep::All, &[])?.framing())
     }
 
-    pub(crate) fn spec(&self, keep: Keep) -> Result<RecordSpec, Error> {
+    pub(crate) fn spec(&self, keep: Keep, sums: &[String]) -> Result<RecordSpec, Error> {
         let given = Given {
             keep,
+            sums: sums.to_vec(),
             ..self.given.clone()
         };
         RecordSpec::new(&given).map_err(|problem| Error::Options(problem.to_string()))

@@ -30,6 +30,9 @@ pub struct Report {
     pub rebuilt_bytes: u64,
     /// The time that it took.
     pub time: Duration,
+    /// Records that stayed apart from those with their keys, because a total would not have fitted; see
+    /// [`Sorter::sum`](crate::Sorter::sum).
+    pub apart: u64,
     /// Whether the output file was written in place, because it could not be replaced.
     pub in_place: bool,
 }
@@ -53,6 +56,7 @@ impl Report {
             temporary_bytes: report.temp_peak_bytes,
             rebuilt_bytes: report.stripes.as_ref().map_or(0, rebuilt_bytes),
             time: Duration::from_secs_f64(report.seconds),
+            apart: report.warnings.iter().map(apart).sum(),
             in_place: report.warnings.iter().any(is_in_place),
         }
     }
@@ -60,6 +64,13 @@ impl Report {
 
 fn rebuilt_bytes(stripes: &StripeReport) -> u64 {
     stripes.rebuilt.iter().map(|rebuilt| rebuilt.bytes).sum()
+}
+
+fn apart(warning: &Warning) -> u64 {
+    match warning {
+        Warning::Apart { count } => *count,
+        _ => 0,
+    }
 }
 
 fn is_in_place(warning: &Warning) -> bool {

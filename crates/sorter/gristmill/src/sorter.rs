@@ -52,6 +52,7 @@ pub struct Sorter {
     stable: bool,
     unique: bool,
     keeps_last: bool,
+    sums: Vec<String>,
     top: Option<u64>,
     memory_bytes: u64,
     threads: Option<usize>,
@@ -70,6 +71,7 @@ impl Sorter {
             stable: false,
             unique: false,
             keeps_last: false,
+            sums: Vec::new(),
             top: None,
             memory_bytes: MEMORY_BYTES,
             threads: None,
@@ -118,6 +120,25 @@ impl Sorter {
     #[must_use]
     pub fn keep_last(mut self) -> Sorter {
         (self.unique, self.keeps_last) = (true, true);
+        self
+    }
+
+    /// Adds up the numbers of a column in records with equal keys, exactly, into the one that [`Sorter::unique`] or
+    /// [`Sorter::keep_last`] keeps; call it again for more of them. A column is one of rows as in a key, the number of
+    /// a field of lines, or `OFFSET+LENGTH:TYPE` of records. Where a total would have more than 38 digits, or more than
+    /// its bytes hold, records stay apart, and [`Report::apart`] tells how many.
+    ///
+    /// ```
+    /// # use gristmill::{Format, Sorter};
+    /// let sales = Format::named("csv").without_header().key("#1");
+    /// let mut feed = Sorter::new(sales).unique().sum("#2").start()?;
+    /// feed.push_all(["Oslo,9.5", "Bonn,7", "Oslo,3.25"])?;
+    /// assert_eq!(feed.finish()?.read_to_vec()?, b"Bonn,7\nOslo,12.75\n");
+    /// # Ok::<(), gristmill::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sum(mut self, column: &str) -> Sorter {
+        self.sums.push(column.to_owned());
         self
     }
 
@@ -257,6 +278,10 @@ impl Sorter {
     /// When an option or the file is wrong.
     pub fn check_file(self, file: impl AsRef<Path>) -> Result<Option<Disorder>, Error> {
         self.without_key("check_file")?;
+        if !self.sums.is_empty() {
+            let what = "check_file only looks at records; leave sum out";
+            return Err(Error::Options(what.to_owned()));
+        }
         let spec = self.spec()?;
         let job = self.job(&spec, paths([file]), Target::Standard);
         let checked = Checked {

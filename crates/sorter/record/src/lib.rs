@@ -43,6 +43,7 @@ mod spec;
 pub mod steps;
 mod summary;
 pub mod text;
+mod totals;
 mod validate;
 mod value;
 mod year;
@@ -63,6 +64,7 @@ pub use spec::{
     FormatKind, FormatOption, Given, Headed, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError,
 };
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
+pub use totals::{Sums, TotalError, TotalProblem, Totals};
 pub use validate::Validator;
 pub use value::KeyValue;
 pub use year::{Year, YearForm};

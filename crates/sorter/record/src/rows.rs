@@ -39,6 +39,7 @@ pub use crate::text::row::{Nulls, PathError, ValueError, ValueKind, ValueOrder, 
 pub use aside::{RowAside, is_aside};
 pub use bad_row::{BadRow, RowProblem};
 pub use check::RowCheck;
+pub(crate) use check::{name_of, only_key, shown};
 pub use dialect::{Dialect, DialectError};
 pub use header::{Header, HeaderError, Names, without_mark};
 pub use key::{RowKey, RowKeyError};

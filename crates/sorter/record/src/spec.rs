@@ -17,6 +17,7 @@
 
 mod headed;
 mod kind;
+mod rows;
 
 use thiserror::Error;
 
@@ -25,12 +26,14 @@ use crate::field_order::FieldOrder;
 use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::head::{Head, HeadError};
-use crate::line_order::LineOrder;
+use crate::line_order::{LineKeys, LineOrder};
 use crate::order::{Order, Ties};
-use crate::rows::{Dialect, Header, RowKey, RowKeyError, RowOrder, RowOrderError};
+use crate::rows::{Dialect, RowKeyError, RowOrderError};
 pub use crate::spec::headed::Headed;
 pub use crate::spec::kind::{FormatKind, FormatOption};
+pub use crate::spec::rows::RowSpec;
 use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
+use crate::totals::{TotalError, TotalProblem, Totals};
 
 /// The mark of a key in the old form among keys of the new one.
 pub const OBSOLETE: &str = "obsolete:";
@@ -108,6 +111,8 @@ pub struct Given {
     pub salt: Option<[u8; 16]>,
     /// The choice among records with equal keys.
     pub keep: Keep,
+    /// Columns, fields or bytes whose numbers in records with equal keys are added up, as the format has them.
+    pub sums: Vec<String>,
 }
 
 /// The reason why a description was refused.
@@ -128,6 +133,9 @@ pub enum SpecError {
     /// The order of rows.
     #[error(transparent)]
     Rows(#[from] RowOrderError),
+    /// A total.
+    #[error(transparent)]
+    Total(#[from] TotalError),
     /// The lines that stay on top.
     #[error("header: {0}")]
     Head(#[from] HeadError),
@@ -142,48 +150,6 @@ pub enum SpecError {
         /// The option, and what to do.
         what: &'static str,
     },
-}
-
-/// Rows as a user describes them: their keys may need the header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowSpec {
-    /// How a row divides into values.
-    pub dialect: Dialect,
-    /// The lines on top of each input, the last of which names the columns if there is one.
-    pub head: Head,
-    /// The keys, the most significant first.
-    pub keys: Vec<RowKey>,
-    /// The choice among rows with equal keys.
-    pub keep: Keep,
-    /// The language by which text is compared; without one, by its bytes.
-    pub locale: Option<Locale>,
-    /// Words that stand for a missing value.
-    pub nulls: Vec<String>,
-    /// Whether a row may have fewer columns than the header.
-    pub has_short_rows: bool,
-}
-
-impl RowSpec {
-    /// The order under a header, if rows have one. Until it is there, keys are left out, since only the
-    /// header has their columns.
-    ///
-    /// # Errors
-    /// If a key has no place in the rows.
-    pub fn order(&self, header: Option<&Header>) -> Result<RowOrder, RowOrderError> {
-        let waits = self.has_header() && header.is_none();
-        let keys = if waits { &[][..] } else { &self.keys };
-        let order = RowOrder::new(self.dialect, header, keys, self.keep.ties())?;
-        let order = order
-            .with_nulls(&self.nulls)
-            .with_short_rows(self.has_short_rows);
-        Ok(order.with_locale(self.locale))
-    }
-
-    /// Whether a line of the head names the columns.
-    #[must_use]
-    pub fn has_header(&self) -> bool {
-        self.head.lines() > 0
-    }
 }
 
 /// Records to be sorted: their ends, their order, and the choice among equal ones.
@@ -205,6 +171,7 @@ pub struct RecordSpec {
     order: Comparison,
     headed: Option<Headed>,
     keep: Keep,
+    totals: Totals,
 }
 
 impl RecordSpec {
@@ -226,12 +193,21 @@ impl RecordSpec {
         } else {
             Comparison::Order(Order::parse(&given.format, &given.keys, ties)?)
         };
+        let totals = match &order {
+            Comparison::Order(order) => Totals::of_records(&given.sums, order)?,
+            Comparison::Lines(order) => match &order.keys {
+                LineKeys::Fields(fields) => Totals::of_fields(&given.sums, fields)?,
+                _ => Totals::of_lines(&given.sums, &order.text)?,
+            },
+            Comparison::IgnoreCase => Totals::default(),
+        };
         let head = Head::parse(&given.head, 0)?;
         let headed = match &order {
             Comparison::Lines(lines) if !head.is_none() => Some(Headed::Lines {
                 head,
                 order: lines.clone(),
                 keep: given.keep,
+                totals: totals.clone(),
             }),
             _ => None,
         };
@@ -239,6 +215,7 @@ impl RecordSpec {
             order,
             headed,
             keep: given.keep,
+            totals,
         })
     }
 
@@ -258,13 +235,16 @@ impl RecordSpec {
             locale: given.locale,
             nulls: given.nulls.clone(),
             has_short_rows: given.has_short_rows,
+            sums: given.sums.clone(),
         };
         // Rows without a header are known now: a mistake in their keys comes before any work.
-        let order = LineOrder::rows(rows.order(None)?);
+        let order = rows.order(None)?;
+        let totals = rows.totals(&order, None)?;
         Ok(RecordSpec {
-            order: Comparison::Lines(order),
+            order: Comparison::Lines(LineOrder::rows(order)),
             headed: Some(Headed::Rows(rows)),
             keep: given.keep,
+            totals,
         })
     }
 
@@ -275,6 +255,7 @@ impl RecordSpec {
             order: Comparison::Order(Order::gensort(Ties::Record)),
             headed: None,
             keep: Keep::All,
+            totals: Totals::default(),
         }
     }
 
@@ -303,6 +284,12 @@ impl RecordSpec {
     #[must_use]
     pub fn keep(&self) -> Keep {
         self.keep
+    }
+
+    /// The fields that are added up; of rows, as far as they are known without a header.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Where records end.
@@ -341,7 +328,7 @@ fn check(given: &Given) -> Result<(), SpecError> {
         (given.has_short_rows, FormatOption::ShortRows),
         (given.locale.is_some(), FormatOption::Locale),
         (has_options, FormatOption::KeyOptions),
-        (given.keep == Keep::Counted, FormatOption::Counts),
+        (given.keep.counts(), FormatOption::Counts),
     ];
     for (is_given, option) in options {
         if is_given && !FormatKind::of(&given.format).has(option) {
@@ -349,7 +336,12 @@ fn check(given: &Given) -> Result<(), SpecError> {
             return Err(SpecError::Unfit { format, what });
         }
     }
-    Ok(())
+    match given.sums.first() {
+        Some(sum) if !given.keep.is_unique() => {
+            Err(TotalError::new(sum, TotalProblem::NotUnique).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn lines(given: &Given) -> Result<LineOrder, SpecError> {
@@ -376,6 +368,7 @@ fn text_key(key: &str) -> Result<TextKey, TextKeyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::Header;
 
     fn refused(given: &Given) -> String {
         RecordSpec::new(given).unwrap_err().to_string()

@@ -53,4 +53,5 @@ pub(crate) use locale::EQUAL_BYTES;
 pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};
 pub use order::{Lead, TextOrder, TextOrderError};
+pub(crate) use place::Place;
 pub use placed::{KeyPlaces, PlacedLine};

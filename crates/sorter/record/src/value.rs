@@ -36,12 +36,7 @@ impl Key {
         match self.kind {
             Kind::Bytes | Kind::Collated(_) => KeyValue::Bytes,
             Kind::Unsigned(endian) => KeyValue::Number(unsigned(field, endian).to_string()),
-            Kind::Signed(endian) => {
-                // The sign is the first bit of the field, not of the word.
-                let unused = 128 - 8 * field.len() as u32;
-                let wide = (unsigned(field, endian) << unused) as i128 >> unused;
-                KeyValue::Number(wide.to_string())
-            }
+            Kind::Signed(endian) => KeyValue::Number(signed(field, endian).to_string()),
             Kind::Float(endian) => {
                 let bits = unsigned(field, endian) as u64;
                 KeyValue::Number(match field.len() {
@@ -58,7 +53,15 @@ impl Key {
     }
 }
 
-fn unsigned(field: &[u8], endian: Endian) -> u128 {
+/// The integer of a field in two's complement.
+pub(crate) fn signed(field: &[u8], endian: Endian) -> i128 {
+    // The sign is the first bit of the field, not of the word.
+    let unused = 128 - 8 * field.len() as u32;
+    (unsigned(field, endian) << unused) as i128 >> unused
+}
+
+/// The integer of a field.
+pub(crate) fn unsigned(field: &[u8], endian: Endian) -> u128 {
     let add = |number, &byte: &u8| number << 8 | u128::from(byte);
     match endian {
         Endian::Big => field.iter().fold(0, add),

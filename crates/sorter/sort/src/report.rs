@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pipeline::StageReport;
 use serde::{Deserialize, Serialize};
-use units::amount;
+use units::{amount, counted};
 
 /// Whether a run bypassed the page cache, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub enum Warning {
     NoSuchKey { key: String },
     /// No line began as those do that stay on top.
     NoHeader { begin: String },
+    /// Records stayed apart from those with their keys.
+    Apart { count: u64 },
     /// A temporary directory of stripes failed.
     Rebuilt(Rebuilt),
 }
@@ -109,6 +111,7 @@ impl Warning {
             Warning::BadRows { .. } => "bad_rows",
             Warning::NoSuchKey { .. } => "no_such_key",
             Warning::NoHeader { .. } => "no_header",
+            Warning::Apart { .. } => "apart",
             Warning::Rebuilt(_) => "rebuilt",
         }
     }
@@ -121,7 +124,9 @@ impl Warning {
             | Warning::BadRows { file, .. }
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
-            Warning::NoSuchKey { .. } | Warning::NoHeader { .. } => Path::new(""),
+            Warning::NoSuchKey { .. } | Warning::NoHeader { .. } | Warning::Apart { .. } => {
+                Path::new("")
+            }
             Warning::Rebuilt(rebuilt) => &rebuilt.directory,
         }
     }
@@ -155,6 +160,12 @@ impl fmt::Display for Warning {
             Warning::NoHeader { begin } => write!(
                 out,
                 "no input begins with {begin}, as --header has it; check those letters"
+            ),
+            Warning::Apart { count } => write!(
+                out,
+                "totals were too large for {}, which stay behind the one with their keys, with totals of their \
+                 own; give the numbers wider fields, and add these up again",
+                counted(*count, "record"),
             ),
             Warning::Rebuilt(Rebuilt {
                 directory,

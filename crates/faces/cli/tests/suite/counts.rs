@@ -84,8 +84,8 @@ fn counts_are_refused_where_they_stand_in_the_way() {
     for (options, hint) in [
         ("in", "add -u"),
         ("-u --top 3 in", "leave --top out"),
-        ("-u --debug in", "--debug shows lines without counts"),
-        ("-u --verify in -o out", "--verify reads lines again"),
+        ("-u --debug in", "--debug shows all of them"),
+        ("-u --verify in -o out", "--verify reads them again"),
         ("-u in -o out/", "name one file with -o"),
         ("-u in -o out --resume", "--count has no --resume"),
         ("-u in -o out-{rank}", "{rank}"),

@@ -58,6 +58,7 @@ mod sim_tune;
 mod sorting;
 mod stripes;
 mod syscalls;
+mod totals;
 mod trust;
 mod unique;
 mod unsized_input;

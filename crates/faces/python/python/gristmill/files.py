@@ -23,6 +23,7 @@ def sort_file(
     short_rows: bool = False,
     stable: bool = False,
     unique: bool | Literal["first", "last"] = False,
+    sum: Words = (),
     top: int | None = None,
     memory: Bytes = None,
     threads: int | None = None,
@@ -48,6 +49,8 @@ def sort_file(
     short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide
     unique     whether only the first of the records with equal keys is kept; or "last": only the last
+    sum        with unique: a column, or several, whose numbers in records with equal keys are added up exactly: of
+               rows as in a key, the number of a field of lines, "4+4:u32le" of records
     top        how many of the sorted records are kept, from the first on
     memory     the limit on memory in bytes or as in "2G"; 256 MiB if it is left out
     threads    threads that work at a time; as many as there are cores if it is left out
@@ -71,6 +74,7 @@ def sort_file(
         "short_rows": short_rows,
         "stable": stable,
         "unique": unique,
+        "sum": sum,
         "top": top,
         "memory": memory,
         "threads": threads,
@@ -95,6 +99,7 @@ def merge(
     short_rows: bool = False,
     stable: bool = False,
     unique: bool | Literal["first", "last"] = False,
+    sum: Words = (),
     memory: Bytes = None,
     threads: int | None = None,
     temporary: Paths | None = None,
@@ -116,6 +121,7 @@ def merge(
         "short_rows": short_rows,
         "stable": stable,
         "unique": unique,
+        "sum": sum,
         "memory": memory,
         "threads": threads,
         "temporary": temporary,

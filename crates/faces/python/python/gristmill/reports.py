@@ -22,6 +22,8 @@ class Report(NamedTuple):
     """Whether the output file was written in place, because it could not be replaced."""
     rebuilt_bytes: int = 0
     """Bytes of a temporary directory that was lost, read from the others."""
+    apart: int = 0
+    """Records that stayed apart from those with their keys, because a total would not have fitted."""
 
 
 class Disorder(NamedTuple):

@@ -24,6 +24,8 @@ pub struct ReportOfC {
     pub in_place: u32,
     /// Bytes of a temporary directory that was lost, read from the others.
     pub rebuilt_bytes: u64,
+    /// Records that stayed apart from those with their keys, because a total would not have fitted.
+    pub apart: u64,
 }
 
 impl From<Report> for ReportOfC {
@@ -36,6 +38,7 @@ impl From<Report> for ReportOfC {
             passes: report.passes,
             in_place: report.in_place.into(),
             rebuilt_bytes: report.rebuilt_bytes,
+            apart: report.apart,
         }
     }
 }

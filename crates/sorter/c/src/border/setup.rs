@@ -209,6 +209,17 @@ pub extern "C" fn gristmill_set_keep_last(sorter: Handle) -> Status {
     })
 }
 
+/// Adds up the numbers of a column in records with equal keys, exactly, into the one that is kept: a column of rows as
+/// in a key, the number of a field of lines, or `OFFSET+LENGTH:TYPE` of records. Call it again for more of them.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_add_sum(sorter: Handle, column: Text) -> Status {
+    set(sorter, |options| {
+        let column = column.utf8("column")?.to_owned();
+        options.sorter(move |sorter| sorter.sum(&column));
+        Ok(())
+    })
+}
+
 /// Keeps only the first `records` of the sorted records.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_top(sorter: Handle, records: u64) -> Status {

@@ -49,6 +49,7 @@ static void null_is_no_sorter(void)
     CHECK(gristmill_set_short_rows(NULL) == wrong);
     CHECK(gristmill_set_stable(NULL) == wrong);
     CHECK(gristmill_set_unique(NULL) == wrong);
+    CHECK(gristmill_add_sum(NULL, "2") == wrong);
     CHECK(gristmill_set_top(NULL, 1) == wrong);
     CHECK(gristmill_set_memory(NULL, 1) == wrong);
     CHECK(gristmill_set_threads(NULL, 1) == wrong);
@@ -222,6 +223,24 @@ static void options_change_the_result(void)
     CHECK(first(sorter, 0) == GRISTMILL_MEMORY);
 }
 
+static void numbers_are_added_up(void)
+{
+    gristmill_sorter *sorter = make("lines");
+    const uint8_t *bytes;
+    size_t length;
+
+    CHECK(gristmill_set_separator(sorter, ',') == GRISTMILL_OK);
+    CHECK(gristmill_add_key(sorter, "1,1") == GRISTMILL_OK);
+    CHECK(gristmill_set_unique(sorter) == GRISTMILL_OK);
+    CHECK(gristmill_add_sum(sorter, "2") == GRISTMILL_OK);
+    CHECK(gristmill_start(sorter) == GRISTMILL_OK);
+    CHECK(gristmill_push_bytes(sorter, BYTES("b,2\na,10\nc,2\na,10\n"), 18) == GRISTMILL_OK);
+    CHECK(gristmill_finish(sorter) == GRISTMILL_OK);
+    CHECK(gristmill_next(sorter, &bytes, &length) == GRISTMILL_OK);
+    CHECK(length == 5 && memcmp(bytes, "a,20\n", 5) == 0);
+    gristmill_free(sorter);
+}
+
 static gristmill_sorter *used;
 
 /* Fails for "bad", and uses its own sorter. */
@@ -276,6 +295,7 @@ int main(void)
     each_call_has_its_time();
     options_are_checked();
     options_change_the_result();
+    numbers_are_added_up();
     keys_may_fail();
     puts("passed");
     return 0;

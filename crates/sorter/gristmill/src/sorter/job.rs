@@ -27,7 +27,7 @@ const MOST_KEY_BYTES: usize = 8 + (4 << 10);
 impl Sorter {
     pub(super) fn spec(&self) -> Result<RecordSpec, Error> {
         self.check()?;
-        self.format.spec(self.keep())
+        self.format.spec(self.keep(), &self.sums)
     }
 
     fn keep(&self) -> Keep {
@@ -43,6 +43,10 @@ impl Sorter {
     fn check(&self) -> Result<(), Error> {
         if self.top == Some(0) {
             let what = "top keeps at least one record";
+            return Err(Error::Options(what.to_owned()));
+        }
+        if self.top.is_some() && !self.sums.is_empty() {
+            let what = "sum needs all records, and top drops some; leave one of them out";
             return Err(Error::Options(what.to_owned()));
         }
         match self.longest {
@@ -99,12 +103,17 @@ impl Sorter {
             let what = "by_key compares its own keys; leave those of the format out";
             return Err(Error::Options(what.to_owned()));
         }
+        if !self.sums.is_empty() {
+            let what = "by_key compares its own keys, and sum adds up records with equal keys of the format; leave \
+                        one of them out";
+            return Err(Error::Options(what.to_owned()));
+        }
         self.check()?;
         let keep = match self.keep() {
             Keep::All => Keep::Stable,
             keep => keep,
         };
-        Format::named(Decoder::PAIRS).spec(keep)
+        Format::named(Decoder::PAIRS).spec(keep, &[])
     }
 
     pub(super) fn job(&self, spec: &RecordSpec, sources: Vec<Source>, target: Target) -> Job {

@@ -59,6 +59,12 @@ pub enum RowProblem {
         /// `object` or `array`.
         kind: &'static str,
     },
+    /// A row that has no place for a total.
+    #[error("it has no {place}, in which a total could stand; add it, or leave the row out")]
+    NoPlace {
+        /// The column, member or field.
+        place: String,
+    },
     /// A member that occurs twice in its object, so that its value is not known.
     #[error("the member {0:?} occurs twice; a key must have one value")]
     Twice(String),
@@ -69,7 +75,10 @@ impl RowProblem {
     fn has_place(&self) -> bool {
         !matches!(
             self,
-            RowProblem::Columns { .. } | RowProblem::Value { .. } | RowProblem::Nested { .. }
+            RowProblem::Columns { .. }
+                | RowProblem::Value { .. }
+                | RowProblem::NoPlace { .. }
+                | RowProblem::Nested { .. }
         )
     }
 }
@@ -87,7 +96,7 @@ impl std::error::Error for BadRow {}
 
 impl BadRow {
     /// A mistake at the byte behind so many others.
-    pub(super) fn at(before: usize, problem: RowProblem) -> BadRow {
+    pub(crate) fn at(before: usize, problem: RowProblem) -> BadRow {
         BadRow {
             column: before + 1,
             problem,

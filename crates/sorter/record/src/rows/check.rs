@@ -71,17 +71,7 @@ impl RowCheck {
             RowPlace::Column(_) => !value.order.kind.is_any(),
             RowPlace::Path(_) => true,
         };
-        let named = |value: &RowValue| {
-            let place = match &value.place {
-                RowPlace::Column(column) => {
-                    let name = header.and_then(|header| header.name(column.before));
-                    let name = name.unwrap_or_else(|| (column.before + 1).to_string());
-                    format!("column {name}")
-                }
-                RowPlace::Path(path) => path.label(),
-            };
-            (value.clone(), place)
-        };
+        let named = |value: &RowValue| (value.clone(), name_of(&value.place, header));
         let values: Vec<_> = order.values.iter().filter(can_be_bad).map(named).collect();
         let seen = Seen {
             any_row: AtomicBool::new(false),
@@ -182,6 +172,18 @@ impl RowCheck {
     }
 }
 
+/// The name of a place in messages, of a column as its header has it.
+pub(crate) fn name_of(place: &RowPlace, header: Option<&Header>) -> String {
+    match place {
+        RowPlace::Column(column) => {
+            let name = header.and_then(|header| header.name(column.before));
+            let name = name.unwrap_or_else(|| (column.before + 1).to_string());
+            format!("column {name}")
+        }
+        RowPlace::Path(path) => path.label(),
+    }
+}
+
 /// Sets a flag that is mostly set: other workers look at it, too.
 fn mark(seen: &AtomicBool) {
     if !seen.load(Relaxed) {
@@ -202,7 +204,7 @@ fn check_json(row: &[u8]) -> Result<(), BadRow> {
 }
 
 /// The one value that a path leads to, which can be a key.
-fn only_key(row: &[u8], path: &Path, place: &str) -> Result<Json, BadRow> {
+pub(crate) fn only_key(row: &[u8], path: &Path, place: &str) -> Result<Json, BadRow> {
     let json = path
         .only(row)
         .map_err(|(name, second)| BadRow::at(second, RowProblem::Twice(name.to_owned())))?;
@@ -229,7 +231,7 @@ fn problem(kind: ValueKind, value: &[u8], place: &str) -> Option<RowProblem> {
 }
 
 /// The first bytes of a value, as a message can have them.
-fn shown(value: &[u8]) -> String {
+pub(crate) fn shown(value: &[u8]) -> String {
     let text = String::from_utf8_lossy(&value[..value.len().min(MOST_SHOWN)]);
     let more = if value.len() > MOST_SHOWN { ".." } else { "" };
     format!("{}{more}", text.escape_debug())

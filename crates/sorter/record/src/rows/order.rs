@@ -143,6 +143,21 @@ impl RowOrder {
         RowOrder { locale, ..self }
     }
 
+    /// The place of a key under the header of these rows.
+    pub(crate) fn place(
+        &self,
+        header: Option<&Header>,
+        key: &RowKey,
+    ) -> Result<RowPlace, RowOrderProblem> {
+        let header = header.filter(|_| self.dialect.has_columns());
+        place(self.dialect, header, key)
+    }
+
+    /// The keys.
+    pub(crate) fn values(&self) -> &[RowValue] {
+        &self.values
+    }
+
     /// Whether a row has more than one value, as far as the header and the keys tell.
     pub(super) fn has_several_values(&self) -> bool {
         let behind_others = |value: &RowValue| match &value.place {

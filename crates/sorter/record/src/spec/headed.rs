@@ -5,6 +5,7 @@ use crate::framing::Framing;
 use crate::head::Head;
 use crate::line_order::LineOrder;
 use crate::rows::{Header, without_mark};
+use crate::totals::Totals;
 
 /// Records whose file may begin with lines that are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Headed {
         order: LineOrder,
         /// The choice among lines with equal keys.
         keep: Keep,
+        /// Their fields that are added up.
+        totals: Totals,
     },
 }
 

@@ -21,7 +21,7 @@ use super::scan::{Between, Blanks, Byte, Ends, past_blanks};
 
 /// The place of a key in any line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// The byte between fields, if these are not blanks.
     separator: Option<u8>,
     start_fields: usize,
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// The place of `key` among fields with this separator.
-    pub(super) fn of(key: &TextKey, separator: Option<u8>) -> Place {
+    pub(crate) fn of(key: &TextKey, separator: Option<u8>) -> Place {
         let end = match key.end {
             None => End::OfLine,
             Some(end) if end.bytes == 0 => End::OfField(end.fields.saturating_add(1)),
@@ -75,6 +75,11 @@ impl Place {
         }
     }
 
+    /// The number of fields before the key.
+    pub(crate) fn before(&self) -> usize {
+        self.start_fields
+    }
+
     /// Whether the key is the whole of every line.
     pub(super) fn is_line(&self) -> bool {
         self.start_fields == 0
@@ -85,7 +90,7 @@ impl Place {
 
     /// Where the key is in `line`.
     #[inline]
-    pub(super) fn range(&self, line: &[u8]) -> Range<usize> {
+    pub(crate) fn range(&self, line: &[u8]) -> Range<usize> {
         match self.separator {
             None => self.range_among(line, Blanks),
             Some(byte) => self.range_among(line, Byte(byte)),
@@ -126,7 +131,7 @@ impl Place {
 
     /// The key in `line`.
     #[inline]
-    pub(super) fn key<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+    pub(crate) fn key<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         &line[self.range(line)]
     }
 }

@@ -73,7 +73,7 @@ pub fn contents_of(spec: &RecordSpec) -> Arc<dyn Contents> {
         Comparison::Order(order) => {
             let records = Bytes::new(order.clone());
             if spec.keep().is_unique() {
-                Arc::new(records.unique())
+                Arc::new(records.unique().summing(spec.totals()))
             } else {
                 Arc::new(records)
             }
@@ -83,7 +83,7 @@ pub fn contents_of(spec: &RecordSpec) -> Arc<dyn Contents> {
                 LineKeys::Fields(fields) => Lines::fields(fields.clone()),
                 LineKeys::Text | LineKeys::Rows(_) => Lines::new(order.clone()),
             };
-            Arc::new(lines.keeping(spec.keep()))
+            Arc::new(lines.keeping(spec.keep()).summing(spec.totals()))
         }
         Comparison::IgnoreCase => unreachable!("nothing sorts as valsort compares"),
     }

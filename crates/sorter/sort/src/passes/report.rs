@@ -36,8 +36,10 @@ impl RunContext<'_> {
         let is_sorter = |stage| stage == StageName::Sorter;
         let stripes = outcome.stripes.as_ref();
         let parity_bytes = stripes.map_or(0, |stripes| stripes.parity_bytes);
-        let rebuilt = stripes.map_or(&[][..], |stripes| &stripes.rebuilt);
-        let warnings = rebuilt.iter().cloned().map(Warning::Rebuilt).collect();
+        let rebuilt = stripes.map_or(Vec::new(), |stripes| stripes.rebuilt.clone());
+        let rebuilt = rebuilt.into_iter().map(Warning::Rebuilt);
+        let count = settled.apart;
+        let apart = (count > 0).then_some(Warning::Apart { count });
         Report {
             records: settled.sum.size.records,
             bytes: settled.bytes(),
@@ -62,7 +64,7 @@ impl RunContext<'_> {
             stages,
             sample: settled.sample,
             unevenness: settled.unevenness(),
-            warnings,
+            warnings: rebuilt.chain(apart).collect(),
             ranks: Vec::new(),
             written: Vec::new(),
         }

@@ -336,25 +336,25 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 
-    /// Whether sorted records leave front to back: to a pipe, or to be counted.
+    /// Whether sorted records leave front to back: to a pipe, or to be joined.
     pub(crate) fn is_sequential(&self) -> bool {
-        self.output().is_sequential() || self.job.contents.counts()
+        self.output().is_sequential() || self.job.contents.joins()
     }
 
-    /// Starts the counter of sorted `pieces`, if they are counted. Returns the pieces to write.
+    /// Starts the counter of sorted `pieces`, if records are joined. Returns the pieces to write.
     pub(crate) fn start_counter(
         &self,
         pipeline: &mut Pipeline,
         pieces: Queue<Piece>,
     ) -> Result<Queue<Piece>, Failure> {
-        if !self.job.contents.counts() {
+        if !self.job.contents.joins() {
             return Ok(pieces);
         }
-        let counted = pipeline.owns(Queue::new(self.node, "counted pieces", 1, 1));
+        let counted = pipeline.owns(Queue::new(self.node, "joined pieces", 1, 1));
         let counter = Counter {
             contents: Arc::clone(&self.job.contents),
             pieces,
-            pool: self.pool(pipeline, "counted lines", Counter::POOL)?,
+            pool: self.pool(pipeline, "joined records", Counter::POOL)?,
             sequential: self.output().is_sequential(),
             out: counted.clone(),
             tally: self.tally.clone(),
@@ -366,7 +366,7 @@ impl<'a> RunContext<'a> {
     /// Memory that a merge of inputs leaves idle beside its chunks.
     pub(crate) fn idle_beside(&self, runs: usize, chunks: usize) -> u64 {
         let mut used = self.plan.used_by_merge(runs, chunks);
-        if self.job.contents.counts() {
+        if self.job.contents.joins() {
             used += Counter::bytes(self.plan.framing);
         }
         self.job.resources.memory_bytes.saturating_sub(used)

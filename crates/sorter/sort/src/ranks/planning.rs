@@ -86,7 +86,7 @@ impl Planning<'_> {
     fn spill_layout(&self, bytes: Option<u64>) -> SpillLayout {
         let job = self.job;
         let in_order = job.contents.is_unique()
-            || job.contents.counts()
+            || job.contents.joins()
             || self.output.is_some_and(Output::is_sequential);
         let is_log =
             in_order || bytes.is_none() || job.resume.is_some() || job.temporary_limit.is_some();
@@ -127,7 +127,7 @@ impl Planning<'_> {
             framing: job.contents.framing(),
             ..self.shape(inputs.bytes, inputs.coding)
         };
-        if job.contents.counts() {
+        if job.contents.joins() {
             self.choose_beside_counter(job, &shape, inputs).await
         } else {
             choose(self.node, job, &shape, inputs).await

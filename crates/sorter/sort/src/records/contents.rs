@@ -7,6 +7,7 @@ mod bytes;
 mod counts;
 mod lines;
 mod merging;
+mod mistakes;
 mod sealing;
 mod turns;
 mod workspace;
@@ -17,6 +18,7 @@ pub use lines::Lines;
 pub(crate) use lines::{is_open, newlines};
 pub(crate) use merging::Short;
 pub use merging::{Merged, Merging};
+pub use mistakes::{Aside, Mistake, MistakeCause, Sifting};
 pub use workspace::Workspace;
 
 use std::io;
@@ -24,7 +26,7 @@ use std::sync::Arc;
 
 use node::{Buffer, Filled, Node};
 use record::rows::BadRow;
-use record::{Comparison, Ties};
+use record::{Comparison, Ties, Totals};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
@@ -35,48 +37,6 @@ use crate::records::repeats::Repeats;
 use crate::records::sample::Sample;
 use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
-
-/// Records with mistakes.
-#[derive(Clone, Debug, Default)]
-pub struct Aside {
-    /// Their number.
-    pub records: u64,
-    /// The records, one behind the other.
-    pub rows: Vec<u8>,
-    /// Those without others between them: their bytes, and the newlines before them in the block.
-    pub stretches: Vec<(usize, u64)>,
-    /// Blank lines, which are no rows.
-    pub blank: Size,
-}
-
-/// How a block is sifted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sifting {
-    /// Nothing is removed.
-    Look,
-    /// Blank lines are removed.
-    Skip,
-    /// Blank lines are removed, and records with mistakes.
-    Aside,
-}
-
-/// A record with a mistake.
-#[derive(Clone, Debug)]
-pub struct Mistake {
-    /// Position of the record.
-    pub position: u64,
-    /// What is wrong with it.
-    pub cause: MistakeCause,
-}
-
-/// The mistake in a record.
-#[derive(Clone, Debug)]
-pub enum MistakeCause {
-    /// The record is no row of its format.
-    Row(BadRow),
-    /// The record ends before a key does: its bytes, and those that all keys need.
-    Short(usize, usize),
-}
 
 /// Operations of the stages on records.
 pub trait Contents: Send + Sync + 'static {
@@ -104,6 +64,16 @@ pub trait Contents: Send + Sync + 'static {
     /// Whether the output has the first of the records with equal keys, behind their number.
     fn counts(&self) -> bool {
         false
+    }
+
+    /// The numbers of records with equal keys that are added up, if there are some.
+    fn totals(&self) -> Option<&Totals> {
+        None
+    }
+
+    /// Whether records with equal keys become one on their way to the output, so that all of them get there.
+    fn joins(&self) -> bool {
+        self.counts() || self.totals().is_some()
     }
 
     /// Whether all keys of two records are equal.

@@ -137,9 +137,14 @@ pub(super) fn resolved(
 ) -> Result<Arc<dyn Contents>, SortError> {
     let rows = match headed {
         Headed::Rows(rows) => rows,
-        Headed::Lines { order, keep, .. } => {
+        Headed::Lines {
+            order,
+            keep,
+            totals,
+            ..
+        } => {
             let lines = Lines::new(order.clone()).under(headers.header.clone());
-            return Ok(Arc::new(lines.keeping(*keep)));
+            return Ok(Arc::new(lines.keeping(*keep).summing(totals)));
         }
     };
     let framing = if goes_on {
@@ -150,7 +155,7 @@ pub(super) fn resolved(
     let names = headed.names(&headers.header);
     let lines = lines_of(rows, (headers, names), framing);
     let lines = lines.map_err(|what| header_error(&sources[0], what.to_string()))?;
-    Ok(Arc::new(lines.keeping(rows.keep)))
+    Ok(Arc::new(lines))
 }
 
 fn lines_of(
@@ -167,11 +172,13 @@ fn lines_of(
     };
     let order = rows.order(names.as_ref())?;
     let check = RowCheck::new(&order, names.as_ref()).beside(headers.columns);
+    let totals = rows.totals(&order, names.as_ref())?;
     let order = LineOrder {
         framing,
         ..LineOrder::rows(order)
     };
-    Ok(Lines::rows(order, check).under(headers.header.clone()))
+    let lines = Lines::rows(order, check).under(headers.header.clone());
+    Ok(lines.keeping(rows.keep).summing(&totals))
 }
 
 fn header_error(source: &Source, what: String) -> SortError {

@@ -37,8 +37,10 @@ struct Counts {
     unread: u64,
     /// Records that are wanted, if not all are.
     top: Option<u64>,
-    /// Bytes of the output that are in no record.
-    added: u64,
+    /// Bytes of the output that are in no record, less those of records that became shorter.
+    added: i64,
+    /// Records that stayed apart from those with their keys, because a total did not fit.
+    apart: u64,
     largest: u64,
     buckets: u64,
     /// By the records before them; neighbours in one file are joined.
@@ -53,8 +55,10 @@ pub(crate) struct Settled {
     pub sum: Sum,
     /// Records that were not: they had the keys of another, or others were wanted.
     pub dropped: Sum,
-    /// Bytes of the counts before records.
-    pub added: u64,
+    /// Bytes of the counts before records, and of totals beyond the numbers in their places.
+    pub added: i64,
+    /// Records that a total did not fit.
+    pub apart: u64,
     /// Records of the largest bucket.
     pub largest: u64,
     /// Buckets with records.
@@ -68,13 +72,14 @@ impl Settled {
         self.sum += other.sum;
         self.dropped += other.dropped;
         self.added += other.added;
+        self.apart += other.apart;
         self.largest = self.largest.max(other.largest);
         self.buckets += other.buckets;
         self.sample.add(other.sample);
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.sum.size.bytes + self.added
+        self.sum.size.bytes.saturating_add_signed(self.added)
     }
 
     /// Records of the largest bucket over the mean.
@@ -123,12 +128,14 @@ impl Tally {
         });
     }
 
-    /// Drops sorted records behind the first one with their keys; `added` bytes say how many.
-    pub(crate) fn count(&self, dropped: Sum, added: u64) {
+    /// Drops sorted records that were joined with the one before, which is longer by `added` bytes now. `apart` others
+    /// were not.
+    pub(crate) fn join(&self, dropped: Sum, (added, apart): (i64, u64)) {
         self.change(|counts| {
             counts.records_out = counts.records_out - dropped;
             counts.repeated += dropped;
             counts.added += added;
+            counts.apart += apart;
         });
     }
 
@@ -155,6 +162,7 @@ impl Tally {
             counts.records_out += part.records_out;
             counts.repeated += part.repeated;
             counts.added += part.added;
+            counts.apart += part.apart;
             counts.largest = counts.largest.max(part.largest);
             counts.buckets += part.buckets;
             counts.sample.add(part.sample);
@@ -188,6 +196,7 @@ impl Tally {
             sum: counts.records_out,
             dropped,
             added: counts.added,
+            apart: counts.apart,
             largest: counts.largest,
             buckets: counts.buckets,
             sample: counts.sample,

@@ -1,23 +1,25 @@
-//! Counts lines with equal keys on their way to the output (`-u --count`, as `uniq -c` does).
+//! Joins records with equal keys on their way to the output: counts them (`-u --count`, as `uniq -c` does), adds up
+//! their numbers (`-u --sum`), or both.
 //!
 //! ```text
-//! sorter or merger   |apple\n|apple\n|pe|     pieces, in order; a line may go on in the next
-//!                                |ar\n|pear\n|
-//! counter            "      2 apple\n      2 pear\n"
+//! sorter or merger   |apple 3\n|apple 1\n|pe|     pieces, in order; a record may go on in the next
+//!                                  |ar 2\n|pear 5\n|
+//! counter            "      2 apple 3\n      2 pear 2\n"      with --sum 2: "apple 4\n" "pear 7\n"
 //! ```
 //!
-//! Equal keys may meet in any two loads, runs or buckets, so lines are counted where all of them come
-//! in order: before the writer. Nothing is dropped earlier, and the sort keeps the account of all lines.
-//! Here the account learns which of them were dropped, and how many bytes the counts take.
+//! Equal keys may meet in any two loads, runs or buckets, so records are joined where all of them come
+//! in order: before the writer. Nothing is dropped earlier, and the sort keeps the account of all records.
+//! Here the account learns which of them were dropped, and by how many bytes the others became longer.
 //!
-//! The counter holds one line of the output and one that goes on in the next piece, so its memory is
-//! bounded by the longest line.
+//! The counter holds one record of the output and one that goes on in the next piece, so its memory is
+//! bounded by the longest record.
 
 use std::io::Write;
 use std::sync::Arc;
 
 use node::{Buffer, Pool, Queue, Work};
 use pipeline::{Failure, Worker};
+use record::{Scanner, Sums};
 
 use crate::records::block::Piece;
 use crate::records::contents::{Contents, Short};
@@ -37,7 +39,7 @@ const UNITS: usize = 4;
 #[derive(Clone)]
 pub(crate) struct Counter {
     pub contents: Arc<dyn Contents>,
-    /// Sorted lines, in order.
+    /// Sorted records, in order.
     pub pieces: Queue<Piece>,
     /// Units to fill and to write.
     pub pool: Pool,
@@ -56,7 +58,7 @@ impl Counter {
     }
 }
 
-/// Counts with one worker, which sees all lines in order.
+/// Joins with one worker, which sees all records in order.
 pub(crate) async fn count(worker: &Worker, counter: &Counter) -> Result<(), Failure> {
     let mut counting = Counting::new(worker, counter);
     while let Some(piece) = worker.pop(&counter.pieces).await? {
@@ -76,21 +78,26 @@ pub(crate) async fn count(worker: &Worker, counter: &Counter) -> Result<(), Fail
 struct Counting<'a> {
     worker: &'a Worker,
     counter: &'a Counter,
-    delimiter: u8,
+    framing: record::Framing,
     /// Bytes of the header that are still to come; they pass as they are.
     header: usize,
-    /// The start of a line that goes on in the next piece.
+    /// The start of a record that goes on in the next piece, and the search for its end.
     begun: Vec<u8>,
-    /// The first of the lines with its keys, and their number so far.
+    scanner: Scanner,
+    /// The first of the records with its keys, their number so far, and their totals.
     first: Vec<u8>,
     short: Short,
     number: u64,
+    sums: Sums,
+    /// Room for a record with its totals.
+    total: Vec<u8>,
     /// The unit that is filled, and its place in the output.
     open: Option<Buffer>,
     filled: usize,
     offset: u64,
     dropped: Sum,
-    added: u64,
+    added: i64,
+    apart: u64,
 }
 
 impl<'a> Counting<'a> {
@@ -99,78 +106,114 @@ impl<'a> Counting<'a> {
         Counting {
             worker,
             counter,
-            delimiter: framing.delimiter().expect("lines are counted"),
+            framing,
             header: counter.contents.header().len(),
             begun: Vec::new(),
+            scanner: framing.scanner(),
             first: Vec::new(),
             short: Short::default(),
             number: 0,
+            sums: Sums::default(),
+            total: Vec::new(),
             open: None,
             filled: 0,
             offset: 0,
             dropped: Sum::default(),
             added: 0,
+            apart: 0,
         }
     }
 
-    /// Takes the next bytes of the sorted lines.
+    /// Takes the next bytes of the sorted records.
     async fn take(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
         if self.header > 0 {
-            let (header, lines) = bytes.split_at(bytes.len().min(self.header));
+            let (header, records) = bytes.split_at(bytes.len().min(self.header));
             self.put(header).await?;
-            (self.header, bytes) = (self.header - header.len(), lines);
+            (self.header, bytes) = (self.header - header.len(), records);
         }
-        while let Some(before) = memchr::memchr(self.delimiter, bytes) {
-            let (end, rest) = bytes.split_at(before + 1);
-            bytes = rest;
-            if self.begun.is_empty() {
-                self.add(end).await?;
+        while !bytes.is_empty() {
+            // Most records lie in one piece.
+            if self.begun.is_empty()
+                && let Some(end) = self.framing.end(bytes)
+            {
+                self.add(&bytes[..end]).await?;
+                bytes = &bytes[end..];
                 continue;
             }
-            let mut line = std::mem::take(&mut self.begun);
-            line.extend_from_slice(end);
-            self.add(&line).await?;
-            line.clear();
-            self.begun = line;
+            let end = self.scanner.end(bytes).expect("sorted records");
+            let (next, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+            self.begun.extend_from_slice(next);
+            bytes = rest;
+            if end.is_some() {
+                let mut record = std::mem::take(&mut self.begun);
+                self.add(&record).await?;
+                record.clear();
+                self.begun = record;
+            }
         }
-        self.begun.extend_from_slice(bytes);
         Ok(())
     }
 
-    /// Adds a line, which ends with its delimiter.
-    async fn add(&mut self, line: &[u8]) -> Result<(), Failure> {
-        if self.number > 0 && self.is_again(line) {
+    /// Adds a record, with its delimiter or length.
+    async fn add(&mut self, record: &[u8]) -> Result<(), Failure> {
+        let is_again = self.number > 0 && self.is_again(record);
+        let fits = is_again && self.add_up(record);
+        if fits {
             self.number += 1;
-            self.dropped += self.counter.contents.sum_of(line);
-            self.short.add(line, &self.first);
+            self.dropped += self.counter.contents.sum_of(record);
+            self.short.add(record, &self.first);
             return Ok(());
         }
+        self.apart += u64::from(is_again);
         self.put_first().await?;
         self.short = Short::default();
         self.first.clear();
-        self.first.extend_from_slice(line);
+        self.first.extend_from_slice(record);
         self.number = 1;
+        if let Some(totals) = self.counter.contents.totals() {
+            totals.begin(&mut self.sums, self.framing.body(record));
+        }
         Ok(())
     }
 
-    /// Whether a line has the keys of the one before. Equal bytes need no look at keys.
-    fn is_again(&self, line: &[u8]) -> bool {
+    /// Whether a record has the keys of the one before. Equal bytes need no look at keys.
+    fn is_again(&self, record: &[u8]) -> bool {
         let before = self.short.instead_of(&self.first);
-        before == line || self.counter.contents.keys_equal(before, line)
+        before == record || self.counter.contents.keys_equal(before, record)
     }
 
-    /// Writes the line that was counted, behind its number.
+    /// Adds the numbers of a record to the totals. Returns false if one does not fit.
+    fn add_up(&mut self, record: &[u8]) -> bool {
+        let totals = self.counter.contents.totals();
+        totals.is_none_or(|totals| totals.add(&mut self.sums, self.framing.body(record)))
+    }
+
+    /// Writes the record that stands for all with its keys: behind their number, with their totals.
     async fn put_first(&mut self) -> Result<(), Failure> {
         if self.number == 0 {
             return Ok(());
         }
-        let mut count = [0; MOST_COUNT_BYTES];
-        let count = written(self.number, &mut count);
-        self.added += count.len() as u64;
-        self.put(count).await?;
-        let first = std::mem::take(&mut self.first);
-        self.put(&first).await?;
-        self.first = first;
+        if self.counter.contents.counts() {
+            let mut count = [0; MOST_COUNT_BYTES];
+            let count = written(self.number, &mut count);
+            self.added += count.len() as i64;
+            self.put(count).await?;
+        }
+        let mut record = std::mem::take(&mut self.first);
+        // One alone stays as it was written.
+        if let Some(totals) = self.counter.contents.totals().filter(|_| self.number > 1) {
+            self.total.clear();
+            let body = self.framing.body(&record);
+            let before = body.as_ptr() as usize - record.as_ptr() as usize;
+            let behind = before + body.len();
+            self.total.extend_from_slice(&record[..before]);
+            totals.write(&self.sums, body, &mut self.total);
+            self.total.extend_from_slice(&record[behind..]);
+            self.added += self.total.len() as i64 - record.len() as i64;
+            std::mem::swap(&mut self.total, &mut record);
+        }
+        self.put(&record).await?;
+        self.first = record;
         Ok(())
     }
 
@@ -211,10 +254,11 @@ impl<'a> Counting<'a> {
     }
 
     async fn end(mut self) -> Result<(), Failure> {
-        assert!(self.begun.is_empty(), "the last line has its delimiter");
+        assert!(self.begun.is_empty(), "the last record is whole");
         self.put_first().await?;
         self.hand_on().await?;
-        self.counter.tally.count(self.dropped, self.added);
+        let changes = (self.added, self.apart);
+        self.counter.tally.join(self.dropped, changes);
         Ok(())
     }
 }

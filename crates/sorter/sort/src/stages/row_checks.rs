@@ -131,11 +131,7 @@ impl Sifter {
                     cure: "",
                 }
             }
-            MistakeCause::Short(bytes, needed) => SortError::BadRecord {
-                file,
-                offset,
-                what: format!("it has {bytes} bytes, and the keys need {needed}; shorten the keys"),
-            },
+            MistakeCause::Record(what) => SortError::BadRecord { file, offset, what },
         }
     }
 }

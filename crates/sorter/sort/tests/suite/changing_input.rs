@@ -201,6 +201,7 @@ fn rows_are_sorted_under_their_own_header() {
                 locale: None,
                 nulls: Vec::new(),
                 has_short_rows: false,
+                sums: Vec::new(),
             }));
             let ends = driver.run(move |node| {
                 let job = job.clone();

@@ -266,6 +266,7 @@ fn a_named_pipe_is_refused_before_it_is_opened() {
             locale: None,
             nulls: Vec::new(),
             has_short_rows: false,
+            sums: Vec::new(),
         };
         let job = Job {
             headed: has_rows.then_some(Headed::Rows(rows)),

@@ -44,6 +44,7 @@ fn rows(keep: Keep) -> RowSpec {
         locale: None,
         nulls: Vec::new(),
         has_short_rows: false,
+        sums: Vec::new(),
     }
 }
 

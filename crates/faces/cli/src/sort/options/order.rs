@@ -129,6 +129,13 @@ pub(in crate::sort) struct Order {
     /// With -u: before each line, write how many lines have its keys, as uniq -c does
     #[arg(long)]
     pub count: bool,
+    /// With -u: add up the numbers of COLUMN in records with equal keys, exactly; may be given several times
+    ///
+    /// The record that is kept has the total in their place. COLUMN is a column of rows as in a key, the number of a
+    /// field of lines, or OFFSET+LENGTH:TYPE of binary records. A total of more than 38 digits, or one that its bytes
+    /// cannot hold, is not made: records stay apart, with a warning.
+    #[arg(long = "sum", value_name = "COLUMN", allow_hyphen_values = true)]
+    pub sums: Vec<String>,
     /// Keep only the first N of the sorted records, in little memory
     #[arg(long, value_name = "N", value_parser = positive)]
     pub top: Option<u64>,
@@ -176,6 +183,12 @@ impl Order {
             (_, 1) => "row",
             _ => "rows",
         }
+    }
+
+    /// The option that joins records with equal keys, if there is one.
+    pub fn joins(&self) -> Option<&'static str> {
+        let sum = (!self.sums.is_empty()).then_some("--sum");
+        self.count.then_some("--count").or(sum)
     }
 
     /// Whether keys are shuffled in an order of their own each time.

@@ -49,7 +49,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         arguments.quiet && arguments.progress == Mode::Json,
         "-q shows no progress; leave -q or --progress json out",
     )?;
-    check_count(arguments)?;
+    check_joined(arguments)?;
     refuse(
         arguments.bad_records.as_deref() == Some(Path::new("-")),
         "--bad-records writes a file, not standard output; name one, or ./- for a file of that name",
@@ -201,6 +201,7 @@ fn check_check(arguments: &Arguments) -> Result<(), CliFailure> {
         (arguments.bad_records.is_some(), "--bad-records"),
         (arguments.order.top.is_some(), "--top"),
         (arguments.order.count, "--count"),
+        (!arguments.order.sums.is_empty(), "--sum"),
     ];
     if let Some((_, other)) = others.into_iter().find(|(given, _)| *given) {
         return refused(format!(
@@ -230,27 +231,32 @@ fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
     Err(CliFailure::usage(refused))
 }
 
-/// Refuses `--count` where no lines are dropped, and where counts stand in the way.
-fn check_count(arguments: &Arguments) -> Result<(), CliFailure> {
+/// Refuses `--count` and `--sum` where no records are joined, and where joined ones stand in the way.
+fn check_joined(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
     let names_rank = arguments.outputs.iter().any(|path| names_rank(path));
     let is_set = arguments.outputs.iter().any(|output| is_directory(output));
+    let Some(option) = order.joins() else {
+        return Ok(());
+    };
     let refused = match () {
-        () if !order.count => return Ok(()),
-        () if !order.unique => "--count counts the lines of which -u keeps one; add -u",
+        () if !order.unique && order.count => "counts the lines of which -u keeps one; add -u",
+        () if !order.unique => "adds up the records of which -u keeps one; add -u",
         () if order.top.is_some() => {
-            "--count needs all lines, and --top drops some; leave --top out, and take the first lines with head"
+            "needs all records, and --top drops some; leave --top out, and take the first lines with head"
         }
-        () if arguments.debug => "--debug shows lines without counts; leave one of them out",
+        () if arguments.debug => {
+            "joins records, and --debug shows all of them; leave one of them out"
+        }
         () if arguments.verify => {
-            "--verify reads lines again and expects no counts before them; leave one of them out"
+            "changes records, and --verify reads them again as they were; leave one of them out"
         }
-        () if names_rank => "--count needs one output without {rank} in its name",
+        () if names_rank => "needs one output without {rank} in its name",
         () if is_set => {
-            "--count writes one file, and a set lists records, not counts; name one file with -o"
+            "writes one file, and a set lists records as they were; name one file with -o"
         }
-        () if arguments.resume => "--count has no --resume; leave one of them out",
+        () if arguments.resume => "has no --resume; leave one of them out",
         () => return Ok(()),
     };
-    Err(CliFailure::usage(refused))
+    Err(CliFailure::usage(format!("{option} {refused}")))
 }

@@ -39,6 +39,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
         locale: locale(options)?,
         salt: None,
         keep: keep(options),
+        sums: options.sums.clone(),
     };
     let spec = match RecordSpec::new(&given) {
         Err(SpecError::Text(TextOrderError::NoSalt)) => {

@@ -126,6 +126,11 @@ fn check_alone(arguments: &Arguments) -> Result<(), CliFailure> {
         ("--bad-records", "set the bad rows aside on one rank first")
     } else if arguments.order.count {
         ("--count", "sort without it, and count with uniq -c")
+    } else if !arguments.order.sums.is_empty() {
+        (
+            "--sum",
+            "sort without it and -u, and add up in a merge of the outputs, with -m -u --sum",
+        )
     } else if arguments.files0_from.is_some() {
         ("--files0-from", "name the inputs")
     } else if arguments.order.draws_salt() {

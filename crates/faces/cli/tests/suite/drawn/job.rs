@@ -128,7 +128,7 @@ impl Job {
             by_names: !is_check && draw.u8(0..12) == 0,
         };
         if is_check {
-            (job.order.top, job.order.is_counted) = (None, false);
+            (job.order.top, job.order.is_counted, job.order.sum) = (None, false, None);
         }
         // Without a header the first row says how many columns there are.
         let has_bad = (taste.format.has_header() || taste.format == texts::Format::Json)
@@ -171,7 +171,8 @@ impl Job {
         }
         let refused = ["--plan", "--bad-records", "-T", "--stripe"];
         self.options.retain(|words| !refused.contains(&&*words[0]));
-        (self.order.is_counted, self.order.top, self.by_names) = (false, None, false);
+        (self.order.is_counted, self.order.sum) = (false, None);
+        (self.order.top, self.by_names) = (None, false);
         let has_own = self.order.is_unique || draw.bool();
         self.sink = Sink::Ranks(draw.usize(1..5), has_own);
         self
@@ -247,8 +248,8 @@ impl Job {
         }
         if self.has("--resume") {
             self.options.retain(|words| words[0] != "--stripe");
-            (self.order.top, self.order.is_counted, self.sink) =
-                (None, false, Sink::File(draw.bool()));
+            (self.order.is_counted, self.order.sum) = (false, None);
+            (self.order.top, self.sink) = (None, Sink::File(draw.bool()));
             self.task = Task::Sort;
             self.inputs
                 .iter_mut()
@@ -263,12 +264,12 @@ impl Job {
         if self.order.top.is_some() || matches!(self.task, Task::Merge(_)) {
             self.options.retain(|words| words[0] != "--plan");
         }
-        if self.order.is_counted {
+        let joins = self.order.is_counted || self.order.sum.is_some();
+        if joins {
             self.order.top = None;
             self.options.retain(|words| words[0] != "--verify");
         }
-        if (self.order.is_counted || self.order.top.is_some()) && matches!(self.sink, Sink::Set(_))
-        {
+        if (joins || self.order.top.is_some()) && matches!(self.sink, Sink::Set(_)) {
             self.sink = Sink::File(false);
         }
     }

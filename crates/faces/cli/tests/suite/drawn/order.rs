@@ -1,6 +1,7 @@
 //! The reference: records with their keys beside them, sorted by a naive stable sort.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The value of a key. A column has values of one kind, and missing ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +20,42 @@ pub(super) struct Record {
     pub keys: Vec<Value>,
     /// Whether it is a row with a mistake, to be set aside.
     pub is_bad: bool,
+    /// The number of its second column.
+    pub number: Option<Number>,
+}
+
+/// A number in a record.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    /// Its bytes.
+    pub at: Range<usize>,
+    pub tenths: i64,
+    /// Digits behind the point, or `None` of two bytes, the high one first.
+    pub places: Option<u32>,
+}
+
+impl Record {
+    /// The record with its number and that of another one.
+    fn plus(&self, other: &Record) -> Record {
+        let (mut sum, added) = (self.clone(), other.number.as_ref());
+        if let (Some(number), Some(added)) = (&mut sum.number, added) {
+            number.tenths += added.tenths;
+            number.places = number.places.max(added.places);
+            let written = match number.places {
+                None => u16::to_be_bytes(number.tenths as u16).to_vec(),
+                Some(0) => (number.tenths / 10).to_string().into_bytes(),
+                Some(_) => {
+                    let size = number.tenths.unsigned_abs();
+                    let sign = if number.tenths < 0 { "-" } else { "" };
+                    format!("{sign}{}.{}", size / 10, size % 10).into_bytes()
+                }
+            };
+            let end = number.at.start + written.len();
+            sum.bytes.splice(number.at.clone(), written);
+            number.at.end = end;
+        }
+        sum
+    }
 }
 
 /// An order and the records that it keeps.
@@ -33,6 +70,8 @@ pub(super) struct Order {
     /// With `-u`.
     pub is_last_kept: bool,
     pub is_counted: bool,
+    /// With `-u`: the second column as `--sum` has it.
+    pub sum: Option<String>,
     pub top: Option<usize>,
     pub locale: Option<String>,
     /// The options that say how keys are read.
@@ -72,6 +111,7 @@ impl Order {
         if self.is_unique && self.is_last_kept {
             words.push("--keep=last".to_owned());
         }
+        words.extend(self.sum.as_ref().map(|sum| format!("--sum={sum}")));
         words.extend(self.top.map(|top| format!("--top={top}")));
         words
     }
@@ -108,8 +148,13 @@ impl Order {
             match kept.last_mut() {
                 Some((count, kept)) if self.is_unique && self.by_keys(kept, record).is_eq() => {
                     *count += 1;
+                    let before = kept.clone();
                     if self.is_last_kept {
                         *kept = record.clone();
+                    }
+                    if self.sum.is_some() {
+                        let other = if self.is_last_kept { &before } else { record };
+                        *kept = kept.plus(other);
                     }
                 }
                 _ => kept.push((1, record.clone())),

@@ -319,6 +319,7 @@ impl Input {
         let plain = Order {
             is_unique: false,
             is_counted: false,
+            sum: None,
             is_stable,
             top: None,
             ..order.clone()
@@ -362,6 +363,7 @@ impl Input {
         let plain = Order {
             is_unique: false,
             is_counted: false,
+            sum: None,
             is_stable: false,
             top: None,
             ..job.order.clone()

@@ -1,7 +1,7 @@
 //! Formats, and records of them that are likely to go wrong.
 
 use super::Rng;
-use super::order::{Order, Record, Value};
+use super::order::{Number, Order, Record, Value};
 
 /// Languages with rules of their own, and some without.
 const LANGUAGES: &str = "af am ar as az be bg bn bo br bs ca ceb chr cs cu cy da de de-AT dsb ee el en en-US-posix \
@@ -372,6 +372,24 @@ impl Taste {
         order.is_counted = is_lines && order.is_unique && draw.u8(0..3) == 0;
         order.is_stable = draw.u8(0..5) == 0;
         order.top = (draw.u8(0..6) == 0).then(|| draw.usize(1..40));
+        let joins = order.is_unique && order.locale.is_none();
+        self.order.sum = self.sum(draw).filter(|_| joins);
+    }
+
+    /// The second column as `--sum` has it, if all records have a number there, and another one is a key.
+    fn sum(&self, draw: &mut Rng) -> Option<String> {
+        let sum = match self.format {
+            Fixed { .. } | Counted(..) => "2+2:u16be",
+            _ if !self.is_number => return None,
+            Lines {
+                has_fields: true, ..
+            } => "2",
+            Csv { has_header: false } | Tsv { has_header: false } => "#2",
+            Csv { .. } | Tsv { .. } | Json => "b",
+            _ => return None,
+        };
+        let is_free = !self.keys.is_empty() && !self.keys.contains(&1);
+        (is_free && draw.bool()).then(|| sum.to_owned())
     }
 
     fn text(&self, draw: &mut Rng) -> Vec<u8> {
@@ -410,18 +428,17 @@ impl Taste {
             keys.push(Value::Number(value));
         }
         columns[2].resize(columns[2].len() + length, b'x');
+        let mut at = columns[0].len() + 1;
         let (bytes, before) = match self.format {
             Lines {
                 has_fields: false, ..
             } => (std::mem::take(&mut columns[2]), 0),
             Lines { .. } => (columns.join(&b','), 0),
-            Csv { .. } => (
-                columns
-                    .each_ref()
-                    .map(|text| quoted(text, draw))
-                    .join(&b','),
-                0,
-            ),
+            Csv { .. } => {
+                let fields = columns.each_ref().map(|text| quoted(text, draw));
+                at = fields[0].len() + 1 + usize::from(fields[1].first() == Some(&b'"'));
+                (fields.join(&b','), 0)
+            }
             Tsv { .. } => (columns.join(&b'\t'), 0),
             Json => (self.json(&mut columns, draw), 0),
             Fixed { .. } | Gensort => (self.fixed(&mut columns, draw), 0),
@@ -464,11 +481,39 @@ impl Taste {
             Pairs => vec![Value::Text(columns[0].clone())],
             _ => self.keys.iter().map(value).collect(),
         };
+        let number = match self.format {
+            Fixed { .. } | Counted(..) => Some(Number {
+                at: before + 2..before + 4,
+                tenths: i64::from(columns[1][1]),
+                places: None,
+            }),
+            Gensort | Pairs => None,
+            _ if !self.is_number => None,
+            _ => {
+                let text = String::from_utf8_lossy(&columns[1]);
+                let begin = format!("\"b\":{}", &text[..1]);
+                let begins = |at: &usize| {
+                    let member = &bytes[*at..];
+                    member.starts_with(b"\"b\":\"") || member.starts_with(begin.as_bytes())
+                };
+                if self.format == Json {
+                    let member = (0..bytes.len()).find(begins).expect("a member");
+                    at = member + 4 + usize::from(bytes[member + 4] == b'"');
+                }
+                let tenths = NUMBERS.iter().find(|(number, _)| *number == text);
+                Some(Number {
+                    at: at..at + text.len(),
+                    tenths: tenths.expect("a number").1,
+                    places: Some(u32::from(text.contains('.'))),
+                })
+            }
+        };
         Record {
             bytes,
             before,
             keys,
             is_bad: false,
+            number,
         }
     }
 
@@ -484,6 +529,7 @@ impl Taste {
             before: 0,
             keys: Vec::new(),
             is_bad: true,
+            number: None,
         }
     }
 

@@ -123,6 +123,11 @@ impl Column {
         (self.value(&row[range]), start)
     }
 
+    /// Whether the row has the field.
+    pub(crate) fn is_in(self, row: &[u8]) -> bool {
+        self.start(without_cr(row)).is_some()
+    }
+
     /// The values of a row's fields from this column on, each found from the end of the one before.
     pub(crate) fn each(self, row: &[u8]) -> impl Iterator<Item = Found<'_>> {
         let row = without_cr(row);

@@ -191,6 +191,9 @@ pub enum ValueError {
     /// Its exponent has more than 18 digits.
     #[error("has an exponent of more than 18 digits")]
     Exponent,
+    /// It has more digits than numbers that are added up.
+    #[error("has more than {0} digits, the most of numbers that are added up")]
+    Digits(u32),
     /// It is no date, or there is no such day or time.
     #[error(
         "is not a date; write YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS or another form of RFC 3339, or give the key a type such \

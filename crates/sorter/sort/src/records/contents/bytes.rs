@@ -1,16 +1,18 @@
 //! Real records, as bytes.
 
+mod even;
+
 use std::io;
-use std::iter::repeat;
 
 use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
 
-use record::{Comparison, Endian, Key, Kind, Order, Ties};
+use record::{Comparison, Order, Ties, Totals};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, Ranges};
 use crate::records::contents::{
-    Assignment, Contents, Edges, Merged, Merging, RecordsAt, Room, Sorted, Workspace,
+    Aside, Assignment, Contents, Edges, Merged, Merging, Mistake, MistakeCause, RecordsAt, Room,
+    Sifting, Sorted, Workspace,
 };
 use crate::records::framing::Framing;
 use crate::records::open_bucket::OpenBucket;
@@ -25,6 +27,7 @@ pub struct Bytes {
     order: Order,
     crc: RecordCrc,
     unique: bool,
+    totals: Totals,
 }
 
 impl Bytes {
@@ -35,6 +38,7 @@ impl Bytes {
             order,
             crc,
             unique: false,
+            totals: Totals::default(),
         }
     }
 
@@ -47,6 +51,16 @@ impl Bytes {
         }
     }
 
+    /// Adds up these numbers of records with equal keys.
+    #[must_use]
+    pub fn summing(self, totals: &Totals) -> Bytes {
+        Bytes {
+            unique: self.unique && totals.is_none(),
+            totals: totals.clone(),
+            ..self
+        }
+    }
+
     fn records<'a>(&self, block: &'a Block) -> &'a [u8] {
         &block.buffer.bytes()[block.range()]
     }
@@ -54,30 +68,6 @@ impl Bytes {
     fn record_bytes(&self) -> usize {
         self.order.record_bytes()
     }
-}
-
-/// The bytes of a key from bytes that compare as it does; those of decimal and collated keys stay as they are,
-/// and are in another order.
-fn decoded(key: &Key, mut bytes: Vec<u8>) -> Vec<u8> {
-    const SIGN: u8 = 0x80;
-    let complement = |bytes: &mut [u8]| bytes.iter_mut().for_each(|byte| *byte = !*byte);
-    if key.descending {
-        complement(&mut bytes);
-    }
-    match key.kind {
-        Kind::Signed(_) => bytes[0] ^= SIGN,
-        Kind::Float(_) if bytes[0] < SIGN => complement(&mut bytes),
-        Kind::Float(_) => bytes[0] ^= SIGN,
-        _ => {}
-    }
-    let is_little = matches!(
-        key.kind,
-        Kind::Unsigned(Endian::Little) | Kind::Signed(Endian::Little) | Kind::Float(Endian::Little)
-    );
-    if is_little {
-        bytes.reverse();
-    }
-    bytes
 }
 
 impl Contents for Bytes {
@@ -103,16 +93,7 @@ impl Contents for Bytes {
     }
 
     fn records_at(&self, places: &mut dyn Iterator<Item = u64>) -> Sample {
-        let (mut sample, mut record) = (Sample::default(), vec![0; self.record_bytes()]);
-        for place in places {
-            let mut digits = place.to_be_bytes().into_iter().chain(repeat(0));
-            for key in self.order.keys() {
-                let encoded: Vec<u8> = digits.by_ref().take(key.bytes).collect();
-                record[key.offset..][..key.bytes].copy_from_slice(&decoded(key, encoded));
-            }
-            sample.push(&record, place);
-        }
-        sample
+        even::records_at(&self.order, places)
     }
 
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
@@ -161,6 +142,28 @@ impl Contents for Bytes {
 
     fn is_unique(&self) -> bool {
         self.unique
+    }
+
+    fn totals(&self) -> Option<&Totals> {
+        Some(&self.totals).filter(|totals| !totals.is_none())
+    }
+
+    fn is_checked(&self) -> bool {
+        !self.totals.is_none()
+    }
+
+    fn sift(&self, block: &mut Block, _: Sifting) -> Result<Aside, Mistake> {
+        let bytes = self.record_bytes();
+        let mut records = (0..).zip(self.records(block).chunks_exact(bytes));
+        let bad =
+            records.find_map(|(number, record)| Some((number, self.totals.check(record).err()?)));
+        match bad {
+            None => Ok(Aside::default()),
+            Some((number, bad)) => Err(Mistake {
+                position: block.first + number * bytes as u64,
+                cause: MistakeCause::Record(bad.to_string()),
+            }),
+        }
     }
 
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
@@ -372,39 +375,5 @@ impl Words for BucketWords<'_> {
         }
         let differ = |&depth: &u32| self.word(left, depth) != self.word(right, depth);
         (from..until).find(differ).unwrap_or(until)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn records_at_ascending_places_ascend() {
-        for keys in [
-            &["0+10"][..],
-            &["3+2:u16le", "8+4"],
-            &["8+8:i64le:desc"],
-            &["2+1:i8", "4+8:f64be"],
-            &["0+4:f32le", "6+3:bytes:desc"],
-            &["5+8:f64le:desc"],
-        ] {
-            let keys: Vec<Key> = keys.iter().map(|key| key.parse().unwrap()).collect();
-            let order = Order::new(16, &keys, Ties::Record).unwrap();
-            let places = (0..500_u64).map(|place| place * (u64::MAX / 499));
-            let sample = Bytes::new(order.clone()).records_at(&mut places.clone());
-            assert_eq!(sample.len(), 500);
-            let records: Vec<&[u8]> = sample.elements().map(|element| element.record).collect();
-            assert!(
-                records.is_sorted_by(|a, b| order.compare(a, b).is_lt()),
-                "{keys:?}"
-            );
-            // The first word of the order is the place, as far as keys have bytes for it.
-            let bytes: usize = keys.iter().map(|key| key.bytes).sum::<usize>().min(8);
-            for (record, place) in records.iter().zip(places) {
-                let differs = order.word(record, 0) ^ place;
-                assert_eq!(differs.checked_shr(64 - 8 * bytes as u32).unwrap_or(0), 0);
-            }
-        }
     }
 }

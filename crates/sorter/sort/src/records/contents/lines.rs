@@ -13,6 +13,7 @@
 //! chunk is bounded, and with it the memory for sorting them, however short they are.
 
 mod distinct;
+mod making;
 mod parts;
 mod selecting;
 mod sifting;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
 use record::rows::{BadRow, RowCheck};
 use record::text::TextOrder;
-use record::{Comparison, FieldOrder, Keep, LineOrder, Ties};
+use record::{Comparison, LineOrder, Ties, Totals};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
@@ -63,56 +64,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines in this order.
-    pub fn new(order: LineOrder) -> Lines {
-        let framing = Framing::ending(order.framing);
-        let crc = Arc::new(LineCrc::new());
-        Lines {
-            behind: order.text.behind_first(),
-            order,
-            framing,
-            crc,
-            unique: false,
-            counts: false,
-            check: None,
-            header: Arc::default(),
-        }
-    }
-
-    /// Rows in this order, which are checked when they are read.
-    pub fn rows(order: LineOrder, check: RowCheck) -> Lines {
-        Lines {
-            check: Some(Arc::new(Check::Rows(check))),
-            ..Lines::new(order)
-        }
-    }
-
-    /// The same lines below a header: whole lines, or none.
-    #[must_use]
-    pub fn under(mut self, header: Vec<u8>) -> Lines {
-        self.header = Arc::new(header);
-        self
-    }
-
-    /// Records with lengths in this order, which must have all keys.
-    pub fn fields(order: FieldOrder) -> Lines {
-        let check = Check::LeastBytes(order.least_bytes());
-        Lines {
-            check: Some(Arc::new(check)),
-            ..Lines::new(LineOrder::fields(order))
-        }
-    }
-
-    /// Keeps these of the lines with equal keys.
-    #[must_use]
-    pub fn keeping(self, keep: Keep) -> Lines {
-        Lines {
-            unique: keep.is_unique() && !keep.counts(),
-            counts: keep.counts(),
-            ..self
-        }
-    }
-
     fn lines<'a>(&self, block: &'a Block) -> &'a [u8] {
         &block.buffer.bytes()[block.range()]
     }
@@ -161,17 +112,13 @@ impl Contents for Lines {
     }
 
     fn unseen_keys(&self) -> Vec<String> {
-        let Some(Check::Rows(rows)) = self.check.as_deref() else {
-            return Vec::new();
-        };
-        rows.unseen()
+        let check = self.check.as_deref();
+        let rows = check.and_then(|check| check.rows.as_ref());
+        rows.map_or(Vec::new(), RowCheck::unseen)
     }
 
     fn mistake(&self, row: &[u8]) -> Option<BadRow> {
-        let Some(Check::Rows(rows)) = self.check.as_deref() else {
-            return None;
-        };
-        rows.check(self.order.body(row)).err()
+        self.check.as_ref()?.row(self.order.body(row)).err()
     }
 
     fn is_checked(&self) -> bool {
@@ -308,6 +255,11 @@ impl Contents for Lines {
 
     fn counts(&self) -> bool {
         self.counts
+    }
+
+    fn totals(&self) -> Option<&Totals> {
+        let check = self.check.as_deref()?;
+        Some(&check.totals).filter(|totals| !totals.is_none())
     }
 
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {

@@ -98,6 +98,7 @@ impl Case {
             locale: None,
             nulls: Vec::new(),
             has_short_rows: false,
+            sums: Vec::new(),
         };
         let order = rows.order(None).unwrap();
         case.lines = Some(LineOrder::rows(order));

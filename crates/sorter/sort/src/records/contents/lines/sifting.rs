@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use record::Framing;
-use record::rows::RowCheck;
+use record::rows::{BadRow, RowCheck};
+use record::{Framing, Totals};
 
 use super::windows::{each, windows};
 use crate::records::block::Block;
@@ -11,37 +11,49 @@ use crate::records::contents::{Aside, Mistake, MistakeCause, Sifting};
 use crate::records::size::Size;
 
 /// The rules that records keep.
-pub(super) enum Check {
-    Rows(RowCheck),
-    /// Every record has this many bytes, behind its header.
-    LeastBytes(usize),
+#[derive(Clone, Default)]
+pub(super) struct Check {
+    pub rows: Option<RowCheck>,
+    /// Every record with a length has this many bytes, behind its header.
+    pub least_bytes: usize,
+    /// Numbers that are added up.
+    pub totals: Totals,
 }
 
 impl Check {
     /// Whether a row may go on behind the newline that was taken for its end.
     fn may_go_on(&self, row: &[u8], framing: Framing) -> bool {
-        match self {
-            Check::Rows(rows) if !framing.is_chained() => rows.framing().end(row).is_none(),
-            _ => false,
-        }
+        let rows = self.rows.as_ref().filter(|_| !framing.is_chained());
+        rows.is_some_and(|rows| rows.framing().end(row).is_none())
     }
 
     #[inline]
     pub(super) fn is_blank(&self, record: &[u8], framing: Framing) -> bool {
-        match self {
-            Check::Rows(rows) => rows.is_blank(framing.body(record)),
-            Check::LeastBytes(_) => false,
+        let rows = self.rows.as_ref();
+        rows.is_some_and(|rows| rows.is_blank(framing.body(record)))
+    }
+
+    /// # Errors
+    /// The mistake in a row or line.
+    pub(super) fn row(&self, body: &[u8]) -> Result<(), BadRow> {
+        if let Some(rows) = &self.rows {
+            rows.check(body)?;
         }
+        self.totals.check(body)
     }
 
     fn check(&self, record: &[u8], framing: Framing) -> Result<(), MistakeCause> {
-        match self {
-            Check::Rows(rows) => rows.check(framing.body(record)).map_err(MistakeCause::Row),
-            Check::LeastBytes(least) => match record.len() - framing.shortest() {
-                bytes if bytes < *least => Err(MistakeCause::Short(bytes, *least)),
-                _ => Ok(()),
-            },
+        let (bytes, needed) = (record.len() - framing.shortest(), self.least_bytes);
+        if bytes < needed {
+            return Err(MistakeCause::Record(format!(
+                "it has {bytes} bytes, and the keys need {needed}; shorten the keys"
+            )));
         }
+        let checked = self.row(framing.body(record));
+        checked.map_err(|bad| match framing {
+            Framing::Prefixed(_) => MistakeCause::Record(bad.to_string()),
+            _ => MistakeCause::Row(bad),
+        })
     }
 }
 

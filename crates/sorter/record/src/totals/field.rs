@@ -1,0 +1,216 @@
+//! A field whose numbers are added up: where it is, and how numbers stand in it.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::exact::Exact;
+use super::{TotalProblem, binary};
+use crate::key::Key;
+use crate::rows::{
+    BadRow, Header, RowKey, RowOrder, RowProblem, ValueError, name_of, only_key, shown,
+};
+use crate::text::row::{NullWords, RowPlace};
+use crate::text::{Place, TextKey, TextOrder};
+
+/// Bytes of a number in text.
+const OF_NUMBERS: &[u8] = b"0123456789.+-eE";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// A column or member.
+    Row {
+        place: RowPlace,
+        nulls: NullWords,
+        name: String,
+    },
+    /// A field of lines: its number from 1.
+    Line {
+        place: Place,
+        separator: Option<u8>,
+        number: usize,
+    },
+    /// Bytes of binary records.
+    Bytes(Key),
+}
+
+impl Field {
+    pub(super) fn of_row(
+        key: &RowKey,
+        order: &RowOrder,
+        (header, nulls): (Option<&Header>, &NullWords),
+    ) -> Result<Field, TotalProblem> {
+        let dialect = order.dialect();
+        let bytes = [dialect.separator(), dialect.quote()];
+        check_separator(bytes.into_iter().flatten())?;
+        let place = order.place(header, key)?;
+        if order.values().is_empty() {
+            return Err(TotalProblem::NoKey);
+        }
+        if order.values().iter().any(|value| value.place == place) {
+            return Err(TotalProblem::IsKey);
+        }
+        let name = name_of(&place, header);
+        let nulls = nulls.clone();
+        Ok(Field::Row { place, nulls, name })
+    }
+
+    pub(super) fn of_line(given: &str, order: &TextOrder) -> Result<Field, TotalProblem> {
+        let number = given.parse::<usize>().ok().filter(|&number| number > 0);
+        let number = number.ok_or(TotalProblem::NoField)?;
+        let separator = order.separator();
+        check_separator(separator)?;
+        let holds = |key: &TextKey| {
+            let last = key.end.map_or(usize::MAX, |end| end.fields);
+            (key.start_fields..=last).contains(&(number - 1))
+        };
+        match order.given() {
+            [] => return Err(TotalProblem::NoKey),
+            keys if keys.iter().any(holds) => return Err(TotalProblem::IsKey),
+            _ => {}
+        }
+        let key = format!("{number},{number}").parse::<TextKey>();
+        let key = key.map_err(|_| TotalProblem::NoField)?;
+        Ok(Field::Line {
+            place: Place::of(&key, separator),
+            separator,
+            number,
+        })
+    }
+
+    pub(super) fn of_bytes(field: Key, keys: &[Key]) -> Result<Field, TotalProblem> {
+        if !binary::adds_up(field.kind) {
+            let place = format!("{}+{}", field.offset, field.bytes);
+            return Err(TotalProblem::NoWholeNumber(place));
+        }
+        let end = |key: &Key| key.offset.saturating_add(key.bytes);
+        let meets = |key: &Key| key.offset < end(&field) && field.offset < end(key);
+        match keys {
+            [] => Err(TotalProblem::NoKey),
+            keys if keys.iter().any(meets) => Err(TotalProblem::IsKey),
+            _ => Ok(Field::Bytes(Key {
+                descending: false,
+                ..field
+            })),
+        }
+    }
+
+    /// # Errors
+    /// If the record has no number there, and no place for one.
+    pub(super) fn check(&self, record: &[u8]) -> Result<(), BadRow> {
+        let is_there = match self {
+            Field::Row { place, name, .. } => match place {
+                RowPlace::Column(column) => column.is_in(record),
+                RowPlace::Path(path) => only_key(record, path, name)?.range.start < record.len(),
+            },
+            Field::Line {
+                place, separator, ..
+            } => {
+                let separators = |byte| memchr::memchr_iter(byte, record).count();
+                !place.range(record).is_empty()
+                    || separator.is_some_and(|byte| separators(byte) >= place.before())
+            }
+            Field::Bytes(key) => key.offset.saturating_add(key.bytes) <= record.len(),
+        };
+        if !is_there {
+            let place = self.to_string();
+            return Err(BadRow::at(0, RowProblem::NoPlace { place }));
+        }
+        self.number(record).map(drop).map_err(|error| {
+            let range = self.range(record);
+            let value = match self {
+                Field::Bytes(_) => hexadecimal(&record[range.clone()]),
+                _ => shown(&record[range.clone()]),
+            };
+            let place = self.to_string();
+            let problem = RowProblem::Value {
+                value,
+                place,
+                error,
+            };
+            BadRow::at(range.start, problem)
+        })
+    }
+
+    /// The number of a record that was checked; `None` if it is missing.
+    pub(super) fn read(&self, record: &[u8]) -> Option<Exact> {
+        self.number(record).ok().flatten()
+    }
+
+    fn number(&self, record: &[u8]) -> Result<Option<Exact>, ValueError> {
+        match self {
+            Field::Row { place, nulls, .. } => {
+                nulls.taken_from(place.find(record)).with(Exact::read)
+            }
+            Field::Line { place, .. } => Exact::read(place.key(record)),
+            Field::Bytes(key) => match record.get(key.offset..key.offset + key.bytes) {
+                Some(field) => binary::read(key.kind, field).map(Some),
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// The sum; `None` if it does not fit.
+    pub(super) fn plus(&self, a: Option<Exact>, b: Option<Exact>) -> Option<Option<Exact>> {
+        let (Some(one), Some(other)) = (a, b) else {
+            return Some(a.or(b));
+        };
+        let sum = one.plus(other)?;
+        let fits = match self {
+            Field::Bytes(key) => binary::written(key.kind, key.bytes, sum.units()).is_some(),
+            Field::Row { .. } | Field::Line { .. } => true,
+        };
+        fits.then_some(Some(sum))
+    }
+
+    /// The bytes of a record in whose place the total is written: those of its number, without blanks and quotes
+    /// around it.
+    pub(super) fn range(&self, record: &[u8]) -> Range<usize> {
+        let inside = match self {
+            Field::Row { place, .. } => place.ranges(record).1,
+            Field::Line { place, .. } => place.range(record),
+            Field::Bytes(key) => return key.offset..key.offset + key.bytes,
+        };
+        let text = &record[inside.clone()];
+        let blanks = text.len() - text.trim_ascii_start().len();
+        match text.trim_ascii() {
+            [] => inside,
+            number => inside.start + blanks..inside.start + blanks + number.len(),
+        }
+    }
+
+    /// The bytes of a total, which fits.
+    pub(super) fn written(&self, total: Exact) -> Vec<u8> {
+        match self {
+            Field::Bytes(key) => {
+                let written = binary::written(key.kind, key.bytes, total.units());
+                written.expect("a number of this field, or a sum that fits it")
+            }
+            Field::Row { .. } | Field::Line { .. } => total.to_string().into_bytes(),
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Field::Row { name, .. } => f.write_str(name),
+            Field::Line { number, .. } => write!(f, "field {number}"),
+            Field::Bytes(key) => write!(f, "bytes {key}"),
+        }
+    }
+}
+
+/// # Errors
+/// If numbers have one of these bytes, which would then end their field.
+fn check_separator(bytes: impl IntoIterator<Item = u8>) -> Result<(), TotalProblem> {
+    if bytes.into_iter().any(|byte| OF_NUMBERS.contains(&byte)) {
+        return Err(TotalProblem::Separator);
+    }
+    Ok(())
+}
+
+/// Bytes as mainframes write them.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    format!("X'{digits}'")
+}

@@ -1,0 +1,47 @@
+//! Records with mistakes, as contents find them in a block.
+
+use record::rows::BadRow;
+
+use crate::records::size::Size;
+
+/// Records with mistakes.
+#[derive(Clone, Debug, Default)]
+pub struct Aside {
+    /// Their number.
+    pub records: u64,
+    /// The records, one behind the other.
+    pub rows: Vec<u8>,
+    /// Those without others between them: their bytes, and the newlines before them in the block.
+    pub stretches: Vec<(usize, u64)>,
+    /// Blank lines, which are no rows.
+    pub blank: Size,
+}
+
+/// How a block is sifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sifting {
+    /// Nothing is removed.
+    Look,
+    /// Blank lines are removed.
+    Skip,
+    /// Blank lines are removed, and records with mistakes.
+    Aside,
+}
+
+/// A record with a mistake.
+#[derive(Clone, Debug)]
+pub struct Mistake {
+    /// Position of the record.
+    pub position: u64,
+    /// What is wrong with it.
+    pub cause: MistakeCause,
+}
+
+/// The mistake in a record.
+#[derive(Clone, Debug)]
+pub enum MistakeCause {
+    /// The record is no row of its format.
+    Row(BadRow),
+    /// A binary record, in words.
+    Record(String),
+}
