@@ -123,7 +123,7 @@ pub enum KeyProblem {
     NoEndian(String),
     #[error("{0} is a single byte and has no byte order; write {0}")]
     UselessEndian(String),
-    #[error("{name} is {needed} bytes long, not {given}; write {offset}+{needed}:{name}")]
+    #[error("{name} is {needed} byte{s} long, not {given}; write {offset}+{needed}:{name}", s = if *needed == 1 { "" } else { "s" })]
     WrongLength {
         name: String,
         offset: usize,

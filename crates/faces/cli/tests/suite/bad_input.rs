@@ -372,3 +372,55 @@ fn a_usage_error_as_json_says_what_is_missing() {
     let told = ran.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(told.contains("--format gensort"), "{told}");
 }
+
+/// Words that new users tried, and the advice that they got.
+#[test]
+fn a_mistake_in_words_is_told_with_the_right_ones() {
+    let place = Place::new();
+    place.write("in.csv", "a,price\nx,3\ny,1\n");
+    for (options, told) in [
+        (
+            "--key price:num in.csv",
+            "of rows it is a column, with --format csv",
+        ),
+        ("-k $.a in.csv", "of rows it is a column"),
+        (
+            "--format csv --key price:desc:desc in.csv",
+            "give \"desc\" or its opposite once",
+        ),
+        (
+            "--format csv --key price:date=%Q in.csv",
+            "date=%Q: %Q is none of its letters",
+        ),
+        (
+            "--format csv --key price:date=%d% in.csv",
+            "a % at its end has no letter",
+        ),
+        (
+            "--format csv --key price:date=iso in.csv",
+            "date=iso: it has no %",
+        ),
+        (
+            "--header in.csv",
+            "in.csv is a file; write --header 1 in.csv",
+        ),
+        (
+            "--format fixed:4 --key 0+2:u8 in.csv",
+            "u8 is 1 byte long, not 2",
+        ),
+    ] {
+        let ran = place.run(&format!("sort {options}"));
+        assert_eq!(ran.code, 2, "{options}: {}", ran.err);
+        assert!(ran.err.contains(told), "{options}: {}", ran.err);
+    }
+    place.write("dates.csv", "seen,price\n5/1/2024,\"($1,234.50)\"\n");
+    for (key, told) in [
+        ("seen:date=dmy", "the date \"5/1/2024\", 2024-01-05"),
+        ("seen:date=mdy", "the date \"5/1/2024\", 2024-05-01"),
+        ("price:amount", ", -1234.50"),
+    ] {
+        let ran = place.run(&format!("explain --format csv --key {key} dates.csv"));
+        let said = String::from_utf8_lossy(&ran.out).into_owned();
+        assert!(said.contains(told), "{key}: {said}");
+    }
+}

@@ -210,7 +210,17 @@ impl Header {
             .match_indices(':')
             .map(|(place, _)| (&name[..place], &name[place + 1..]));
         let mut columns = parts.filter(|(part, _)| is_column(part));
-        let hint = |(column, words)| {
+        let hint = |(column, words): (&str, &str)| {
+            // A key has had one of each taken off its end.
+            let again = |word: &&str| {
+                matches!(
+                    *word,
+                    "desc" | "asc" | "nulls-first" | "nulls-last" | "nocase"
+                )
+            };
+            if let Some(again) = words.split(':').find(again) {
+                return format!("; behind {column:?} give {again:?} or its opposite once");
+            }
             format!(
                 "; behind {column:?} comes a type of str, num, natural, date, amount, size, hex, ip, semver, length, \
                  date=PATTERN or order=FILE, and then words such as desc or nulls-last, not {words:?}"

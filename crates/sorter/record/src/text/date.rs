@@ -13,6 +13,8 @@
 //! form is left to the crate `jiff`, which also knows its obsolete zones. As there, a leap second is
 //! the second before it.
 
+use std::fmt;
+
 use super::words::Sink;
 
 const MINUTE: i64 = 60;
@@ -71,6 +73,24 @@ impl<'a> Instant<'a> {
             if out.is_full() {
                 return;
             }
+        }
+    }
+}
+
+impl fmt::Display for Instant<'_> {
+    /// The day, and unless it is midnight the time, both in UTC.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = day_of(self.seconds.div_euclid(DAY));
+        write!(f, "{year:04}-{month:02}-{day:02}")?;
+        let second = self.seconds.rem_euclid(DAY);
+        if second == 0 && self.fraction.is_empty() {
+            return Ok(());
+        }
+        let (hour, minute) = (second / HOUR, second % HOUR / 60);
+        write!(f, " {hour:02}:{minute:02}:{:02}", second % 60)?;
+        match std::str::from_utf8(self.fraction) {
+            Ok(digits) if !digits.is_empty() => write!(f, ".{digits} UTC"),
+            _ => f.write_str(" UTC"),
         }
     }
 }
@@ -158,6 +178,20 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     of_years + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
+/// The year, month and day that many days from the start of 1970.
+fn day_of(days: i64) -> (i64, i64, i64) {
+    // Years of 146,097 / 400 days, the mean, begin less than two days from those of the calendar.
+    let about = 1970 + (400 * days).div_euclid(146_097);
+    let begun = |year: &i64| days_since_1970(*year, 1, 1) <= days;
+    let year = [about + 1, about]
+        .into_iter()
+        .find(begun)
+        .unwrap_or(about - 1);
+    let begins = |month: &i64| days_since_1970(year, *month, 1) <= days;
+    let month = (1..=12).rev().find(begins).unwrap_or(1);
+    (year, month, days - days_since_1970(year, month, 1) + 1)
+}
+
 /// The time behind a date, to the end of `text`: `HH:MM[:SS[.FRACTION]][ZONE]`.
 #[inline]
 fn time<'a>(midnight: Instant<'a>, text: &'a [u8]) -> Option<Instant<'a>> {
@@ -242,4 +276,26 @@ fn is_ambiguous(text: &[u8]) -> bool {
     };
     let is_short = |digits: &[u8]| (1..=2).contains(&digits.len());
     is_short(first) && is_short(second) && matches!(third.len(), 2 | 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_told_as_it_was_written() {
+        for year in (0..=9999).step_by(7).chain([1600, 1900, 1970, 2000, 2024]) {
+            for (month, day) in [(1, 1), (2, 28), (3, 1), (7, 15), (12, 31)] {
+                let days = days_since_1970(year, month, day);
+                assert_eq!(day_of(days), (year, month, day));
+            }
+        }
+        assert_eq!(day_of(days_since_1970(2024, 2, 29)), (2024, 2, 29));
+        let told = |text: &str| Instant::read(text.as_bytes()).unwrap().unwrap().to_string();
+        assert_eq!(told("1969-12-31"), "1969-12-31");
+        assert_eq!(
+            told("2024-01-05T23:30:00.250-02:00"),
+            "2024-01-06 01:30:00.250 UTC"
+        );
+    }
 }

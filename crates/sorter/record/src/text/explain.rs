@@ -37,6 +37,8 @@ pub struct KeyView {
     pub read: Range<usize>,
     /// What they were read as.
     pub reading: Reading,
+    /// A date or an amount as a plain one, whatever its form.
+    pub plainly: Option<String>,
 }
 
 /// The type that the bytes of a key were read as.
@@ -150,6 +152,7 @@ impl TextOrder {
             range: 0..line.len(),
             read: 0..line.len(),
             reading: Reading::Text,
+            plainly: None,
         });
         views.chain(whole).collect()
     }
@@ -262,9 +265,13 @@ fn blanks_matter(key: &TextKey) -> bool {
 /// The view of a part: the bytes that it reads of a line.
 fn part_view(part: &Part, line: &[u8]) -> KeyView {
     let (range, inside) = part.ranges(line);
-    let (length, (read, reading)) = part.with(line, |key| match key {
-        [] if part.is_value() => (0, (0..0, Reading::Missing)),
-        key => (key.len(), reading(part.code(), key)),
+    let (length, (read, reading), plainly) = part.with(line, |key| match key {
+        [] if part.is_value() => (0, (0..0, Reading::Missing), None),
+        key => (
+            key.len(),
+            reading(part.code(), key),
+            plainly(part.code(), key),
+        ),
     });
     let is_decoded = length < inside.len();
     let read = if is_decoded && !read.is_empty() {
@@ -278,6 +285,7 @@ fn part_view(part: &Part, line: &[u8]) -> KeyView {
         range,
         read,
         reading,
+        plainly,
     }
 }
 
@@ -321,6 +329,15 @@ fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
         }
     };
     (blanks..blanks + length, reading)
+}
+
+/// A date or an amount as a plain one.
+fn plainly(code: Code, key: &[u8]) -> Option<String> {
+    match code {
+        Code::Date => Some(Instant::read(key).ok()??.to_string()),
+        Code::Form(form) => form.plainly(key),
+        _ => None,
+    }
 }
 
 /// A value without the blanks around it, if it was found.

@@ -67,7 +67,8 @@ pub enum FormError {
     Mark(String),
     /// A pattern of dates.
     #[error(
-        "date={0}: write date=dmy, date=mdy, or a pattern of %Y %m %d %H %M %S and the others of strftime, such as date=%d.%m.%Y"
+        "date={0}: {mistake}; write date=dmy, date=mdy, or a pattern of %Y %m %d %H %M %S and others of strftime, such as date=%d.%m.%Y",
+        mistake = DatePattern::mistake(.0)
     )]
     Pattern(String),
     /// The file of an order.
@@ -123,6 +124,15 @@ impl Form {
             _ => return Err(FormError::Mark(value.to_owned())),
         };
         Ok(Some((&key[..place], form)))
+    }
+
+    /// A value of this form as a plain date or number, if it can be told so.
+    pub(super) fn plainly(self, value: &[u8]) -> Option<String> {
+        match self {
+            Form::Date(pattern) => pattern.instant(value).map(|instant| instant.to_string()),
+            Form::Amount { decimal_comma } => amount::plainly(value, decimal_comma),
+            _ => None,
+        }
     }
 
     /// Checks a value, and writes bytes that compare as the values do; none of one that is empty or blank.

@@ -121,12 +121,14 @@ const MOST_COLUMNS: usize = 48;
 fn read_as(line: &[u8], view: &KeyView) -> String {
     let read = quoted(&line[view.read.clone()]);
     let whole = quoted(&line[view.range.clone()]);
+    let plainly = view.plainly.as_ref().map(|plainly| format!(", {plainly}"));
+    let plainly = plainly.unwrap_or_default();
     match view.reading {
         Reading::Text if view.key.is_none() => "the whole line".to_owned(),
         Reading::Text | Reading::Natural | Reading::Binary => format!("the bytes {whole}"),
-        Reading::Date { found: true } => format!("the date {read}"),
+        Reading::Date { found: true } => format!("the date {read}{plainly}"),
         Reading::Date { found: false } => format!("no date in {whole}"),
-        Reading::Form { found: true } => format!("the value {read}"),
+        Reading::Form { found: true } => format!("the value {read}{plainly}"),
         Reading::Form { found: false } => format!("no such value in {whole}"),
         Reading::Missing => "no value".to_owned(),
         Reading::Number { found: true } => format!("the number {read}"),

@@ -50,6 +50,14 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         "-q shows no progress; leave -q or --progress json out",
     )?;
     check_joined(arguments)?;
+    let swallowed = |name: &&String| {
+        name.parse::<u64>().is_err() && arguments.inputs.is_empty() && Path::new(name).is_file()
+    };
+    if let Some(name) = arguments.order.header.iter().find(swallowed) {
+        return Err(CliFailure::usage(format!(
+            "--header takes a number of lines or their first characters, and {name} is a file; write --header 1 {name}"
+        )));
+    }
     refuse(
         arguments.bad_records.as_deref() == Some(Path::new("-")),
         "--bad-records writes a file, not standard output; name one, or ./- for a file of that name",

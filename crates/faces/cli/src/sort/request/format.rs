@@ -71,8 +71,19 @@ fn explained(error: &SpecError) -> String {
              key of lines is FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n",
             key.spec
         ),
+        SpecError::TextKey(key) if is_column(&key.spec) => format!(
+            "key \"{}\" is no field of lines; of rows it is a column, with --format csv, tsv or jsonl; a key of lines is \
+             FIELD[.CHARACTER][OPTIONS][,..], such as -k2,2n",
+            key.spec
+        ),
         other => other.to_string(),
     }
+}
+
+/// Whether a key begins as the name of a column or a path of JSON.
+fn is_column(text: &str) -> bool {
+    let begins = |letter: char| letter.is_alphabetic() || matches!(letter, '#' | '$' | '_' | '"');
+    text.starts_with(begins)
 }
 
 /// Whether a key begins as `OFFSET+LENGTH`.

@@ -48,6 +48,12 @@ pub(super) fn encode(
     Ok(())
 }
 
+/// The amount as people write a plain number.
+pub(super) fn plainly(value: &[u8], decimal_comma: bool) -> Option<String> {
+    let number = read(std::str::from_utf8(value).ok()?.trim(), decimal_comma)?;
+    Some(number.trim_end_matches('.').replace(".e", "e"))
+}
+
 /// The amount as a plain number; `None` if it is none.
 fn read(text: &str, decimal_comma: bool) -> Option<String> {
     let (point, group) = if decimal_comma {

@@ -78,18 +78,35 @@ impl DatePattern {
     }
 
     pub(super) fn encode(self, value: &[u8], out: &mut impl Sink) -> Result<(), ValueError> {
+        let instant = self.instant(value).ok_or(ValueError::NotOfPattern(self))?;
+        instant.encode(out);
+        Ok(())
+    }
+
+    /// The date of a value that has this form.
+    pub(super) fn instant(self, value: &[u8]) -> Option<Instant<'_>> {
         let text = value.trim_ascii();
         let mut found = Parts::default();
-        let wrong = ValueError::NotOfPattern(self);
         let read = match self {
             DatePattern::DayFirst => found.read_free(text, true),
             DatePattern::MonthFirst => found.read_free(text, false),
             DatePattern::Pattern(pattern) => found.read(text, pattern.as_bytes()),
         };
-        let rest = read.ok_or(wrong)?;
-        let instant = found.instant().filter(|_| rest.is_empty());
-        instant.ok_or(wrong)?.encode(out);
-        Ok(())
+        let rest = read?;
+        found.instant().filter(|_| rest.is_empty())
+    }
+
+    /// The part of a text that makes it no pattern.
+    pub(super) fn mistake(text: &str) -> String {
+        let mut letters = text.chars();
+        while letters.any(|letter| letter == '%') {
+            match letters.next() {
+                Some(letter) if DIRECTIVES.contains(letter) => {}
+                Some(letter) => return format!("%{letter} is none of its letters"),
+                None => return "a % at its end has no letter".to_owned(),
+            }
+        }
+        "it has no %".to_owned()
     }
 }
 
