@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::date::Instant;
 use super::decimal::Decimal;
 use super::encoding::Code;
+use super::form::Form;
 use super::general::General;
 use super::key::TextKey;
 use super::month::month;
@@ -311,7 +312,11 @@ fn reading(code: Code, key: &[u8]) -> (Range<usize>, Reading) {
         }
         Code::Form(form) => {
             let found = form.encode(key, &mut Nowhere).is_ok();
-            return (trimmed(key, found), Reading::Form { found });
+            let reading = match form {
+                Form::Date(_) => Reading::Date { found },
+                _ => Reading::Form { found },
+            };
+            return (trimmed(key, found), reading);
         }
         Code::Numeric | Code::Human { .. } => {
             let length = number::length(text, code != Code::Numeric);
