@@ -104,10 +104,10 @@ fn with_cure(failure: Failure, job: &Job) -> Failure {
     let Failure::Program(mut error) = failure else {
         return failure;
     };
-    if let Some(SortError::BadRow { cure, bad, .. }) = error.downcast_mut()
-        && may_set_aside
-    {
+    if let Some(SortError::BadRow { cure, bad, .. }) = error.downcast_mut() {
         *cure = match &bad.problem {
+            _ if !is_rows => "; mend it, or leave the line out",
+            _ if !may_set_aside => "",
             RowProblem::Columns { found, expected } if found < expected => {
                 "; take them with --short-rows, or set such rows aside with --bad-records FILE"
             }

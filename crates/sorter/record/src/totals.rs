@@ -7,7 +7,7 @@
 //! Oslo,Tue,3.25
 //! ```
 //!
-//! Sums are exact, whatever the order of the records: decimals of up to 38 digits, never floats. The bytes around a
+//! RunningTotals are exact, whatever the order of the records: decimals of up to 38 digits, never floats. The bytes around a
 //! number stay. A missing value, such as an empty field, counts for nothing.
 //!
 //! A total that does not fit, of more than 38 digits or wider than its bytes in a binary record, is not written:
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::field_order::FieldOrder;
-use crate::key::{Key, KeyError};
+use crate::key::{Key, KeyError, KeyProblem};
 use crate::order::Order;
 use crate::rows::{
     BadRow, Header, RowKey, RowKeyError, RowOrder, RowOrderProblem, ValueKind, ValueOrder,
@@ -41,7 +41,7 @@ pub struct Totals {
 
 /// The totals of some records.
 #[derive(Clone, Debug, Default)]
-pub struct Sums {
+pub struct RunningTotals {
     now: Vec<Option<Exact>>,
     /// Room for those with a record more.
     next: Vec<Option<Exact>>,
@@ -71,8 +71,16 @@ pub enum TotalProblem {
         "it is a key, or a part of one, and a total there would change the order; choose another field"
     )]
     IsKey,
-    #[error("it is given twice; leave one of them out")]
+    #[error(
+        "a key that ends at a character may reach it, and a total would change the order; end the key with a field"
+    )]
+    KeyOfCharacters,
+    #[error("it is given twice, or has bytes of another one; leave one of them out")]
     Twice,
+    #[error("{0:?} stands for a missing value, and a total may come to it; leave one of them out")]
+    NullNumber(String),
+    #[error("totals have no direction; leave desc out")]
+    Directed,
     #[error("it is no field of lines; write its number, such as 2")]
     NoField,
     #[error("numbers are added up, no other types; leave the type out, or write num")]
@@ -107,12 +115,30 @@ impl TotalError {
 /// If it is no column of numbers.
 fn column(given: &str) -> Result<RowKey, TotalProblem> {
     let key: RowKey = given.parse()?;
+    if key.order.descending {
+        return Err(TotalProblem::Directed);
+    }
     let kinds = [ValueKind::Text, ValueKind::Number];
     let is_plain = kinds.into_iter().any(|kind| {
         let plain = ValueOrder::default();
         key.order == ValueOrder { kind, ..plain }
     });
     is_plain.then_some(key).ok_or(TotalProblem::NotANumber)
+}
+
+/// # Errors
+/// If these are no bytes of a number.
+fn bytes(given: &str) -> Result<Key, TotalProblem> {
+    given
+        .parse()
+        .map_err(|error: KeyError| match error.problem {
+            // Its advice is for keys.
+            KeyProblem::OfMainframe { .. } => {
+                let place = given.split(':').next().unwrap_or_default();
+                TotalProblem::NoWholeNumber(place.to_owned())
+            }
+            _ => error.into(),
+        })
 }
 
 impl Totals {
@@ -125,8 +151,14 @@ impl Totals {
         order: &RowOrder,
         (header, nulls): (Option<&Header>, &[String]),
     ) -> Result<Totals, TotalError> {
+        let number = nulls
+            .iter()
+            .find(|word| Exact::read(word.as_bytes()).is_ok_and(|it| it.is_some()));
         let nulls = NullWords::new(nulls);
         Totals::of(sums, |given| {
+            if let Some(number) = number {
+                return Err(TotalProblem::NullNumber(number.clone()));
+            }
             Field::of_row(&column(given)?, order, (header, &nulls))
         })
     }
@@ -134,11 +166,14 @@ impl Totals {
     /// Checks the columns of rows whose header is still to come.
     ///
     /// # Errors
-    /// If one is no column of numbers, whatever the header.
-    pub fn check_columns(sums: &[String]) -> Result<(), TotalError> {
+    /// If one is no column of numbers, whatever the header, or no column is a key.
+    pub fn check_columns(sums: &[String], keys: &[RowKey]) -> Result<(), TotalError> {
         let each = |given: &String| {
-            let column = column(given).map(drop);
-            column.map_err(|problem| TotalError::new(given, problem))
+            let key = keys.first().ok_or(TotalProblem::NoKey);
+            let checked = key.and(column(given));
+            checked
+                .map(drop)
+                .map_err(|problem| TotalError::new(given, problem))
         };
         sums.iter().try_for_each(each)
     }
@@ -157,7 +192,7 @@ impl Totals {
     /// If one is no whole number of the record, or is a key.
     pub fn of_records(sums: &[String], order: &Order) -> Result<Totals, TotalError> {
         Totals::of(sums, |given| {
-            let key: Key = given.parse()?;
+            let key = bytes(given)?;
             if key.offset.saturating_add(key.bytes) > order.record_bytes() {
                 return Err(TotalProblem::Behind(order.record_bytes()));
             }
@@ -180,7 +215,7 @@ impl Totals {
             if order.prefix().has_key() {
                 return Err(TotalProblem::OfPair);
             }
-            Field::of_bytes(given.parse()?, order.keys())
+            Field::of_bytes(bytes(given)?, order.keys())
         })
     }
 
@@ -190,9 +225,8 @@ impl Totals {
     ) -> Result<Totals, TotalError> {
         let mut fields: Vec<Field> = Vec::new();
         for given in sums {
-            let twice = |field: &Field| fields.contains(field);
             let found = field(given).and_then(|field| {
-                let is_new = !twice(&field);
+                let is_new = fields.iter().all(|other| !field.meets(other));
                 is_new.then_some(field).ok_or(TotalProblem::Twice)
             });
             fields.push(found.map_err(|problem| TotalError::new(given, problem))?);
@@ -208,16 +242,30 @@ impl Totals {
         self.fields.is_empty()
     }
 
-    /// Checks the numbers of a record, without its delimiter or length.
+    /// The most bytes by which totals make a record longer.
+    #[must_use]
+    pub fn most_added(&self) -> usize {
+        // Digits, a sign, a point and a zero before it.
+        self.fields.len() * (exact::MOST_DIGITS as usize + 3)
+    }
+
+    /// Checks the numbers of a record, without its delimiter or length. Returns a checksum that adds up as the numbers
+    /// do: it is that of a record with their totals.
     ///
     /// # Errors
     /// If one is no number, has too many digits, or has no place in the record.
-    pub fn check(&self, record: &[u8]) -> Result<(), BadRow> {
-        self.fields.iter().try_for_each(|field| field.check(record))
+    pub fn check(&self, record: &[u8]) -> Result<u128, BadRow> {
+        let mut sum = 0_u128;
+        for (field, weight) in self.fields.iter().zip((1..).step_by(2)) {
+            let number = field.check(record)?.map_or(0, Exact::checksum);
+            // Numbers that changed their places would add up to another sum.
+            sum = sum.wrapping_add(number.wrapping_mul(weight));
+        }
+        Ok(sum)
     }
 
     /// The numbers of the first record.
-    pub fn begin(&self, sums: &mut Sums, record: &[u8]) {
+    pub fn begin(&self, sums: &mut RunningTotals, record: &[u8]) {
         sums.now.clear();
         let numbers = self.fields.iter().map(|field| field.read(record));
         sums.now.extend(numbers);
@@ -225,7 +273,7 @@ impl Totals {
 
     /// Adds the numbers of a further record. Returns false, and adds nothing, if a total does not fit.
     #[must_use]
-    pub fn add(&self, sums: &mut Sums, record: &[u8]) -> bool {
+    pub fn add(&self, sums: &mut RunningTotals, record: &[u8]) -> bool {
         sums.next.clear();
         for (field, sum) in self.fields.iter().zip(&sums.now) {
             let Some(sum) = field.plus(*sum, field.read(record)) else {
@@ -238,10 +286,14 @@ impl Totals {
     }
 
     /// Writes a record with totals in the places of its numbers.
-    pub fn write(&self, sums: &Sums, record: &[u8], out: &mut Vec<u8>) {
+    pub fn write(&self, sums: &RunningTotals, record: &[u8], out: &mut Vec<u8>) {
         let all = self.fields.iter().zip(&sums.now);
         let mut edits: Vec<_> = all
-            .filter_map(|(field, sum)| Some((field.range(record), field.written((*sum)?))))
+            .filter_map(|(field, sum)| {
+                let range = field.range(record);
+                let total = field.written((*sum)?, &record[range.clone()]);
+                Some((range, total))
+            })
             .collect();
         edits.sort_by_key(|(range, _)| range.start);
         let mut at = 0;

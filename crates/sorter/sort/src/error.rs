@@ -186,6 +186,12 @@ pub enum SortError {
         sum_in: u128,
         sum_out: u128,
     },
+    /// Numbers were added up, and their totals are not the numbers that were read.
+    #[error(
+        "totals differ from the numbers that were read; no file was overwritten; report this, and test this \
+         machine's memory"
+    )]
+    Totals,
     /// The output is not in order.
     #[error(
         "record {record} of the output is out of order; no file was overwritten; report this, and \

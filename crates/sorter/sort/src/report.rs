@@ -163,8 +163,8 @@ impl fmt::Display for Warning {
             ),
             Warning::Apart { count } => write!(
                 out,
-                "totals were too large for {}, which stay behind the one with their keys, with totals of their \
-                 own; give the numbers wider fields, and add these up again",
+                "a total had no room (38 digits, or the bytes of its field), and stands in parts: {} more with the same \
+                 keys; no number is lost, but add them up again in wider fields",
                 counted(*count, "record"),
             ),
             Warning::Rebuilt(Rebuilt {

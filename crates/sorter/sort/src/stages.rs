@@ -67,7 +67,7 @@ pub(crate) use reader::{PipeSampler, Reader, read};
 pub(crate) use ready::Ready;
 pub(crate) use receiver::{Opener, Receiver, open, receive};
 pub(crate) use reloader::{Reloader, reload};
-pub(crate) use row_checks::{Sifter, Skipped};
+pub(crate) use row_checks::{Sifted, Sifter};
 pub(crate) use run_reader::{RunReader, Runs, Wants, read_runs};
 pub(crate) use run_writer::{Chains, RunWriter, write_runs};
 pub(crate) use sampler::{Drawn, Places, Sampler, draw, sample};

@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     warnings
         .filter(|warning| *warning != Warning::DecimalPoint)
         .for_each(say::warn);
-    for line in keys::summary(order, spec.keep()) {
+    for line in keys::summary(order, spec.keep(), &arguments.order.sums) {
         say::out(line)?;
     }
     let above = head

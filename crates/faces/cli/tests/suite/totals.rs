@@ -147,7 +147,7 @@ fn records_that_no_total_fits_stay_apart() {
     assert_eq!(report["records"], 3);
     assert_eq!(report["warnings"][0]["kind"], "apart");
     assert!(
-        ran.err.contains("totals were too large for 1 record"),
+        ran.err.contains("1 record more with the same keys"),
         "{}",
         ran.err
     );
@@ -155,7 +155,7 @@ fn records_that_no_total_fits_stay_apart() {
     place.write("in", format!("a {most}\na 0.1\na -1\n"));
     let ran = place.run("sort -u -k1,1 --sum 2 in").succeeded();
     assert_eq!(ran.out, format!("a {most}\na -0.9\n").as_bytes());
-    assert!(ran.err.contains("1 record"), "{}", ran.err);
+    assert!(ran.err.contains("1 record more"), "{}", ran.err);
 }
 
 #[test]
@@ -180,6 +180,13 @@ fn numbers_with_mistakes_end_the_sort_or_are_set_aside() {
     );
     for (input, options, hint) in [
         ("a 1\na\n", "-k1,1 --sum 2", "line 2"),
+        ("a 1\na  \n", "-k1,1 --sum 2", "it has no field 2"),
+        ("a\n,1\0b,x\0", "-z -t , -k1,1 --sum 2", "line 2"),
+        (
+            "a 1\na x\n",
+            "-k1,1 --sum 2",
+            "mend it, or leave the line out",
+        ),
         (
             "a 1\na x\n",
             "-k1,1 --sum 2",
@@ -201,6 +208,34 @@ fn numbers_with_mistakes_end_the_sort_or_are_set_aside() {
         assert_eq!(ran.code, 2, "{options}");
         assert!(ran.err.contains(hint), "{options}: {}", ran.err);
     }
+}
+
+#[test]
+fn explain_tells_of_totals() {
+    let place = Place::new();
+    place.write("in.csv", "k,n\na,x\n");
+    let ran = place
+        .run("explain --format csv --key k -u --sum n in.csv")
+        .succeeded();
+    let said = String::from_utf8(ran.out).unwrap();
+    assert!(
+        said.contains("only the first is kept, with the totals of n"),
+        "{said}"
+    );
+    assert!(
+        ran.err.contains("\"x\" in column n is not a number"),
+        "{}",
+        ran.err
+    );
+    place.write("in", "a 1\n");
+    let ran = place.run("explain -k1,1 -u --sum 2 in").succeeded();
+    assert!(
+        String::from_utf8(ran.out)
+            .unwrap()
+            .contains("the totals of 2")
+    );
+    let ran = place.run("explain --format csv --key k -u --sum m in.csv");
+    assert_eq!(ran.code, 2);
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub enum RowProblem {
         kind: &'static str,
     },
     /// A row that has no place for a total.
-    #[error("it has no {place}, in which a total could stand; add it, or leave the row out")]
+    #[error("it has no {place}, in which a total could stand")]
     NoPlace {
         /// The column, member or field.
         place: String,

@@ -49,7 +49,7 @@ impl RowSpec {
     /// If a column has no place in the rows, or is a key.
     pub fn totals(&self, order: &RowOrder, header: Option<&Header>) -> Result<Totals, TotalError> {
         if self.has_header() && header.is_none() {
-            return Totals::check_columns(&self.sums).map(|()| Totals::default());
+            return Totals::check_columns(&self.sums, &self.keys).map(|()| Totals::default());
         }
         Totals::of_rows(&self.sums, order, (header, &self.nulls))
     }

@@ -1,7 +1,7 @@
 //! Numbers in bytes of binary records, read and written.
 
 use super::exact::{Exact, MOST_DIGITS};
-use crate::decimal::Decimal;
+use crate::decimal::{self, Decimal};
 use crate::key::{Endian, Kind};
 use crate::rows::ValueError;
 use crate::value::{signed, unsigned};
@@ -33,8 +33,14 @@ pub(super) fn read(kind: Kind, field: &[u8]) -> Result<Exact, ValueError> {
     exact.ok_or(ValueError::Digits(MOST_DIGITS))
 }
 
-/// The number in so many bytes, if they hold it.
-pub(super) fn written(kind: Kind, bytes: usize, number: i128) -> Option<Vec<u8>> {
+/// Whether so many bytes hold a number.
+pub(super) fn fits(kind: Kind, bytes: usize, number: i128) -> bool {
+    written(kind, &[0; decimal::MOST_BYTES][..bytes], number).is_some()
+}
+
+/// The number in the place of another one, if it has room there.
+pub(super) fn written(kind: Kind, before: &[u8], number: i128) -> Option<Vec<u8>> {
+    let bytes = before.len();
     match kind {
         Kind::Unsigned(endian) => {
             let number = u128::try_from(number).ok()?;
@@ -45,7 +51,7 @@ pub(super) fn written(kind: Kind, bytes: usize, number: i128) -> Option<Vec<u8>>
             let written = integer(number.to_be_bytes(), (bytes, endian), fill)?;
             (signed(&written, endian) == number).then_some(written)
         }
-        Kind::Decimal(decimal) => decimal_of(decimal, bytes, number),
+        Kind::Decimal(decimal) => decimal_of(decimal, before, number),
         Kind::Bytes | Kind::Float(_) | Kind::Collated(_) => None,
     }
 }
@@ -61,8 +67,10 @@ fn integer(number: [u8; 16], (bytes, endian): (usize, Endian), fill: u8) -> Opti
 }
 
 /// A decimal number with the signs that z/Architecture prefers: C and D in packed ones, F (which prints as
-/// digits) and D in zoned ones.
-fn decimal_of(decimal: Decimal, bytes: usize, number: i128) -> Option<Vec<u8>> {
+/// digits) and D in zoned ones. In ASCII a minus is the letter that EBCDIC shows, or one of compilers for ASCII if
+/// such a one was there before.
+fn decimal_of(decimal: Decimal, before: &[u8], number: i128) -> Option<Vec<u8>> {
+    let bytes = before.len();
     let width = match decimal {
         Decimal::Packed => 2 * bytes - 1,
         Decimal::Zoned | Decimal::ZonedAscii => bytes,
@@ -86,6 +94,9 @@ fn decimal_of(decimal: Decimal, bytes: usize, number: i128) -> Option<Vec<u8>> {
     let last = written.last_mut().filter(|_| is_negative);
     if let Some(last) = last {
         *last = match (decimal, *last & 0x0F) {
+            (Decimal::ZonedAscii, digit) if matches!(before.last(), Some(b'p'..=b'y')) => {
+                b'p' + digit
+            }
             (Decimal::ZonedAscii, 0) => b'}',
             (Decimal::ZonedAscii, digit) => b'J' - 1 + digit,
             (_, digit) => 0xD0 + digit,
@@ -124,7 +135,7 @@ mod tests {
             let tens = (0..38).flat_map(|digits| [10_i128.pow(digits), 10_i128.pow(digits) - 1]);
             let mut fitting = 0;
             for number in powers.chain(tens).flat_map(|number| [number, -number]) {
-                let Some(field) = written(key.kind, key.bytes, number) else {
+                let Some(field) = written(key.kind, &vec![0; key.bytes], number) else {
                     continue;
                 };
                 fitting += 1;
@@ -142,7 +153,7 @@ mod tests {
     fn numbers_fit_up_to_the_ends_of_their_type() {
         let fits = |key: &str, number| {
             let key: Key = key.parse().unwrap();
-            written(key.kind, key.bytes, number).is_some()
+            super::fits(key.kind, key.bytes, number)
         };
         for (key, least, most) in [
             ("0+1:u8", 0, 255),
@@ -162,7 +173,7 @@ mod tests {
     fn signs_are_those_of_the_architecture() {
         let of = |key: &str, number| {
             let key: Key = key.parse().unwrap();
-            written(key.kind, key.bytes, number).unwrap()
+            written(key.kind, &vec![0; key.bytes], number).unwrap()
         };
         assert_eq!(of("0+2:packed", 123), [0x12, 0x3C]);
         assert_eq!(of("0+2:packed", -7), [0x00, 0x7D]);
@@ -172,5 +183,8 @@ mod tests {
         assert_eq!(of("0+3:zoned-ascii", -120), b"12}");
         assert_eq!(of("0+3:zoned-ascii", -129), b"12R");
         assert_eq!(of("0+2:packed", 0), [0x00, 0x0C]);
+        let key: Key = "0+2:zoned-ascii".parse().unwrap();
+        assert_eq!(written(key.kind, b"0q", -12).unwrap(), b"1r");
+        assert_eq!(written(key.kind, b"0q", 12).unwrap(), b"12");
     }
 }

@@ -68,11 +68,11 @@ impl Exact {
         if mantissa.first() == Some(&b'-') {
             units = -units;
         }
+        if units == 0 {
+            scale = scale.clamp(0, MOST_DIGITS.into());
+        }
         // A power of ten ends a whole number with zeros.
-        let zeros = match units {
-            0 => 0,
-            _ => u32::try_from((-scale).max(0)).ok()?,
-        };
+        let zeros = u32::try_from((-scale).max(0)).ok()?;
         let scale = u32::try_from(scale.max(0)).ok();
         Some(Exact {
             units: shifted(units, zeros)?,
@@ -86,6 +86,12 @@ impl Exact {
         let at_scale = |number: Exact| shifted(number.units, scale - number.scale);
         let units = at_scale(self)?.checked_add(at_scale(other)?)?;
         (units.unsigned_abs() < END.unsigned_abs()).then_some(Exact { units, scale })
+    }
+
+    /// A number by which such numbers are compared that were added up in any order: it adds up as they do.
+    pub(super) fn checksum(self) -> u128 {
+        let at_most_places = 10_u128.pow(MOST_DIGITS - self.scale);
+        (self.units as u128).wrapping_mul(at_most_places)
     }
 
     /// The number without its point; that of a whole one is the number.
@@ -134,6 +140,7 @@ mod tests {
             (".5", "5.", "5.5"),
             ("-0", "-0", "0"),
             ("0e99", "1", "1"),
+            ("0e-99", "-0.0", &format!("0.{}", "0".repeat(38))),
             ("00012", "1E+0002", "112"),
             (
                 "99999999999999999999999999999999999998",

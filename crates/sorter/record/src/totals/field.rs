@@ -59,13 +59,20 @@ impl Field {
         let number = number.ok_or(TotalProblem::NoField)?;
         let separator = order.separator();
         check_separator(separator)?;
+        let before = number - 1;
         let holds = |key: &TextKey| {
             let last = key.end.map_or(usize::MAX, |end| end.fields);
-            (key.start_fields..=last).contains(&(number - 1))
+            (key.start_fields..=last).contains(&before)
+        };
+        // So many bytes on may be in any field behind.
+        let may_reach = |key: &TextKey| {
+            let end = key.end.filter(|end| end.bytes > 0);
+            end.is_some_and(|end| before >= key.start_fields.min(end.fields))
         };
         match order.given() {
             [] => return Err(TotalProblem::NoKey),
             keys if keys.iter().any(holds) => return Err(TotalProblem::IsKey),
+            keys if keys.iter().any(may_reach) => return Err(TotalProblem::KeyOfCharacters),
             _ => {}
         }
         let key = format!("{number},{number}").parse::<TextKey>();
@@ -82,21 +89,27 @@ impl Field {
             let place = format!("{}+{}", field.offset, field.bytes);
             return Err(TotalProblem::NoWholeNumber(place));
         }
-        let end = |key: &Key| key.offset.saturating_add(key.bytes);
-        let meets = |key: &Key| key.offset < end(&field) && field.offset < end(key);
+        if field.descending {
+            return Err(TotalProblem::Directed);
+        }
         match keys {
             [] => Err(TotalProblem::NoKey),
-            keys if keys.iter().any(meets) => Err(TotalProblem::IsKey),
-            _ => Ok(Field::Bytes(Key {
-                descending: false,
-                ..field
-            })),
+            keys if keys.iter().any(|key| meet(key, &field)) => Err(TotalProblem::IsKey),
+            _ => Ok(Field::Bytes(field)),
+        }
+    }
+
+    /// Whether another field has bytes of this one.
+    pub(super) fn meets(&self, other: &Field) -> bool {
+        match (self, other) {
+            (Field::Bytes(one), Field::Bytes(other)) => meet(one, other),
+            _ => self == other,
         }
     }
 
     /// # Errors
     /// If the record has no number there, and no place for one.
-    pub(super) fn check(&self, record: &[u8]) -> Result<(), BadRow> {
+    pub(super) fn check(&self, record: &[u8]) -> Result<Option<Exact>, BadRow> {
         let is_there = match self {
             Field::Row { place, name, .. } => match place {
                 RowPlace::Column(column) => column.is_in(record),
@@ -104,18 +117,21 @@ impl Field {
             },
             Field::Line {
                 place, separator, ..
-            } => {
-                let separators = |byte| memchr::memchr_iter(byte, record).count();
-                !place.range(record).is_empty()
-                    || separator.is_some_and(|byte| separators(byte) >= place.before())
-            }
+            } => match separator {
+                // Blanks are before a field, and none without it.
+                None => !place.key(record).trim_ascii().is_empty(),
+                Some(byte) => {
+                    let separators = memchr::memchr_iter(*byte, record).count();
+                    separators >= place.before()
+                }
+            },
             Field::Bytes(key) => key.offset.saturating_add(key.bytes) <= record.len(),
         };
         if !is_there {
             let place = self.to_string();
             return Err(BadRow::at(0, RowProblem::NoPlace { place }));
         }
-        self.number(record).map(drop).map_err(|error| {
+        self.number(record).map_err(|error| {
             let range = self.range(record);
             let value = match self {
                 Field::Bytes(_) => hexadecimal(&record[range.clone()]),
@@ -156,7 +172,7 @@ impl Field {
         };
         let sum = one.plus(other)?;
         let fits = match self {
-            Field::Bytes(key) => binary::written(key.kind, key.bytes, sum.units()).is_some(),
+            Field::Bytes(key) => binary::fits(key.kind, key.bytes, sum.units()),
             Field::Row { .. } | Field::Line { .. } => true,
         };
         fits.then_some(Some(sum))
@@ -173,16 +189,19 @@ impl Field {
         let text = &record[inside.clone()];
         let blanks = text.len() - text.trim_ascii_start().len();
         match text.trim_ascii() {
-            [] => inside,
+            [] => {
+                let end = inside.start + text.strip_suffix(b"\r").unwrap_or(text).len();
+                end..end
+            }
             number => inside.start + blanks..inside.start + blanks + number.len(),
         }
     }
 
-    /// The bytes of a total, which fits.
-    pub(super) fn written(&self, total: Exact) -> Vec<u8> {
+    /// The bytes of a total, which fits, in the place of those that are there.
+    pub(super) fn written(&self, total: Exact, before: &[u8]) -> Vec<u8> {
         match self {
             Field::Bytes(key) => {
-                let written = binary::written(key.kind, key.bytes, total.units());
+                let written = binary::written(key.kind, before, total.units());
                 written.expect("a number of this field, or a sum that fits it")
             }
             Field::Row { .. } | Field::Line { .. } => total.to_string().into_bytes(),
@@ -198,6 +217,12 @@ impl fmt::Display for Field {
             Field::Bytes(key) => write!(f, "bytes {key}"),
         }
     }
+}
+
+/// Whether two stretches of bytes overlap.
+fn meet(one: &Key, other: &Key) -> bool {
+    let end = |key: &Key| key.offset.saturating_add(key.bytes);
+    one.offset < end(other) && other.offset < end(one)
 }
 
 /// # Errors

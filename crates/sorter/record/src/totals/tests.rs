@@ -25,16 +25,19 @@ fn totals(given: &Given, header: &str) -> Totals {
 
 /// The record in the place of these ones.
 fn joined(totals: &Totals, records: &[&[u8]]) -> Vec<u8> {
-    let mut sums = Sums::default();
+    let mut sums = RunningTotals::default();
     totals.begin(&mut sums, records[0]);
     for record in records {
-        assert_eq!(totals.check(record), Ok(()));
+        assert!(totals.check(record).is_ok());
     }
     for record in &records[1..] {
         assert!(totals.add(&mut sums, record));
     }
     let mut out = Vec::new();
     totals.write(&sums, records[0], &mut out);
+    let checksums = records.iter().map(|record| totals.check(record).unwrap());
+    let all = checksums.fold(0, u128::wrapping_add);
+    assert_eq!(totals.check(&out), Ok(all), "the checksum adds up");
     out
 }
 
@@ -86,6 +89,12 @@ fn bytes_around_numbers_stay() {
         joined(&totals(&tabs, ""), &[b"a\t", b"a\t3", b"a\t4\tx"]),
         b"a\t7"
     );
+    let commas = Given {
+        separator: Some(b','),
+        ..given("lines", &["1,1"], &["2"])
+    };
+    let out = joined(&totals(&commas, ""), &[b"a,\r", b"a,3\r"]);
+    assert_eq!(out, b"a,3\r", "the end of a line stays");
     let records = totals(
         &given("fixed:8", &["0+2"], &["2+2:packed", "4+4:i32be"]),
         "",
@@ -111,7 +120,7 @@ fn words_for_null_count_for_nothing() {
 #[test]
 fn a_total_that_does_not_fit_is_not_added() {
     let records = totals(&given("fixed:3", &["0+1"], &["1+1:u8", "2+1:i8"]), "");
-    let mut sums = Sums::default();
+    let mut sums = RunningTotals::default();
     records.begin(&mut sums, &[7, 250, 1]);
     assert!(records.add(&mut sums, &[7, 5, 1]));
     assert!(!records.add(&mut sums, &[7, 1, 1]));
@@ -144,6 +153,10 @@ fn bad_numbers_are_told() {
     assert!(message(&json, br#"{"k":1,"n":1,"n":2}"#).contains("occurs twice"));
     let lines = totals(&given("lines", &["1,1"], &["2"]), "");
     assert!(message(&lines, b"a").contains("it has no field 2"));
+    assert!(
+        message(&lines, b"a  ").contains("it has no field 2"),
+        "blanks are no field"
+    );
     assert_eq!(
         message(&lines, b"a 0x1"),
         "\"0x1\" in field 2 is not a number"
@@ -163,13 +176,18 @@ fn totals_that_cannot_be_are_refused() {
     for (format, key, sum, hint) in [
         ("csv", "a", ":num", "has no name"),
         ("csv", "a", "b:date", "no other types"),
-        ("csv", "a", "b:desc", "no other types"),
+        ("csv", "a", "b:desc", "no direction"),
         ("jsonl", "a", "a", "is a key"),
         ("jsonl", "a", "#1", "have no columns"),
         ("lines", "1,1", "0", "write its number"),
         ("lines", "1,1", "x", "write its number"),
         ("lines", "2,3", "3", "is a key"),
         ("lines", "2", "9", "is a key"),
+        ("lines", "1,1.5", "2", "ends at a character"),
+        ("lines", "3,2.9", "3", "ends at a character"),
+        ("lines", "3,2.9", "2", "ends at a character"),
+        ("fixed:8", "0+4", "4+4:BI", "whole number"),
+        ("fixed:8", "0+4", "4+4:u32be:desc", "no direction"),
         ("fixed:8", "0+4", "3+2:u16le", "is a key"),
         ("fixed:8", "0+4", "4+8:u64le", "behind the 8 bytes"),
         ("fixed:8", "0+4", "4+4:f32le", "whole number"),
@@ -194,6 +212,14 @@ fn totals_that_cannot_be_are_refused() {
     };
     assert!(refused(&all).contains("unique"));
     assert!(refused(&given("lines", &["1,1"], &["2", "2"])).contains("twice"));
+    let halves = &["4+4:u32be", "6+2:u16be"];
+    assert!(refused(&given("fixed:8", &["0+4"], halves)).contains("bytes of another one"));
+    let words = Given {
+        nulls: vec!["-1".to_owned()],
+        ..given("jsonl", &["a"], &["b"])
+    };
+    assert!(refused(&words).contains("stands for a missing value"));
+    assert!(refused(&given("csv", &[], &["b"])).contains("give a key"));
     let points = Given {
         separator: Some(b'.'),
         ..given("lines", &["1,1"], &["2"])

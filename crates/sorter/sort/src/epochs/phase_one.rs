@@ -299,7 +299,7 @@ impl<'a> RankSort<'a> {
         stages: &mut Vec<StageReport>,
     ) -> Result<Epoch, Failure> {
         let (came, read) = (Tally::default(), Tally::default());
-        let skipped = self.skipped.all();
+        let skipped = self.sifted.blank();
         let exchange = range.run.exchange.clone();
         let exchange = exchange.map(|exchange| Exchange {
             read: read.clone(),
@@ -328,7 +328,7 @@ impl<'a> RankSort<'a> {
         self.read += read;
         Ok(Epoch {
             read,
-            skipped: self.skipped.all() - skipped,
+            skipped: self.sifted.blank() - skipped,
             came,
             partitions: join(&partitions),
         })

@@ -72,7 +72,7 @@ impl RankSort<'_> {
         let account = Account {
             did,
             read: self.read,
-            skipped: self.skipped.all(),
+            skipped: self.sifted.blank(),
             made: made.collect(),
         };
         let ((), accounts) = agreement.agree_and_tell(node, Ok(((), account))).await?;
@@ -103,7 +103,7 @@ impl RankSort<'_> {
         };
         // The manifest of a set lists also the rows that were set aside.
         if let Some(listed) = &run.inputs.listed
-            && (self.set_aside() + self.skipped.all()).records == 0
+            && (self.set_aside() + self.sifted.blank()).records == 0
         {
             listed.check(Checksum(self.read.crc))?;
         }

@@ -28,7 +28,7 @@ use crate::records::sample::Sample;
 use crate::records::size::{Sum, portion};
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
-use crate::stages::{Drawn, Skipped};
+use crate::stages::{Drawn, Sifted};
 
 /// Facts that all ranges of a sort share.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ pub(crate) struct RankSort<'a> {
     pub sample: SampleCost,
     /// Records that this rank has read.
     pub read: Sum,
-    pub skipped: Skipped,
+    pub sifted: Sifted,
     /// When records began to move; `None` in a resumable sort, where the whole run counts.
     pub began: Option<Time>,
     pub unfinished: &'a mut Unfinished,
@@ -86,7 +86,7 @@ impl<'a> RankSort<'a> {
             percent_resumed: None,
             sample: SampleCost::default(),
             read: Sum::default(),
-            skipped: Skipped::default(),
+            sifted: Sifted::default(),
             began: None,
             unfinished,
         }
@@ -153,7 +153,7 @@ impl<'a> RankSort<'a> {
         };
         RunContext {
             output,
-            skipped: self.skipped.clone(),
+            sifted: self.sifted.clone(),
             bad_rows: self.unfinished.bad_rows.clone(),
             ..RunContext::new(self.node, self.job, plan, inputs)
         }

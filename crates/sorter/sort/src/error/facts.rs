@@ -20,7 +20,7 @@ impl SortError {
             SortError::Header { .. } => "header",
             SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => "no_space",
             SortError::TemporaryLimit { .. } => "temporary_limit",
-            SortError::Lost { .. } => "records_lost",
+            SortError::Lost { .. } | SortError::Totals => "records_lost",
             SortError::Disorder { .. } => "disorder",
             SortError::Unsorted { .. } => "unsorted_input",
             SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",

@@ -26,7 +26,7 @@ use crate::records::block::{Block, Chunk, Piece};
 use crate::records::splitters::Splitters;
 use crate::stages::{
     Counter, Cursor, Distributor, Outlet, Outs, PipeSampler, PlacedBefore, Places, Placing,
-    ReadRates, Reader, Ready, Sampler, Seams, Sifter, Skipped, Sorter, Tally, Turn, Writer, count,
+    ReadRates, Reader, Ready, Sampler, Seams, Sifted, Sifter, Sorter, Tally, Turn, Writer, count,
     distribute, read, sample, sort, write,
 };
 
@@ -81,7 +81,7 @@ pub(crate) struct RunContext<'a> {
     pub exchange: Option<Exchange>,
     /// Where the first bucket is placed, if records are dropped.
     pub placed_before: PlacedBefore,
-    pub skipped: Skipped,
+    pub sifted: Sifted,
     /// Where rows with mistakes go; without it, one ends the sort.
     pub bad_rows: Option<BadRows>,
 }
@@ -105,7 +105,7 @@ impl<'a> RunContext<'a> {
             read_rates: ReadRates::default(),
             exchange: None,
             placed_before: PlacedBefore::default(),
-            skipped: Skipped::default(),
+            sifted: Sifted::default(),
             bad_rows: None,
         }
     }
@@ -114,8 +114,8 @@ impl<'a> RunContext<'a> {
     pub(crate) fn sifter(&self) -> Option<Sifter> {
         let contents = &self.job.contents;
         let sifter = || {
-            let skipped = Some(self.skipped.clone());
-            Sifter::new(Arc::clone(contents), skipped, self.bad_rows.clone())
+            let sifted = Some(self.sifted.clone());
+            Sifter::new(Arc::clone(contents), sifted, self.bad_rows.clone())
         };
         contents.is_checked().then(sifter)
     }
@@ -356,6 +356,7 @@ impl<'a> RunContext<'a> {
             pieces,
             pool: self.pool(pipeline, "joined records", Counter::POOL)?,
             sequential: self.output().is_sequential(),
+            read: self.sifted.clone(),
             out: counted.clone(),
             tally: self.tally.clone(),
         };
@@ -367,7 +368,7 @@ impl<'a> RunContext<'a> {
     pub(crate) fn idle_beside(&self, runs: usize, chunks: usize) -> u64 {
         let mut used = self.plan.used_by_merge(runs, chunks);
         if self.job.contents.joins() {
-            used += Counter::bytes(self.plan.framing);
+            used += Counter::bytes(&*self.job.contents, self.plan.framing);
         }
         self.job.resources.memory_bytes.saturating_sub(used)
     }

@@ -206,7 +206,7 @@ impl Planning<'_> {
         shape: &Shape,
         inputs: &Arc<Inputs>,
     ) -> Result<(Plan, Option<String>), Failure> {
-        let (taken, given) = (Counter::bytes(shape.framing), job.resources);
+        let (taken, given) = (Counter::bytes(&*job.contents, shape.framing), job.resources);
         let resources = Resources {
             memory_bytes: given.memory_bytes.saturating_sub(taken),
             ..given

@@ -11,22 +11,26 @@
 //! in order: before the writer. Nothing is dropped earlier, and the sort keeps the account of all records.
 //! Here the account learns which of them were dropped, and by how many bytes the others became longer.
 //!
-//! The counter holds one record of the output and one that goes on in the next piece, so its memory is
-//! bounded by the longest record.
+//! The counter holds one record of the output, with its totals a second time, and one that goes on in the next piece, so
+//! its memory is bounded by the longest record.
+//!
+//! Totals have an account of their own: a checksum of all numbers that were read, which adds up as they do, must be
+//! that of the numbers written.
 
 use std::io::Write;
 use std::sync::Arc;
 
 use node::{Buffer, Pool, Queue, Work};
 use pipeline::{Failure, Worker};
-use record::{Scanner, Sums};
+use record::{RunningTotals, Scanner};
 
+use crate::error::SortError;
 use crate::records::block::Piece;
 use crate::records::contents::{Contents, Short};
 use crate::records::framing::Framing;
 use crate::records::size::Sum;
-use crate::stages::Tally;
 use crate::stages::merger::whole_blocks;
+use crate::stages::{Sifted, Tally};
 
 const UNIT_BYTES: usize = 256 << 10;
 
@@ -45,6 +49,8 @@ pub(crate) struct Counter {
     pub pool: Pool,
     /// Whether the output is written front to back, not in whole disk blocks.
     pub sequential: bool,
+    /// The checksum of numbers that were read to be added up.
+    pub read: Sifted,
     pub out: Queue<Piece>,
     pub tally: Tally,
 }
@@ -52,9 +58,11 @@ pub(crate) struct Counter {
 impl Counter {
     pub(crate) const POOL: (usize, usize) = (UNITS, UNIT_BYTES);
 
-    /// Memory that it takes beside the rest of a sort.
-    pub(crate) fn bytes(framing: Framing) -> u64 {
-        (UNITS * UNIT_BYTES + 2 * framing.longest()) as u64
+    /// Memory that it takes beside the rest of a sort: with totals the kept record is written anew, and a longer one
+    /// may take twice its bytes as it grows.
+    pub(crate) fn bytes(contents: &dyn Contents, framing: Framing) -> u64 {
+        let records = if contents.totals().is_some() { 4 } else { 2 };
+        (UNITS * UNIT_BYTES + records * framing.longest()) as u64
     }
 }
 
@@ -88,7 +96,7 @@ struct Counting<'a> {
     first: Vec<u8>,
     short: Short,
     number: u64,
-    sums: Sums,
+    sums: RunningTotals,
     /// Room for a record with its totals.
     total: Vec<u8>,
     /// The unit that is filled, and its place in the output.
@@ -98,6 +106,8 @@ struct Counting<'a> {
     dropped: Sum,
     added: i64,
     apart: u64,
+    /// The checksum of the numbers that were written.
+    totals: u128,
 }
 
 impl<'a> Counting<'a> {
@@ -113,7 +123,7 @@ impl<'a> Counting<'a> {
             first: Vec::new(),
             short: Short::default(),
             number: 0,
-            sums: Sums::default(),
+            sums: RunningTotals::default(),
             total: Vec::new(),
             open: None,
             filled: 0,
@@ -121,6 +131,7 @@ impl<'a> Counting<'a> {
             dropped: Sum::default(),
             added: 0,
             apart: 0,
+            totals: 0,
         }
     }
 
@@ -203,6 +214,7 @@ impl<'a> Counting<'a> {
         // One alone stays as it was written.
         if let Some(totals) = self.counter.contents.totals().filter(|_| self.number > 1) {
             self.total.clear();
+            self.total.reserve_exact(record.len() + totals.most_added());
             let body = self.framing.body(&record);
             let before = body.as_ptr() as usize - record.as_ptr() as usize;
             let behind = before + body.len();
@@ -211,6 +223,10 @@ impl<'a> Counting<'a> {
             self.total.extend_from_slice(&record[behind..]);
             self.added += self.total.len() as i64 - record.len() as i64;
             std::mem::swap(&mut self.total, &mut record);
+        }
+        if let Some(totals) = self.counter.contents.totals() {
+            let written = totals.check(self.framing.body(&record));
+            self.totals = self.totals.wrapping_add(written.unwrap_or_default());
         }
         self.put(&record).await?;
         self.first = record;
@@ -257,6 +273,9 @@ impl<'a> Counting<'a> {
         assert!(self.begun.is_empty(), "the last record is whole");
         self.put_first().await?;
         self.hand_on().await?;
+        if self.counter.contents.totals().is_some() && self.totals != self.counter.read.totals() {
+            return Err(SortError::Totals.into());
+        }
         let changes = (self.added, self.apart);
         self.counter.tally.join(self.dropped, changes);
         Ok(())

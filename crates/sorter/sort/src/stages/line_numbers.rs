@@ -18,10 +18,14 @@ pub(crate) use crate::records::contents::newlines;
 /// Bytes that are read at once to count the lines before a row.
 const COUNTED_BYTES: usize = 1 << 20;
 
-/// The lines that are known: of each input the number of newlines before some offsets. Clones share
+/// The lines that are known: of each input the number of their ends before some offsets. Clones share
 /// them.
-#[derive(Clone, Default)]
-pub(super) struct LineNumbers(Arc<Mutex<HashMap<PathBuf, BTreeMap<u64, u64>>>>);
+#[derive(Clone)]
+pub(super) struct LineNumbers {
+    known: Arc<Mutex<HashMap<PathBuf, BTreeMap<u64, u64>>>>,
+    /// The byte that ends a line.
+    end: u8,
+}
 
 /// The lines that a record takes; one without lines counts as one.
 pub(crate) fn lines_of(record: &[u8], framing: Framing) -> u64 {
@@ -40,13 +44,27 @@ pub(crate) fn lines_in(header: &[u8], framing: Framing) -> u64 {
 }
 
 impl LineNumbers {
+    pub(super) fn of(framing: Framing) -> LineNumbers {
+        LineNumbers {
+            known: Arc::default(),
+            end: framing.delimiter().unwrap_or(b'\n'),
+        }
+    }
+
+    /// The lines that end in these bytes.
+    pub(super) fn in_bytes(&self, bytes: &[u8]) -> u64 {
+        memchr::memchr_iter(self.end, bytes).count() as u64
+    }
+
     /// Counts the next bytes of a stream, behind a `header` if they are the first.
     pub(super) fn pass(&self, file: &File, (offset, bytes): (u64, &[u8]), header: &[u8]) {
-        let mut all = self.0.lock();
+        let mut all = self.known.lock();
         let known = all.entry(file.path().to_owned()).or_default();
-        let before = known.remove(&offset).unwrap_or_else(|| newlines(header));
+        let before = known
+            .remove(&offset)
+            .unwrap_or_else(|| self.in_bytes(header));
         known.insert(offset, before);
-        known.insert(offset + bytes.len() as u64, before + newlines(bytes));
+        known.insert(offset + bytes.len() as u64, before + self.in_bytes(bytes));
         while known.len() > 2 {
             known.pop_first();
         }
@@ -55,7 +73,7 @@ impl LineNumbers {
     /// The line at an offset, from 1; `None` if the file cannot be read again.
     pub(super) async fn at(&self, node: &Node, file: &File, offset: u64) -> Option<u64> {
         let (mut at, mut lines) = (0, 0);
-        if let Some(known) = self.0.lock().get(file.path()) {
+        if let Some(known) = self.known.lock().get(file.path()) {
             (at, lines) = known
                 .range(..=offset)
                 .next_back()
@@ -79,14 +97,14 @@ impl LineNumbers {
                 .await;
             result.ok()?;
             let there = read.len().min((offset - begin) as usize);
-            lines += newlines(read.bytes()[..there].get(skipped as usize..)?);
+            lines += self.in_bytes(read.bytes()[..there].get(skipped as usize..)?);
             if begin + there as u64 <= at {
                 return None;
             }
             at = begin + there as u64;
             buffer = read;
         }
-        let mut all = self.0.lock();
+        let mut all = self.known.lock();
         all.entry(file.path().to_owned())
             .or_default()
             .insert(offset, lines);

@@ -18,10 +18,10 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::files::bad_rows::{BadRows, BlockPlace};
 use crate::records::block::Block;
-use crate::records::contents::{Contents, Mistake, MistakeCause, Sifting};
+use crate::records::contents::{Aside, Contents, Mistake, MistakeCause, Sifting};
 use crate::records::size::Size;
 
-use super::line_numbers::{LineNumbers, newlines};
+use super::line_numbers::LineNumbers;
 
 /// The place of some bytes of the input in a file.
 #[derive(Clone, Copy)]
@@ -32,37 +32,51 @@ pub(super) struct FilePlace<'a> {
     pub offset: u64,
 }
 
-/// Blank lines that were skipped, over all workers; clones share them.
+/// The account of rows that were checked, over all workers; clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Skipped(Arc<Mutex<Size>>);
+pub(crate) struct Sifted(Arc<Mutex<(Size, u128)>>);
 
-impl Skipped {
-    pub(crate) fn all(&self) -> Size {
-        *self.0.lock()
+impl Sifted {
+    /// Blank lines that were skipped.
+    pub(crate) fn blank(&self) -> Size {
+        self.0.lock().0
+    }
+
+    /// The checksum of numbers that are added up.
+    pub(crate) fn totals(&self) -> u128 {
+        self.0.lock().1
+    }
+
+    fn add(&self, aside: &Aside) {
+        if aside.blank.records > 0 || aside.totals > 0 {
+            let (blank, totals) = &mut *self.0.lock();
+            *blank += aside.blank;
+            *totals = totals.wrapping_add(aside.totals);
+        }
     }
 }
 
 #[derive(Clone)]
 pub(crate) struct Sifter {
     contents: Arc<dyn Contents>,
-    skipped: Option<Skipped>,
+    sifted: Option<Sifted>,
     bad_rows: Option<BadRows>,
     lines: LineNumbers,
 }
 
 impl Sifter {
-    /// Checks rows of these contents. Blank lines are counted in `skipped`; without it, nothing is
+    /// Checks rows of these contents. Blank lines are counted in `sifted`; without it, nothing is
     /// removed. Rows with mistakes go to `bad_rows`; without it, one ends the sort.
     pub(crate) fn new(
         contents: Arc<dyn Contents>,
-        skipped: Option<Skipped>,
+        sifted: Option<Sifted>,
         bad_rows: Option<BadRows>,
     ) -> Sifter {
         Sifter {
+            lines: LineNumbers::of(contents.framing().records()),
             contents,
-            skipped,
+            sifted,
             bad_rows,
-            lines: LineNumbers::default(),
         }
     }
 
@@ -81,7 +95,7 @@ impl Sifter {
             self.lines
                 .pass(file, (offset, bytes), self.contents.header());
         }
-        let how = match (&self.skipped, &self.bad_rows) {
+        let how = match (&self.sifted, &self.bad_rows) {
             (None, _) => Sifting::Look,
             (Some(_), None) => Sifting::Skip,
             (Some(_), Some(_)) => Sifting::Aside,
@@ -90,8 +104,8 @@ impl Sifter {
             Ok(aside) => aside,
             Err(mistake) => return Err(self.error(worker, block, (mistake, place)).await.into()),
         };
-        if let Some(skipped) = self.skipped.as_ref().filter(|_| aside.blank.records > 0) {
-            *skipped.0.lock() += aside.blank;
+        if let Some(sifted) = &self.sifted {
+            sifted.add(&aside);
         }
         match &self.bad_rows {
             Some(bad_rows) if aside.records > 0 => {
@@ -125,7 +139,7 @@ impl Sifter {
                 let rows = &block.buffer.bytes()[block.range()];
                 SortError::BadRow {
                     file,
-                    line: begin.map(|line| line + newlines(&rows[..before])),
+                    line: begin.map(|line| line + self.lines.in_bytes(&rows[..before])),
                     offset,
                     bad: Box::new(bad),
                     cure: "",

@@ -1,14 +1,15 @@
 //! Lines with equal keys, dropped or counted in every way under hundreds of schedules.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::lines::{LineSort, drawn_sort, seeds, text_order};
 use crate::common::survival::{Case, WAYS};
 use crate::common::{get, put, run};
 use node::Random;
-use record::{Keep, LineOrder, Ties};
+use record::{Given, Keep, LineOrder, RecordSpec, Ties};
 use rehearsal::Driver;
-use sort::{Choice, Job, Lines, LongestLine};
+use sort::{Choice, Job, Lines, LongestLine, contents_of};
 
 fn check(equal: Keep, from: u64) {
     let (mut spilled, mut merged, mut dropped) = (0, 0, 0);
@@ -136,6 +137,51 @@ fn repeated_lines_are_dropped_before_they_are_sorted() {
             assert!(get(&driver, "/out").unwrap() == expected.concat().as_bytes());
             assert_eq!(report.records, expected.len() as u64, "{}", way.name);
         }
+    }
+}
+
+/// Totals are of numbers in all parts of the input, in every way and under many schedules.
+#[test]
+fn hundreds_of_schedules_add_up_equal_lines() {
+    for seed in 0..seeds(60, 300) {
+        let mut random = Random::new(seed);
+        let distinct = [1, 5, 300, 100_000][random.below(4)];
+        let mut totals = BTreeMap::new();
+        let mut lines = String::new();
+        for _ in 0..random.below(20_000) {
+            let (key, number) = (random.below(distinct), random.below(1_000) as i64 - 500);
+            let (sum, times) = totals.entry(format!("{key:06}")).or_insert((0, 0));
+            (*sum, *times) = (*sum + number, *times + 1);
+            lines += &format!("{key:06},{number}\n");
+        }
+        let expected: String = totals
+            .iter()
+            .map(|(key, (sum, _))| format!("{key},{sum}\n"))
+            .collect();
+        let given = Given {
+            format: "lines".to_owned(),
+            keys: vec!["1,1".to_owned()],
+            separator: Some(b','),
+            keep: [Keep::First, Keep::Last][seed as usize % 2],
+            sums: vec!["2".to_owned()],
+            ..Given::default()
+        };
+        let spec = RecordSpec::new(&given).unwrap();
+        let way = WAYS[seed as usize % WAYS.len()];
+        let case = Case::of_lines("/out", way, way.records, Ties::Record);
+        let driver = Driver::new(seed, 1);
+        put(&driver, "/in", lines.as_bytes());
+        let mut job = Job {
+            contents: contents_of(&spec),
+            ..case.job()
+        };
+        // Positions take more chunks.
+        (job.tuning.chunks, job.resources.memory_bytes) = (None, 64 << 20);
+        let report = run(&driver, &job).unwrap_or_else(|failure| panic!("{failure}"));
+        let out = String::from_utf8(get(&driver, "/out").unwrap()).unwrap();
+        assert!(out == expected, "seed {seed}, {}", way.name);
+        assert_eq!(report.records, totals.len() as u64);
+        assert_eq!(report.bytes, out.len() as u64);
     }
 }
 

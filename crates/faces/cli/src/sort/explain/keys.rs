@@ -12,8 +12,8 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// A line for each key of the order, which says where it is and how it is read, and one for lines
-/// with equal keys.
-pub(super) fn summary(order: &TextOrder, keep: Keep) -> Vec<String> {
+/// with equal keys, whose numbers in `sums` are added up.
+pub(super) fn summary(order: &TextOrder, keep: Keep, sums: &[String]) -> Vec<String> {
     let is_keyed = !order.given().is_empty();
     let keys = order.keys().iter().zip(1..).map(|(key, number)| {
         let place = if is_keyed {
@@ -33,7 +33,7 @@ pub(super) fn summary(order: &TextOrder, keep: Keep) -> Vec<String> {
     };
     let has_last_resort = order.explain(b"").iter().any(|view| view.key.is_none());
     let equal = match order.ties() {
-        _ if keep.is_unique() => Some(kept(keep).to_owned()),
+        _ if keep.is_unique() => Some(kept(keep, sums)),
         Ties::Position | Ties::LastPosition => Some("in the order of the input".to_owned()),
         Ties::Record if has_last_resort => Some(format!("compared as bytes{direction}")),
         Ties::Record => None,
@@ -42,12 +42,17 @@ pub(super) fn summary(order: &TextOrder, keep: Keep) -> Vec<String> {
     keys.chain(equal).collect()
 }
 
-/// The one of records with equal keys that is kept.
-pub(super) fn kept(keep: Keep) -> &'static str {
-    match keep.ties() {
-        Ties::LastPosition => "only the last is kept",
-        _ => "only the first is kept",
-    }
+/// The one of records with equal keys that is kept, and the totals that it has.
+pub(super) fn kept(keep: Keep, sums: &[String]) -> String {
+    let one = match keep.ties() {
+        Ties::LastPosition => "last",
+        _ => "first",
+    };
+    let totals = match sums {
+        [] => String::new(),
+        sums => format!(", with the totals of {}", sums.join(", ")),
+    };
+    format!("only the {one} is kept{totals}")
 }
 
 /// How text is compared.
@@ -210,7 +215,7 @@ mod tests {
     fn keys_are_underlined_and_named() {
         let order = order(&["2,2nr", "1,1f"], "", Some(b','));
         assert_eq!(
-            summary(&order, Keep::All),
+            summary(&order, Keep::All, &[]),
             [
                 "key 1, -k 2nr,2: a decimal number, the largest first",
                 "key 2, -k 1f,1: bytes, small letters as capital ones",
@@ -251,8 +256,11 @@ mod tests {
     #[test]
     fn the_whole_line_is_explained_without_keys() {
         let plain = order(&[], "", None);
-        assert_eq!(summary(&plain, Keep::All), ["key 1, the whole line: bytes"]);
-        let kept = summary(&plain, Keep::First);
+        assert_eq!(
+            summary(&plain, Keep::All, &[]),
+            ["key 1, the whole line: bytes"]
+        );
+        let kept = summary(&plain, Keep::First, &[]);
         assert_eq!(kept[1], "lines with equal keys: only the first is kept");
         assert_eq!(
             explained(&plain, "line 1", b"a\tb"),

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use record::rows::{Nulls, RowCheck, ValueKind};
 use record::text::TextOrder;
-use record::{Framing, Keep, RowSpec};
+use record::{Framing, Keep, RowSpec, Totals};
 
 use super::{MOST_LINE_BYTES, keys::kept, keys::text_by};
 use crate::sort::shown::{Line, next, order_of};
@@ -14,6 +14,7 @@ use terminal::ending::failure::CliFailure;
 pub(super) struct Explained {
     pub order: TextOrder,
     check: RowCheck,
+    totals: Totals,
     framing: Framing,
     /// The line where the next row begins.
     line: u64,
@@ -28,7 +29,9 @@ impl Explained {
         let framing = rows.dialect.framing();
         let line = 1 + newlines(head);
         let (order, header) = order_of(rows, head).map_err(CliFailure::usage)?;
+        let totals = rows.totals(&order, header.as_ref());
         Ok(Explained {
+            totals: totals.map_err(|error| CliFailure::usage(error.to_string()))?,
             order: order.text(),
             check: RowCheck::new(&order, header.as_ref()),
             framing,
@@ -53,7 +56,10 @@ impl Explained {
         if self.check.is_blank(row) {
             return Some("a blank line is no row; a sort leaves it out".to_owned());
         }
-        let problem = self.check.check(row).err()?;
+        let checked = self.check.check(row);
+        let problem = checked
+            .and_then(|()| self.totals.check(row).map(drop))
+            .err()?;
         Some(format!("{problem}; a sort ends here without --bad-records"))
     }
 }
@@ -99,10 +105,10 @@ pub(in crate::sort) fn summary(rows: &RowSpec) -> Vec<String> {
         .is_empty()
         .then(|| format!("key 1, the whole row: {text}"));
     let equal = match rows.keep {
-        keep if keep.is_unique() => Some(kept(keep)),
+        keep if keep.is_unique() => Some(kept(keep, &rows.sums)),
         Keep::All if rows.keys.is_empty() => None,
-        Keep::All => Some("compared as bytes"),
-        _ => Some("in the order of the input"),
+        Keep::All => Some("compared as bytes".to_owned()),
+        _ => Some("in the order of the input".to_owned()),
     };
     let equal = equal.map(|equal| format!("rows with equal keys: {equal}"));
     keys.chain(whole).chain(equal).collect()

@@ -29,32 +29,40 @@ pub(super) struct Record {
 pub(super) struct Number {
     /// Its bytes.
     pub at: Range<usize>,
-    pub tenths: i64,
+    /// `None` if it is missing.
+    pub tenths: Option<i64>,
     /// Digits behind the point, or `None` of two bytes, the high one first.
     pub places: Option<u32>,
 }
 
 impl Record {
-    /// The record with its number and that of another one.
-    fn plus(&self, other: &Record) -> Record {
+    /// The record with its number and that of another one; `None` if two bytes have no room for the sum.
+    fn plus(&self, other: &Record) -> Option<Record> {
         let (mut sum, added) = (self.clone(), other.number.as_ref());
-        if let (Some(number), Some(added)) = (&mut sum.number, added) {
-            number.tenths += added.tenths;
-            number.places = number.places.max(added.places);
-            let written = match number.places {
-                None => u16::to_be_bytes(number.tenths as u16).to_vec(),
-                Some(0) => (number.tenths / 10).to_string().into_bytes(),
-                Some(_) => {
-                    let size = number.tenths.unsigned_abs();
-                    let sign = if number.tenths < 0 { "-" } else { "" };
-                    format!("{sign}{}.{}", size / 10, size % 10).into_bytes()
-                }
-            };
-            let end = number.at.start + written.len();
-            sum.bytes.splice(number.at.clone(), written);
-            number.at.end = end;
-        }
-        sum
+        let (Some(number), Some(added)) = (&mut sum.number, added) else {
+            return Some(sum);
+        };
+        let tenths = match (number.tenths, added.tenths) {
+            (Some(one), Some(other)) => one + other,
+            (one, other) => match one.or(other) {
+                Some(tenths) => tenths,
+                None => return Some(sum),
+            },
+        };
+        number.places = number.places.max(added.places);
+        let written = match number.places {
+            None => u16::try_from(tenths).ok()?.to_be_bytes().to_vec(),
+            Some(0) => (tenths / 10).to_string().into_bytes(),
+            Some(_) => {
+                let size = tenths.unsigned_abs();
+                let sign = if tenths < 0 { "-" } else { "" };
+                format!("{sign}{}.{}", size / 10, size % 10).into_bytes()
+            }
+        };
+        let end = number.at.start + written.len();
+        sum.bytes.splice(number.at.clone(), written);
+        (number.at.end, number.tenths) = (end, Some(tenths));
+        Some(sum)
     }
 }
 
@@ -145,18 +153,22 @@ impl Order {
         all.sort_by(|a, b| self.compare(a, b));
         let mut kept: Vec<(usize, Record)> = Vec::new();
         for record in all {
-            match kept.last_mut() {
-                Some((count, kept)) if self.is_unique && self.by_keys(kept, record).is_eq() => {
-                    *count += 1;
-                    let before = kept.clone();
-                    if self.is_last_kept {
-                        *kept = record.clone();
-                    }
-                    if self.sum.is_some() {
-                        let other = if self.is_last_kept { &before } else { record };
-                        *kept = kept.plus(other);
-                    }
+            let again = kept
+                .last_mut()
+                .filter(|(_, kept)| self.is_unique && self.by_keys(kept, record).is_eq());
+            let joined = again.as_ref().and_then(|(_, kept)| {
+                let (first, other) = if self.is_last_kept {
+                    (record, kept)
+                } else {
+                    (kept, record)
+                };
+                match self.sum {
+                    Some(_) => first.plus(other),
+                    None => Some(first.clone()),
                 }
+            });
+            match (again, joined) {
+                (Some((count, kept)), Some(joined)) => (*count, *kept) = (*count + 1, joined),
                 _ => kept.push((1, record.clone())),
             }
         }

@@ -426,6 +426,11 @@ impl Taste {
             let (number, value) = NUMBERS[draw.usize(0..NUMBERS.len())];
             columns[1] = number.into();
             keys.push(Value::Number(value));
+            // Of members those that are missing have no place.
+            if matches!(self.format, Csv { .. } | Tsv { .. }) && draw.u8(0..12) == 0 {
+                columns[1].clear();
+                keys[0] = Value::Missing;
+            }
         }
         columns[2].resize(columns[2].len() + length, b'x');
         let mut at = columns[0].len() + 1;
@@ -444,7 +449,7 @@ impl Taste {
             Fixed { .. } | Gensort => (self.fixed(&mut columns, draw), 0),
             Counted(_, width, is_big, counts_itself) => {
                 columns[0] = two(&columns[0]);
-                columns[1] = u16::to_be_bytes(draw.u16(0..4)).to_vec();
+                columns[1] = two_bytes(draw);
                 columns[2].truncate(if width == 2 { MOST_COUNTED } else { usize::MAX });
                 let body = columns.concat();
                 let length = body.len() + if counts_itself { 4 } else { 0 };
@@ -484,13 +489,15 @@ impl Taste {
         let number = match self.format {
             Fixed { .. } | Counted(..) => Some(Number {
                 at: before + 2..before + 4,
-                tenths: i64::from(columns[1][1]),
+                tenths: Some(i64::from(columns[1][0]) << 8 | i64::from(columns[1][1])),
                 places: None,
             }),
             Gensort | Pairs => None,
             _ if !self.is_number => None,
             _ => {
                 let text = String::from_utf8_lossy(&columns[1]);
+                let missing = text.is_empty();
+                let text = if missing { "0".into() } else { text };
                 let begin = format!("\"b\":{}", &text[..1]);
                 let begins = |at: &usize| {
                     let member = &bytes[*at..];
@@ -502,8 +509,8 @@ impl Taste {
                 }
                 let tenths = NUMBERS.iter().find(|(number, _)| *number == text);
                 Some(Number {
-                    at: at..at + text.len(),
-                    tenths: tenths.expect("a number").1,
+                    at: at..at + columns[1].len(),
+                    tenths: Some(tenths.expect("a number").1).filter(|_| !missing),
                     places: Some(u32::from(text.contains('.'))),
                 })
             }
@@ -558,7 +565,7 @@ impl Taste {
     /// A record of one length: two bytes, a number of two bytes, and the rest; or of gensort.
     fn fixed(&self, columns: &mut [Vec<u8>; 3], draw: &mut Rng) -> Vec<u8> {
         columns[0] = two(&columns[0]);
-        columns[1] = u16::to_be_bytes(draw.u16(0..4)).to_vec();
+        columns[1] = two_bytes(draw);
         let pad = if let Fixed { pad } = self.format {
             pad
         } else {
@@ -575,6 +582,12 @@ fn two(text: &[u8]) -> Vec<u8> {
 }
 
 /// A field of CSV, in quotes where it must be, and sometimes where it need not.
+/// A number of two bytes. Two large ones have no room for their sum.
+fn two_bytes(draw: &mut Rng) -> Vec<u8> {
+    let large = if draw.u8(0..20) == 0 { 40_000 } else { 0 };
+    u16::to_be_bytes(large + draw.u16(0..4)).to_vec()
+}
+
 fn quoted(text: &[u8], draw: &mut Rng) -> Vec<u8> {
     let must = text.iter().any(|byte| b",\"\r\n".contains(byte));
     if !must && draw.u8(0..6) > 0 {

@@ -192,7 +192,7 @@ pub enum ValueError {
     #[error("has an exponent of more than 18 digits")]
     Exponent,
     /// It has more digits than numbers that are added up.
-    #[error("has more than {0} digits, the most of numbers that are added up")]
+    #[error("has more than {0} digits or decimal places, the most of numbers that are added up")]
     Digits(u32),
     /// It is no date, or there is no such day or time.
     #[error(

@@ -154,16 +154,15 @@ impl Contents for Bytes {
 
     fn sift(&self, block: &mut Block, _: Sifting) -> Result<Aside, Mistake> {
         let bytes = self.record_bytes();
-        let mut records = (0..).zip(self.records(block).chunks_exact(bytes));
-        let bad =
-            records.find_map(|(number, record)| Some((number, self.totals.check(record).err()?)));
-        match bad {
-            None => Ok(Aside::default()),
-            Some((number, bad)) => Err(Mistake {
+        let mut aside = Aside::default();
+        for (number, record) in (0..).zip(self.records(block).chunks_exact(bytes)) {
+            let sum = self.totals.check(record).map_err(|bad| Mistake {
                 position: block.first + number * bytes as u64,
-                cause: MistakeCause::Record(bad.to_string()),
-            }),
+                cause: MistakeCause::of_record(&bad),
+            })?;
+            aside.totals = aside.totals.wrapping_add(sum);
         }
+        Ok(aside)
     }
 
     fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {

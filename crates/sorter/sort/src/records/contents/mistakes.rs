@@ -15,6 +15,8 @@ pub struct Aside {
     pub stretches: Vec<(usize, u64)>,
     /// Blank lines, which are no rows.
     pub blank: Size,
+    /// The checksum of numbers that are added up, of all other records.
+    pub totals: u128,
 }
 
 /// How a block is sifted.
@@ -44,4 +46,11 @@ pub enum MistakeCause {
     Row(BadRow),
     /// A binary record, in words.
     Record(String),
+}
+
+impl MistakeCause {
+    /// A binary record without the numbers that it needs.
+    pub(super) fn of_record(bad: &BadRow) -> MistakeCause {
+        MistakeCause::Record(format!("{bad}; mend the record, or leave it out"))
+    }
 }

@@ -33,16 +33,18 @@ impl Check {
         rows.is_some_and(|rows| rows.is_blank(framing.body(record)))
     }
 
+    /// The checksum of its numbers that are added up.
+    ///
     /// # Errors
     /// The mistake in a row or line.
-    pub(super) fn row(&self, body: &[u8]) -> Result<(), BadRow> {
+    pub(super) fn row(&self, body: &[u8]) -> Result<u128, BadRow> {
         if let Some(rows) = &self.rows {
             rows.check(body)?;
         }
         self.totals.check(body)
     }
 
-    fn check(&self, record: &[u8], framing: Framing) -> Result<(), MistakeCause> {
+    fn check(&self, record: &[u8], framing: Framing) -> Result<u128, MistakeCause> {
         let (bytes, needed) = (record.len() - framing.shortest(), self.least_bytes);
         if bytes < needed {
             return Err(MistakeCause::Record(format!(
@@ -51,7 +53,7 @@ impl Check {
         }
         let checked = self.row(framing.body(record));
         checked.map_err(|bad| match framing {
-            Framing::Prefixed(_) => MistakeCause::Record(bad.to_string()),
+            Framing::Prefixed(_) => MistakeCause::of_record(&bad),
             _ => MistakeCause::Row(bad),
         })
     }
@@ -67,7 +69,7 @@ pub(super) fn sift(
     check: &Check,
     (framing, how): (Framing, Sifting),
 ) -> Result<Aside, Mistake> {
-    let (mut left_out, mut mistake) = (LeftOut::default(), None);
+    let (mut left_out, mut mistake, mut totals) = (LeftOut::default(), None, 0_u128);
     let rows = &block.buffer.bytes()[block.range()];
     // A line of its own, behind which rows are read anew.
     let (open, rows) = if is_open(rows, framing) {
@@ -86,10 +88,15 @@ pub(super) fn sift(
             let range = begin..begin + row.len();
             if check.is_blank(row, framing) {
                 left_out.add(range, true);
-            } else if let Err(bad) = check.check(row, framing) {
-                left_out.add(range, false);
-                if how != Sifting::Aside || check.may_go_on(row, framing) {
-                    mistake = mistake.take().or(Some((begin, bad)));
+                continue;
+            }
+            match check.check(row, framing) {
+                Ok(sum) => totals = totals.wrapping_add(sum),
+                Err(bad) => {
+                    left_out.add(range, false);
+                    if how != Sifting::Aside || check.may_go_on(row, framing) {
+                        mistake = mistake.take().or(Some((begin, bad)));
+                    }
                 }
             }
         }
@@ -100,10 +107,11 @@ pub(super) fn sift(
             cause,
         });
     }
-    match how {
-        Sifting::Look => Ok(Aside::default()),
-        Sifting::Skip | Sifting::Aside => Ok(remove(block, &left_out)),
-    }
+    let aside = match how {
+        Sifting::Look => Aside::default(),
+        Sifting::Skip | Sifting::Aside => remove(block, &left_out),
+    };
+    Ok(Aside { totals, ..aside })
 }
 
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
