@@ -23,10 +23,10 @@ const LINES: [(&str, usize); 26] = [
     ("node-mpi", 2550),
     ("active", 3_600),
     // Forms of values: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
-    ("record", 13_700),
+    ("record", 13_850),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 34_780),
+    ("sort", 34_880),
     ("gristmill", 2_470),
     ("c", 1_260),
     ("disk", 2_560),
@@ -42,12 +42,12 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_550),
+    ("cli", 7_590),
     ("python", 2_400),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 145_900;
+const ALL_LINES: usize = 146_300;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
