@@ -133,6 +133,8 @@ fn each_format_has_totals() {
         place.write("in", input);
         let ran = place.run(&format!("sort -u {options} in")).succeeded();
         assert_eq!(String::from_utf8_lossy(&ran.out), expected, "{options}");
+        let ran = place.feed(&format!("sort -u {options}"), input.as_bytes());
+        assert_eq!(String::from_utf8_lossy(&ran.out), expected, "{options}");
     }
 }
 

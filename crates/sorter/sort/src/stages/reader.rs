@@ -218,13 +218,19 @@ async fn read_pipe(
         if bytes == 0 {
             reader.pool.give(&worker.node, buffer).await;
         } else {
-            let block = Block {
+            let mut block = Block {
                 first,
                 size: reader.framing.size_of(bytes),
                 start: 0,
                 buffer,
                 marks: Vec::new(),
             };
+            let place = FilePlace {
+                file,
+                position: first,
+                offset: offset - bytes,
+            };
+            reader.sift(worker, &mut block, place).await?;
             held.hand_on(worker, reader, block).await?;
         }
         first += bytes;
