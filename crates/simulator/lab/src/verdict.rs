@@ -52,38 +52,37 @@ pub fn verdict() -> Result<String, LabError> {
 const PAPER: &str = "nanosort/";
 
 /// The statements of the paper, as two tables in Markdown: those on NanoSort with the outcome for each
-/// reading, and those on the machine and on other programs.
+/// reading, and those on the machine and on other programs. A third has the claims that are not in the paper.
 ///
 /// # Errors
 /// A mistake in a built-in experiment.
-pub fn statements() -> Result<[String; 2], LabError> {
+pub fn statements() -> Result<[String; 3], LabError> {
     let readings = readings();
-    let mut on_nano_sort = head(&readings);
-    let mut on_others = head(&["ours".to_owned()]);
+    let mut on_nano_sort = head("paper", &readings);
+    let mut on_others = head("paper", &["ours".to_owned()]);
+    let mut not_in_paper = head("figure", &["ours".to_owned()]);
     let of_paper = |name: &&str| name.starts_with(PAPER);
     for name in Experiment::names().filter(of_paper) {
         let experiment = Experiment::load(name)?;
-        let is_published =
+        let is_judged =
             |claim: &Claim| claim.set_by != SetBy::Aim && claim.reading.as_deref() != Some(UNNAMED);
         let mut claims = experiment.claims_of_today();
-        claims.retain(|claim| is_published(claim) && !experiment.compares_readings());
+        claims.retain(|claim| is_judged(claim) && !experiment.compares_readings());
+        let is_in_paper = |claim: &Claim| experiment.is_in_paper(&claim.id);
+        let (published, others): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_in_paper);
+        not_in_paper.extend(others.iter().map(|claim| row_of_other(claim, name)));
         let mut seen = BTreeSet::new();
-        for claim in &claims {
+        for claim in &published {
             if !seen.insert((&claim.statement, claim.reading.is_some())) {
                 continue;
             }
             let of = |reading: Option<&str>| {
-                let lines = claims.iter().filter(|other| {
+                let lines = published.iter().filter(|other| {
                     other.statement == claim.statement && other.reading.as_deref() == reading
                 });
                 StatementOutcome::of(lines).map_or("not here", StatementOutcome::word)
             };
-            let first = format!(
-                "| {} | {} | {} |",
-                claim.statement,
-                bound(claim),
-                place(name)
-            );
+            let first = first_cells(claim, name);
             match claim.reading {
                 Some(_) => {
                     let outcomes = readings.iter().map(|reading| of(Some(reading)));
@@ -93,14 +92,34 @@ pub fn statements() -> Result<[String; 2], LabError> {
             }
         }
     }
-    Ok([on_nano_sort, on_others])
+    Ok([on_nano_sort, on_others, not_in_paper])
 }
 
-fn head(columns: &[String]) -> String {
+/// The row of a claim that is not in the paper.
+fn row_of_other(claim: &Claim, name: &str) -> String {
+    let outcome = StatementOutcome::of([claim].into_iter()).map_or("", StatementOutcome::word);
+    let reading = claim.reading.as_ref();
+    let cell = reading.map_or(outcome.to_owned(), |reading| {
+        format!("{outcome} ({reading})")
+    });
+    row(first_cells(claim, name), [&cell[..]].into_iter())
+}
+
+fn head(figure: &str, columns: &[String]) -> String {
     let rule = "---|".repeat(columns.len() + 3);
     format!(
-        "| statement | paper | experiment | {} |\n|{rule}\n",
+        "| statement | {figure} | experiment | {} |\n|{rule}\n",
         columns.join(" | ")
+    )
+}
+
+/// The cells of a row before the outcomes.
+fn first_cells(claim: &Claim, name: &str) -> String {
+    format!(
+        "| {} | {} | {} |",
+        claim.statement,
+        bound(claim),
+        place(name)
     )
 }
 
@@ -126,4 +145,26 @@ fn bound(claim: &Claim) -> String {
         format!(", within {} %", (share * 1000.0).round() / 10.0)
     });
     format!("{words}{} {}{within}", claim.paper, claim.unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_that_is_not_in_the_paper_has_a_table_of_its_own() {
+        let [on_nano_sort, on_others, not_in_paper] = statements().unwrap();
+        let sent =
+            "| 146 ns to send 64 messages of 16 bytes | 146 ns, within 5 % | figure-7 | fit |\n";
+        assert!(not_in_paper.contains(sent), "{not_in_paper}");
+        assert!(
+            not_in_paper.contains(" | thesis | met (lock-step) |\n"),
+            "{not_in_paper}"
+        );
+        for row in not_in_paper.lines().skip(2) {
+            let statement = &row[..row[2..].find(" | ").unwrap() + 5];
+            assert!(!on_nano_sort.contains(statement), "{row}");
+            assert!(!on_others.contains(statement), "{row}");
+        }
+    }
 }

@@ -176,9 +176,12 @@ fn list() -> Result<Exit, CliFailure> {
 /// Prints the verdict and its tables, from the figures that the files of experiments have.
 fn verdict() -> Result<Exit, CliFailure> {
     say::out(lab::verdict()?)?;
-    let [on_nano_sort, on_others] = ::lab::statements()?;
+    let [on_nano_sort, on_others, not_in_paper] = ::lab::statements()?;
     say::out(format!("\nNanoSort, by reading:\n\n{on_nano_sort}"))?;
     say::out(format!("The machine and other programs:\n\n{on_others}"))?;
+    say::out(format!(
+        "Not in the paper: public RTL, and what-ifs of ours:\n\n{not_in_paper}"
+    ))?;
     Ok(Exit::Done)
 }
 

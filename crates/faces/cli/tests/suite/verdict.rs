@@ -45,15 +45,23 @@ fn all_places_carry_the_verdict() {
     assert!(String::from_utf8(demo).unwrap().contains(&verdict));
 }
 
-/// The tables of the paper's page are those of the experiments: a row for each published statement.
+/// The tables of the paper's page are those of the experiments: a row for each published statement, and for each
+/// figure that is not in the paper. The page's section has no other rows.
 #[test]
 fn the_page_has_the_standing_of_each_statement() {
     let (_, tables) = told(&Place::new());
+    assert!(tables.contains("\nNot in the paper: "), "{tables}");
     let page = page("docs/papers/nanosort.md");
     let is_row = |line: &&str| line.starts_with("| ");
     let rows: Vec<&str> = tables.lines().filter(is_row).collect();
     assert!(rows.len() > 40, "{tables}");
     for row in rows {
         assert_eq!(page.matches(row).count(), 1, "{row}");
+    }
+    let standing = page
+        .split("<a id=\"")
+        .find(|part| part.starts_with("standing"));
+    for row in standing.unwrap().lines().filter(is_row) {
+        assert!(tables.contains(row), "{row}");
     }
 }

@@ -6,6 +6,8 @@
 //!   id                name for programs; the claim if left out
 //!   statement         name of the paper's statement, where several lines judge it; else the claim
 //!   note              caveats about the comparison
+//!   in_paper          false if the paper has neither the figure nor the statement: a public measurement, or
+//!                     a what-if of ours
 //!   paper, unit       the paper's figure
 //!   at_least, at_most the paper says so: more, or less, is no failure
 //!   tolerance         how far ours may be off the paper's, as a share
@@ -53,6 +55,7 @@ pub(crate) struct ClaimTable {
     pub claim: String,
     pub statement: Option<String>,
     pub note: Option<String>,
+    pub in_paper: Option<bool>,
     pub paper: Option<f64>,
     unit: Option<String>,
     #[serde(default)]

@@ -55,6 +55,13 @@ impl Experiment {
         };
         self.lines.iter().map(reported).collect()
     }
+
+    /// Whether the paper has the figure or the statement of the claim with that id.
+    pub fn is_in_paper(&self, id: &str) -> bool {
+        self.lines
+            .iter()
+            .any(|line| line.id == id && line.in_paper != Some(false))
+    }
 }
 
 impl ClaimTable {
