@@ -117,7 +117,7 @@ const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, N
     the others, which are predicted. The paper leaves some choices open. Four readings of it are run, each \
     named by its source: \u{201c}program-june\u{201d} and \u{201c}program-july\u{201d}, two states of \
     the program that its authors published; \u{201c}text\u{201d}, the paper\u{2019}s words; and \
-    \u{201c}lock-step\u{201d}, both together, as it was fixed before the figures were run.";
+    \u{201c}lock-step\u{201d}, both together, fixed before the figures were run but for one choice.";
 
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {
     let version = escaped(&about.version);

@@ -117,13 +117,14 @@ pub enum Named {
     ProgramJuly,
     /// The paper's text
     ///
-    /// Bursts of 1, a message for each key, all cores select pivots, an incast of as many as there are
-    /// buckets. PivotSelect, the median of an even number and multicast are as in all readings.
+    /// A message for each key and pivots from all cores, as the text words it. Bursts of 1, an incast of as
+    /// many as there are buckets, values on request and the end of phases are ours or the program's.
+    /// PivotSelect, the median of an even number and multicast are as in all readings.
     Text,
-    /// Text and program, fixed before any figure was run but for one choice (decision 0009)
+    /// Text and program, fixed before the figures were run but for the coin (decision 0009)
     ///
     /// Bursts of 1, a message for each bucket, all cores select pivots, an incast of as many as there
-    /// are buckets. PivotSelect, the median of an even number and multicast are as in all readings.
+    /// are buckets; its pair for the multicast run was picked by figures. PivotSelect, the median of an even number and multicast are as in all readings.
     LockStep,
 }
 
