@@ -111,7 +111,7 @@ fn with_cure(failure: Failure, job: &Job) -> Failure {
             RowProblem::Columns { found, expected } if found < expected => {
                 "; take them with --short-rows, or set such rows aside with --bad-records FILE"
             }
-            RowProblem::Value { .. } => {
+            RowProblem::Value { value, .. } if !value.bytes().any(|byte| byte.is_ascii_digit()) => {
                 "; name a word for missing values with --null, or set such rows aside with --bad-records FILE"
             }
             _ => "; set such rows aside with --bad-records FILE",

@@ -64,7 +64,7 @@ pub use spec::{
     FormatKind, FormatOption, Given, Headed, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError,
 };
 pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
-pub use totals::{RunningTotals, TotalError, TotalProblem, Totals};
+pub use totals::{Numbers, RunningTotals, TotalError, TotalProblem, Totals};
 pub use validate::Validator;
 pub use value::KeyValue;
 pub use year::{Year, YearForm};

@@ -7,7 +7,7 @@
 //! Oslo,Tue,3.25
 //! ```
 //!
-//! RunningTotals are exact, whatever the order of the records: decimals of up to 38 digits, never floats. The bytes around a
+//! Sums are exact, whatever the order of the records: decimals of up to 38 digits, never floats. The bytes around a
 //! number stay. A missing value, such as an empty field, counts for nothing.
 //!
 //! A total that does not fit, of more than 38 digits or wider than its bytes in a binary record, is not written:
@@ -47,6 +47,18 @@ pub struct RunningTotals {
     next: Vec<Option<Exact>>,
 }
 
+/// The numbers of a record that was checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// A checksum that adds up as the numbers do: it is that of a record with their totals.
+    pub checksum: u128,
+    /// The fields that are there, a bit for each of the first 63, and one for any record.
+    pub found: u64,
+}
+
+/// The bit of any record among those of its fields.
+const ANY_RECORD: u64 = 1 << 63;
+
 /// The reason why a total was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("sum {given}: {problem}")]
@@ -71,6 +83,8 @@ pub enum TotalProblem {
         "it is a key, or a part of one, and a total there would change the order; choose another field"
     )]
     IsKey,
+    #[error("a key goes on to the end of the line; end it with its field, as in -k1,1")]
+    OpenKey,
     #[error(
         "a key that ends at a character may reach it, and a total would change the order; end the key with a field"
     )]
@@ -83,13 +97,17 @@ pub enum TotalProblem {
     Directed,
     #[error("it is no field of lines; write its number, such as 2")]
     NoField,
-    #[error("numbers are added up, no other types; leave the type out, or write num")]
+    #[error(
+        "plain numbers are added up, no other types; leave the type out, and take signs of currencies off before"
+    )]
     NotANumber,
     #[error(
-        "a total needs the type of a whole number, such as {0}:u32le or :packed; floats have no sum that is the same \
-         in every order"
+        "a total needs the type of a whole number: {0}:zoned, :packed, or u8, i8, u16le and their like; floats are not \
+         added up"
     )]
     NoWholeNumber(String),
+    #[error("fields of DFSORT are written as OFFSET+LENGTH:TYPE: {0}:zoned for ZD, :packed for PD")]
+    OfDfsort(String),
     #[error("it ends behind the {0} bytes of a record")]
     Behind(usize),
     #[error("a pair's value has no known place; use the format varlen")]
@@ -133,12 +151,26 @@ fn bytes(given: &str) -> Result<Key, TotalProblem> {
         .parse()
         .map_err(|error: KeyError| match error.problem {
             // Its advice is for keys.
-            KeyProblem::OfMainframe { .. } => {
+            KeyProblem::OfMainframe {
+                instead: "bytes", ..
+            } => {
                 let place = given.split(':').next().unwrap_or_default();
                 TotalProblem::NoWholeNumber(place.to_owned())
             }
+            KeyProblem::NoLength => match of_dfsort(given) {
+                Some(place) => TotalProblem::OfDfsort(place),
+                None => error.into(),
+            },
             _ => error.into(),
         })
+}
+
+/// The place of a field as SUM FIELDS has it: its position from 1, its length, and its format.
+fn of_dfsort(given: &str) -> Option<String> {
+    let mut parts = given.split(',');
+    let position: usize = parts.next()?.trim().parse().ok()?;
+    let length: usize = parts.next()?.trim().parse().ok()?;
+    Some(format!("{}+{length}", position.checked_sub(1)?))
 }
 
 impl Totals {
@@ -245,23 +277,37 @@ impl Totals {
     /// The most bytes by which totals make a record longer.
     #[must_use]
     pub fn most_added(&self) -> usize {
-        // Digits, a sign, a point and a zero before it.
-        self.fields.len() * (exact::MOST_DIGITS as usize + 3)
+        self.fields.iter().map(Field::most_added).sum()
     }
 
-    /// Checks the numbers of a record, without its delimiter or length. Returns a checksum that adds up as the numbers
-    /// do: it is that of a record with their totals.
+    /// Checks the numbers of a record, without its delimiter or length.
     ///
     /// # Errors
     /// If one is no number, has too many digits, or has no place in the record.
-    pub fn check(&self, record: &[u8]) -> Result<u128, BadRow> {
-        let mut sum = 0_u128;
-        for (field, weight) in self.fields.iter().zip((1..).step_by(2)) {
-            let number = field.check(record)?.map_or(0, Exact::checksum);
+    pub fn check(&self, record: &[u8]) -> Result<Numbers, BadRow> {
+        let mut numbers = Numbers {
+            checksum: 0,
+            found: ANY_RECORD,
+        };
+        for (field, place) in self.fields.iter().zip(0_u32..) {
+            let Some(number) = field.check(record)? else {
+                continue;
+            };
             // Numbers that changed their places would add up to another sum.
-            sum = sum.wrapping_add(number.wrapping_mul(weight));
+            let weighed = number.checksum().wrapping_mul(2 * u128::from(place) + 1);
+            numbers.checksum = numbers.checksum.wrapping_add(weighed);
+            numbers.found |= 1_u64.checked_shl(place).unwrap_or_default();
         }
-        Ok(sum)
+        Ok(numbers)
+    }
+
+    /// The fields that no record had, if there were records; `found` is that of all of them.
+    #[must_use]
+    pub fn unseen(&self, found: u64) -> Vec<String> {
+        let is_unseen = |place: u32| found & ANY_RECORD > 0 && found >> place & 1 == 0;
+        let fields = self.fields.iter().zip(0..ANY_RECORD.trailing_zeros());
+        let unseen = fields.filter(|(_, place)| is_unseen(*place));
+        unseen.map(|(field, _)| field.to_string()).collect()
     }
 
     /// The numbers of the first record.
@@ -287,22 +333,13 @@ impl Totals {
 
     /// Writes a record with totals in the places of its numbers.
     pub fn write(&self, sums: &RunningTotals, record: &[u8], out: &mut Vec<u8>) {
-        let all = self.fields.iter().zip(&sums.now);
-        let mut edits: Vec<_> = all
-            .filter_map(|(field, sum)| {
-                let range = field.range(record);
-                let total = field.written((*sum)?, &record[range.clone()]);
-                Some((range, total))
-            })
-            .collect();
-        edits.sort_by_key(|(range, _)| range.start);
-        let mut at = 0;
-        for (range, total) in edits {
-            out.extend_from_slice(&record[at..range.start]);
-            out.extend_from_slice(&total);
-            at = range.end;
+        let begin = out.len();
+        out.extend_from_slice(record);
+        for (field, sum) in self.fields.iter().zip(&sums.now) {
+            if let Some(total) = *sum {
+                field.write(total, out, begin);
+            }
         }
-        out.extend_from_slice(&record[at..]);
     }
 }
 

@@ -154,7 +154,7 @@ impl fmt::Display for Warning {
             ),
             Warning::NoSuchKey { key } => write!(
                 out,
-                "no row has a value for the key {key}, so it decided nothing; check its name (capital letters \
+                "no row has a value for {key}, so it decided nothing, or nothing was added up; check its name (capital letters \
                  count), and write $.NAME.NAME for a member of a member"
             ),
             Warning::NoHeader { begin } => write!(

@@ -402,7 +402,20 @@ fn a_mistake_in_words_is_told_with_the_right_ones() {
         ),
         (
             "--header in.csv",
-            "in.csv is a file; write --header 1 in.csv",
+            "first characters first, and in.csv is a file",
+        ),
+        (
+            "--format csv --key a -u --sum in.csv",
+            "--sum takes a column first, and in.csv is a file",
+        ),
+        ("--format csv --key price:number in.csv", "write price:num"),
+        (
+            "--format csv --key price:descending in.csv",
+            "write price:desc",
+        ),
+        (
+            "--format csv --key price:dmy in.csv",
+            "write price:date=dmy",
         ),
         (
             "--format fixed:4 --key 0+2:u8 in.csv",

@@ -23,10 +23,10 @@ const LINES: [(&str, usize); 26] = [
     ("node-mpi", 2550),
     ("active", 3_600),
     // Forms of values: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
-    ("record", 13_850),
+    ("record", 14_030),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 34_880),
+    ("sort", 34_930),
     ("gristmill", 2_470),
     ("c", 1_260),
     ("disk", 2_560),
@@ -42,12 +42,12 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_590),
+    ("cli", 7_620),
     ("python", 2_400),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 146_300;
+const ALL_LINES: usize = 146_500;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

@@ -127,6 +127,16 @@ fn each_format_has_totals() {
             "--format csv --key k --sum n",
             "k,n\r\na,3\r\n",
         ),
+        (
+            "{\"k\":1}\n{\"k\":1,\"n\":5}\n",
+            "--format jsonl --key k --sum n",
+            "{\"k\":1,\"n\":5}\n",
+        ),
+        (
+            "k,m,n\nx\nx,,5\n",
+            "--format csv --short-rows --key k --sum n",
+            "k,m,n\nx,,5\n",
+        ),
         ("k,n\n", "--format csv --key k --sum n", "k,n\n"),
         ("", "-k1,1 --sum 2", ""),
     ] {
@@ -201,14 +211,27 @@ fn numbers_with_mistakes_end_the_sort_or_are_set_aside() {
         ),
         (
             "{\"k\":1}\n",
-            "--format jsonl --key k --sum n",
-            "it has no \"n\"",
+            "--format jsonl --key k --sum $.n.m",
+            "it has no $.n.m",
         ),
     ] {
         place.write("in", input);
         let ran = place.run(&format!("sort -u {options} in"));
         assert_eq!(ran.code, 2, "{options}");
         assert!(ran.err.contains(hint), "{options}: {}", ran.err);
+    }
+}
+
+/// A name that is misspelt adds nothing up.
+#[test]
+fn a_number_that_no_record_has_gives_a_warning() {
+    let place = Place::new();
+    place.write("in", "{\"k\":1,\"n\":5}\n{\"k\":1,\"n\":6}\n");
+    for (sum, warns) in [("N", true), ("n", false)] {
+        let sort = format!("sort --format jsonl --key k -u --sum {sum} in");
+        let ran = place.run(&sort).succeeded();
+        let told = ran.err.contains("no row has a value for \"N\"");
+        assert_eq!(told, warns, "{}", ran.err);
     }
 }
 
@@ -247,7 +270,8 @@ fn totals_are_refused_where_they_stand_in_the_way() {
     for (options, hint) in [
         ("-k1,1 in", "add -u"),
         ("-u in", "give a key"),
-        ("-u -k2 in", "is a key"),
+        ("-u -k2 in", "end it with its field"),
+        ("-u -k2,3 in", "is a key"),
         ("-u -k1,1 --top 3 in", "leave --top out"),
         ("-u -k1,1 --debug in", "--debug shows all of them"),
         ("-u -k1,1 --verify in -o out", "--verify reads them again"),

@@ -92,6 +92,26 @@ impl fmt::Display for Names {
     }
 }
 
+/// Words that people try behind a column, and those that are meant.
+const WORDS: [(&str, &str); 16] = [
+    ("number", "num"),
+    ("numeric", "num"),
+    ("num", "num"),
+    ("int", "num"),
+    ("integer", "num"),
+    ("float", "num"),
+    ("decimal", "num"),
+    ("n", "num"),
+    ("text", "str"),
+    ("string", "str"),
+    ("descending", "desc"),
+    ("ascending", "asc"),
+    ("dmy", "date=dmy"),
+    ("mdy", "date=mdy"),
+    ("money", "amount"),
+    ("currency", "amount"),
+];
+
 impl Header {
     /// Reads the names in a first row, which has no newline at its end. A byte order mark is dropped.
     /// JSON Lines has no columns, so that the header has none.
@@ -218,6 +238,12 @@ impl Header {
                     "desc" | "asc" | "nulls-first" | "nulls-last" | "nocase"
                 )
             };
+            let meant = WORDS
+                .iter()
+                .find(|(word, _)| words.eq_ignore_ascii_case(word));
+            if let Some((_, instead)) = meant {
+                return format!("; write {column}:{instead}");
+            }
             if let Some(again) = words.split(':').find(again) {
                 return format!("; behind {column:?} give {again:?} or its opposite once");
             }
@@ -269,6 +295,8 @@ mod tests {
         assert!(error.starts_with(expected), "{error}");
         assert!(error.ends_with(" and 2 more"), "{error}");
         let error = header.find("city:number").unwrap_err().to_string();
+        assert!(error.ends_with("; write city:num"), "{error}");
+        let error = header.find("city:size:x").unwrap_err().to_string();
         assert!(error.contains("behind \"city\" comes a type"), "{error}");
     }
 

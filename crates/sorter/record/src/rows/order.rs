@@ -153,6 +153,11 @@ impl RowOrder {
         place(self.dialect, header, key)
     }
 
+    /// Whether a row may have fewer columns than the header.
+    pub(crate) fn may_be_short(&self) -> bool {
+        self.may_be_short
+    }
+
     /// The keys.
     pub(crate) fn values(&self) -> &[RowValue] {
         &self.values

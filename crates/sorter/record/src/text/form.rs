@@ -183,7 +183,9 @@ impl Form {
             Form::Version => "a version",
             Form::Length => "its number of characters",
             Form::Listed(_) => "a word of an order",
-            Form::Date(_) => "a date",
+            Form::Date(DatePattern::DayFirst) => "a date, the day first",
+            Form::Date(DatePattern::MonthFirst) => "a date, the month first",
+            Form::Date(DatePattern::Pattern(_)) => "a date",
         }
     }
 }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use super::words::Sink;
 
-pub(crate) use column::{BadField, Column, count_fields};
+pub(crate) use column::{BadField, Column, count_fields, without_cr};
 pub(crate) use json::lone_surrogate;
 pub use kind::{Nulls, ValueError, ValueKind, ValueOrder, ValueOrderError};
 pub use path::PathError;
@@ -174,6 +174,14 @@ impl RowPlace {
         match self {
             RowPlace::Column(column) => column.find(row),
             RowPlace::Path(path) => path.find(row),
+        }
+    }
+
+    /// Whether the row has a value there, which may be empty or null.
+    pub(crate) fn is_in(&self, row: &[u8]) -> bool {
+        match self {
+            RowPlace::Column(column) => column.is_in(row),
+            RowPlace::Path(path) => path.json(row).range.start < row.len(),
         }
     }
 

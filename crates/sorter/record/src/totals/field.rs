@@ -3,13 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::exact::Exact;
+use super::exact::{Exact, MOST_DIGITS};
 use super::{TotalProblem, binary};
 use crate::key::Key;
 use crate::rows::{
     BadRow, Header, RowKey, RowOrder, RowProblem, ValueError, name_of, only_key, shown,
 };
-use crate::text::row::{NullWords, RowPlace};
+use crate::text::row::{NullWords, RowPlace, count_fields, without_cr};
 use crate::text::{Place, TextKey, TextOrder};
 
 /// Bytes of a number in text.
@@ -22,6 +22,8 @@ pub(super) enum Field {
         place: RowPlace,
         nulls: NullWords,
         name: String,
+        /// Whether a row may have fewer columns.
+        may_be_short: bool,
     },
     /// A field of lines: its number from 1.
     Line {
@@ -51,7 +53,12 @@ impl Field {
         }
         let name = name_of(&place, header);
         let nulls = nulls.clone();
-        Ok(Field::Row { place, nulls, name })
+        Ok(Field::Row {
+            place,
+            nulls,
+            name,
+            may_be_short: order.may_be_short(),
+        })
     }
 
     pub(super) fn of_line(given: &str, order: &TextOrder) -> Result<Field, TotalProblem> {
@@ -71,6 +78,9 @@ impl Field {
         };
         match order.given() {
             [] => return Err(TotalProblem::NoKey),
+            keys if keys.iter().any(|key| key.end.is_none() && holds(key)) => {
+                return Err(TotalProblem::OpenKey);
+            }
             keys if keys.iter().any(holds) => return Err(TotalProblem::IsKey),
             keys if keys.iter().any(may_reach) => return Err(TotalProblem::KeyOfCharacters),
             _ => {}
@@ -111,10 +121,12 @@ impl Field {
     /// If the record has no number there, and no place for one.
     pub(super) fn check(&self, record: &[u8]) -> Result<Option<Exact>, BadRow> {
         let is_there = match self {
-            Field::Row { place, name, .. } => match place {
-                RowPlace::Column(column) => column.is_in(record),
-                RowPlace::Path(path) => only_key(record, path, name)?.range.start < record.len(),
-            },
+            Field::Row { place, name, .. } => {
+                if let RowPlace::Path(path) = place {
+                    only_key(record, path, name)?;
+                }
+                place.is_in(record) || self.made(record).is_some()
+            }
             Field::Line {
                 place, separator, ..
             } => match separator {
@@ -178,9 +190,76 @@ impl Field {
         fits.then_some(Some(sum))
     }
 
+    /// A record without the field gets it, if it can: the place where the total belongs, and the bytes before it.
+    ///
+    /// ```text
+    /// a,b         column 4        a,b,,12
+    /// {"k": 1}    member n        {"k": 1,"n":12}
+    /// ```
+    fn made(&self, record: &[u8]) -> Option<(usize, Vec<u8>)> {
+        let Field::Row {
+            place,
+            may_be_short,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        match place {
+            RowPlace::Column(column) => {
+                let end = without_cr(record).len();
+                let fields = count_fields(record, column.separator, column.quote).ok()?;
+                let missing = (column.before + 1).checked_sub(fields)?;
+                may_be_short.then(|| (end, vec![column.separator; missing]))
+            }
+            RowPlace::Path(path) => {
+                let member = path.member_name()?;
+                let close = record.trim_ascii_end().strip_suffix(b"}")?;
+                let before = close.trim_ascii_end();
+                let comma = if before.trim_ascii() == b"{" { "" } else { "," };
+                let name = serde_json::Value::from(member);
+                Some((before.len(), format!("{comma}{name}:").into_bytes()))
+            }
+        }
+    }
+
+    /// Writes a total, which fits, into a record from byte `begin` on: in the place of its number, or as a field that
+    /// the record lacks.
+    pub(super) fn write(&self, total: Exact, out: &mut Vec<u8>, begin: usize) {
+        let record = &out[begin..];
+        let is_there = match self {
+            Field::Row { place, .. } => place.is_in(record),
+            Field::Line { .. } | Field::Bytes(_) => true,
+        };
+        let made = if is_there { None } else { self.made(record) };
+        let (range, written) = match made {
+            Some((at, before)) => (at..at, [&before[..], total.to_string().as_bytes()].concat()),
+            None => {
+                let range = self.range(record);
+                (range.clone(), self.written(total, &record[range]))
+            }
+        };
+        out.splice(begin + range.start..begin + range.end, written);
+    }
+
+    /// The most bytes by which a total makes a record longer: digits, a sign, a point and a zero, and a field that the
+    /// record lacks.
+    pub(super) fn most_added(&self) -> usize {
+        let number = MOST_DIGITS as usize + 3;
+        match self {
+            Field::Row { place, .. } => match place {
+                RowPlace::Column(column) => number + column.before,
+                // Each letter of a name may be an escape.
+                RowPlace::Path(path) => number + 4 + 6 * path.member_name().map_or(0, str::len),
+            },
+            Field::Line { .. } => number,
+            Field::Bytes(_) => 0,
+        }
+    }
+
     /// The bytes of a record in whose place the total is written: those of its number, without blanks and quotes
     /// around it.
-    pub(super) fn range(&self, record: &[u8]) -> Range<usize> {
+    fn range(&self, record: &[u8]) -> Range<usize> {
         let inside = match self {
             Field::Row { place, .. } => place.ranges(record).1,
             Field::Line { place, .. } => place.range(record),
@@ -198,7 +277,7 @@ impl Field {
     }
 
     /// The bytes of a total, which fits, in the place of those that are there.
-    pub(super) fn written(&self, total: Exact, before: &[u8]) -> Vec<u8> {
+    fn written(&self, total: Exact, before: &[u8]) -> Vec<u8> {
         match self {
             Field::Bytes(key) => {
                 let written = binary::written(key.kind, before, total.units());

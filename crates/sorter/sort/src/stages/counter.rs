@@ -226,7 +226,8 @@ impl<'a> Counting<'a> {
         }
         if let Some(totals) = self.counter.contents.totals() {
             let written = totals.check(self.framing.body(&record));
-            self.totals = self.totals.wrapping_add(written.unwrap_or_default());
+            let checksum = written.unwrap_or_default().checksum;
+            self.totals = self.totals.wrapping_add(checksum);
         }
         self.put(&record).await?;
         self.first = record;

@@ -48,11 +48,16 @@ pub(super) fn kept(keep: Keep, sums: &[String]) -> String {
         Ties::LastPosition => "last",
         _ => "first",
     };
+    let number = if keep.counts() {
+        ", behind the number of all"
+    } else {
+        ""
+    };
     let totals = match sums {
         [] => String::new(),
         sums => format!(", with the totals of {}", sums.join(", ")),
     };
-    format!("only the {one} is kept{totals}")
+    format!("only the {one} is kept{number}{totals}")
 }
 
 /// How text is compared.

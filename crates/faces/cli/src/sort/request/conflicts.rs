@@ -50,14 +50,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         "-q shows no progress; leave -q or --progress json out",
     )?;
     check_joined(arguments)?;
-    let swallowed = |name: &&String| {
-        name.parse::<u64>().is_err() && arguments.inputs.is_empty() && Path::new(name).is_file()
-    };
-    if let Some(name) = arguments.order.header.iter().find(swallowed) {
-        return Err(CliFailure::usage(format!(
-            "--header takes a number of lines or their first characters, and {name} is a file; write --header 1 {name}"
-        )));
-    }
+    check_swallowed(arguments)?;
     refuse(
         arguments.bad_records.as_deref() == Some(Path::new("-")),
         "--bad-records writes a file, not standard output; name one, or ./- for a file of that name",
@@ -239,6 +232,33 @@ fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
     Err(CliFailure::usage(refused))
 }
 
+/// Refuses a file that an option has taken for its value, so that standard input would be read.
+fn check_swallowed(arguments: &Arguments) -> Result<(), CliFailure> {
+    let order = &arguments.order;
+    let given = [
+        (
+            &order.header,
+            "--header",
+            "a number of lines, or their first characters",
+        ),
+        (&order.sums, "--sum", "a column"),
+        (&order.nulls, "--null", "a word"),
+    ];
+    for (values, option, needed) in given {
+        let is_file = |value: &&String| value.parse::<u64>().is_err() && Path::new(value).is_file();
+        if let Some(file) = values
+            .iter()
+            .find(is_file)
+            .filter(|_| arguments.inputs.is_empty())
+        {
+            return Err(CliFailure::usage(format!(
+                "{option} takes {needed} first, and {file} is a file"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses `--count` and `--sum` where no records are joined, and where joined ones stand in the way.
 fn check_joined(arguments: &Arguments) -> Result<(), CliFailure> {
     let order = &arguments.order;
@@ -251,7 +271,7 @@ fn check_joined(arguments: &Arguments) -> Result<(), CliFailure> {
         () if !order.unique && order.count => "counts the lines of which -u keeps one; add -u",
         () if !order.unique => "adds up the records of which -u keeps one; add -u",
         () if order.top.is_some() => {
-            "needs all records, and --top drops some; leave --top out, and take the first lines with head"
+            "needs all records, and --top drops some; leave --top out, and sort the output by its numbers with --top"
         }
         () if arguments.debug => {
             "joins records, and --debug shows all of them; leave one of them out"

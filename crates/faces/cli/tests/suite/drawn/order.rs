@@ -29,6 +29,8 @@ pub(super) struct Record {
 pub(super) struct Number {
     /// Its bytes.
     pub at: Range<usize>,
+    /// The bytes before it that a record without the field gets, too.
+    pub lead: Vec<u8>,
     /// `None` if it is missing.
     pub tenths: Option<i64>,
     /// Digits behind the point, or `None` of two bytes, the high one first.
@@ -59,9 +61,12 @@ impl Record {
                 format!("{sign}{}.{}", size / 10, size % 10).into_bytes()
             }
         };
-        let end = number.at.start + written.len();
-        sum.bytes.splice(number.at.clone(), written);
-        (number.at.end, number.tenths) = (end, Some(tenths));
+        let lead = std::mem::take(&mut number.lead);
+        let start = number.at.start + lead.len();
+        let end = start + written.len();
+        sum.bytes
+            .splice(number.at.clone(), lead.into_iter().chain(written));
+        (number.at, number.tenths) = (start..end, Some(tenths));
         Some(sum)
     }
 }

@@ -426,8 +426,7 @@ impl Taste {
             let (number, value) = NUMBERS[draw.usize(0..NUMBERS.len())];
             columns[1] = number.into();
             keys.push(Value::Number(value));
-            // Of members those that are missing have no place.
-            if matches!(self.format, Csv { .. } | Tsv { .. }) && draw.u8(0..12) == 0 {
+            if self.format.is_rows() && draw.u8(0..12) == 0 {
                 columns[1].clear();
                 keys[0] = Value::Missing;
             }
@@ -489,6 +488,7 @@ impl Taste {
         let number = match self.format {
             Fixed { .. } | Counted(..) => Some(Number {
                 at: before + 2..before + 4,
+                lead: Vec::new(),
                 tenths: Some(i64::from(columns[1][0]) << 8 | i64::from(columns[1][1])),
                 places: None,
             }),
@@ -496,21 +496,24 @@ impl Taste {
             _ if !self.is_number => None,
             _ => {
                 let text = String::from_utf8_lossy(&columns[1]);
-                let missing = text.is_empty();
-                let text = if missing { "0".into() } else { text };
-                let begin = format!("\"b\":{}", &text[..1]);
-                let begins = |at: &usize| {
-                    let member = &bytes[*at..];
-                    member.starts_with(b"\"b\":\"") || member.starts_with(begin.as_bytes())
-                };
+                let (mut end, mut lead) = (at + text.len(), Vec::new());
                 if self.format == Json {
-                    let member = (0..bytes.len()).find(begins).expect("a member");
-                    at = member + 4 + usize::from(bytes[member + 4] == b'"');
+                    let is_member = |at: &usize| bytes[*at..].starts_with(b"\"b\":");
+                    (at, end, lead) = match (0..bytes.len()).find(is_member) {
+                        Some(member) if bytes[member + 4] == b'n' => (member + 4, member + 8, lead),
+                        Some(member) => {
+                            let at = member + 4 + usize::from(bytes[member + 4] == b'"');
+                            (at, at + text.len(), lead)
+                        }
+                        None if bytes.len() == 2 => (1, 1, b"\"b\":".to_vec()),
+                        None => (bytes.len() - 1, bytes.len() - 1, b",\"b\":".to_vec()),
+                    };
                 }
                 let tenths = NUMBERS.iter().find(|(number, _)| *number == text);
                 Some(Number {
-                    at: at..at + columns[1].len(),
-                    tenths: Some(tenths.expect("a number").1).filter(|_| !missing),
+                    at: at..end,
+                    lead,
+                    tenths: tenths.map(|(_, tenths)| *tenths),
                     places: Some(u32::from(text.contains('.'))),
                 })
             }
@@ -548,7 +551,8 @@ impl Taste {
                 members.extend(draw.bool().then(|| format!("\"{name}\":null")));
                 continue;
             }
-            let is_number = number == 1 && self.is_number && !text.starts_with("0");
+            let is_number =
+                number == 1 && self.is_number && !text.is_empty() && !text.starts_with("0");
             let mut value = if is_number && text != "-0" {
                 text.clone()
             } else {

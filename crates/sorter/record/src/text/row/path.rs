@@ -59,6 +59,14 @@ impl Path {
         Path { steps }
     }
 
+    /// The name of the row's member, if it is one and no value inside of it.
+    pub(crate) fn member_name(&self) -> Option<&str> {
+        match &self.steps[..] {
+            [Step::Member(name)] => Some(name),
+            _ => None,
+        }
+    }
+
     /// The name of the value in messages: that of the member in quotes, or the path.
     pub(crate) fn label(&self) -> String {
         match &self.steps[..] {

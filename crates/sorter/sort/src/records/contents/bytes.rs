@@ -156,11 +156,11 @@ impl Contents for Bytes {
         let bytes = self.record_bytes();
         let mut aside = Aside::default();
         for (number, record) in (0..).zip(self.records(block).chunks_exact(bytes)) {
-            let sum = self.totals.check(record).map_err(|bad| Mistake {
+            let numbers = self.totals.check(record).map_err(|bad| Mistake {
                 position: block.first + number * bytes as u64,
                 cause: MistakeCause::of_record(&bad),
             })?;
-            aside.totals = aside.totals.wrapping_add(sum);
+            aside.totals = aside.totals.wrapping_add(numbers.checksum);
         }
         Ok(aside)
     }

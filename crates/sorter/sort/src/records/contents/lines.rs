@@ -25,7 +25,7 @@ use std::io;
 use std::sync::Arc;
 
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
-use record::rows::{BadRow, RowCheck};
+use record::rows::BadRow;
 use record::text::TextOrder;
 use record::{Comparison, LineOrder, Ties, Totals};
 
@@ -112,9 +112,9 @@ impl Contents for Lines {
     }
 
     fn unseen_keys(&self) -> Vec<String> {
-        let check = self.check.as_deref();
-        let rows = check.and_then(|check| check.rows.as_ref());
-        rows.map_or(Vec::new(), RowCheck::unseen)
+        self.check
+            .as_ref()
+            .map_or(Vec::new(), |check| check.unseen())
     }
 
     fn mistake(&self, row: &[u8]) -> Option<BadRow> {

@@ -1,6 +1,8 @@
 //! Checks records, and removes blank lines and records with mistakes from a block.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use record::rows::{BadRow, RowCheck};
 use record::{Framing, Totals};
@@ -18,6 +20,8 @@ pub(super) struct Check {
     pub least_bytes: usize,
     /// Numbers that are added up.
     pub totals: Totals,
+    /// Those that some record had; clones share it.
+    pub found: Arc<AtomicU64>,
 }
 
 impl Check {
@@ -41,7 +45,19 @@ impl Check {
         if let Some(rows) = &self.rows {
             rows.check(body)?;
         }
-        self.totals.check(body)
+        let numbers = self.totals.check(body)?;
+        // It is mostly known: other workers look at it, too.
+        if numbers.found & !self.found.load(Relaxed) > 0 {
+            self.found.fetch_or(numbers.found, Relaxed);
+        }
+        Ok(numbers.checksum)
+    }
+
+    /// Keys and numbers for which no row had a value.
+    pub(super) fn unseen(&self) -> Vec<String> {
+        let keys = self.rows.as_ref().map_or(Vec::new(), RowCheck::unseen);
+        let numbers = self.totals.unseen(self.found.load(Relaxed));
+        keys.into_iter().chain(numbers).collect()
     }
 
     fn check(&self, record: &[u8], framing: Framing) -> Result<u128, MistakeCause> {
