@@ -55,6 +55,8 @@ class Case:
             ({"separator": ",", "key": "2,2n"}, second),
             ({"separator": ",", "key": ["1,1n", "2,2nr"]}, lambda line: (first(line), -second(line))),
         ]
+        if "unique" in self.options and "top" not in self.options and self.rng.random() < 0.5:
+            return {"separator": ",", "key": "2,2n", "sum": "1"}, second
         if self.rng.random() < 0.5:
             function, reverse = self.rng.choice(functions), self.rng.random() < 0.5
             return {"key": function, "reverse": reverse}, function
@@ -77,7 +79,17 @@ class Case:
             is_last = self.options["unique"] == "last"
             kept = {plain(key(line)): line for line in (lines if is_last else reversed(lines))}
             # The place of a key is that of the first line with it.
-            lines = list(kept.values()) if is_last else list(kept.values())[::-1]
+            kept = list(kept.values()) if is_last else list(kept.values())[::-1]
+            if "sum" in options:
+                totals = {}
+                for line in lines:
+                    first, rest = line.split(b",", 1)
+                    totals.setdefault(key(line), []).append(int(first))
+                kept = [
+                    line if len(totals[key(line)]) == 1 else b"%d," % sum(totals[key(line)]) + line.split(b",", 1)[1]
+                    for line in kept
+                ]
+            lines = kept
         return lines[: self.options.get("top", len(lines))]
 
 

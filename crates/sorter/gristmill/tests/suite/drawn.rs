@@ -161,7 +161,8 @@ impl Kind {
             Kind::Lines | Kind::Topped => of(text.clone(), text),
             Kind::LinesByKey => of(text, ordered(-(length as i64))),
             Kind::Fields => {
-                let body = format!("w{},{number},{shown}", random.below(9));
+                let amount = random.below(100) as i64 - 50;
+                let body = format!("w{},{number},{amount},{shown}", random.below(9));
                 of(body.into_bytes(), ordered(number))
             }
             Kind::Nul => of(text.clone(), text.get(1..).unwrap_or_default().to_vec()),
@@ -227,6 +228,28 @@ impl Kind {
     }
 }
 
+impl Record {
+    /// The record with its number and that of another one; `None` if two bytes have no room for both.
+    fn plus(&self, other: &Record, kind: Kind) -> Option<Record> {
+        let mut sum = self.clone();
+        if kind == Kind::Fields {
+            let fields = |record: &Record| -> Vec<String> {
+                let text = String::from_utf8(record.bytes.clone()).unwrap();
+                text.splitn(4, ',').map(str::to_owned).collect()
+            };
+            let (mut own, added) = (fields(self), fields(other));
+            let number = |fields: &[String]| fields[2].parse::<i64>().unwrap();
+            own[2] = (number(&own) + number(&added)).to_string();
+            sum.bytes = own.join(",").into_bytes();
+            return Some(sum);
+        }
+        let number = |record: &Record| u16::from_be_bytes([record.bytes[0], record.bytes[1]]);
+        let total = number(self).checked_add(number(other))?;
+        sum.bytes[..2].copy_from_slice(&total.to_be_bytes());
+        Some(sum)
+    }
+}
+
 /// A sort that was drawn.
 struct Case {
     kind: Kind,
@@ -237,6 +260,8 @@ struct Case {
     stable: bool,
     /// Whether it keeps the last of equal records, not the first.
     unique: Option<bool>,
+    /// The numbers of equal records that are added up.
+    sum: Option<&'static str>,
     top: Option<u64>,
     memory: u64,
     threads: usize,
@@ -288,13 +313,21 @@ impl Case {
             .collect();
         cuts.extend([0, records.len()]);
         cuts.sort_unstable();
+        let unique = random.one_in(4).then(|| random.one_in(2));
+        let sum = match kind {
+            Kind::Fields => Some("3"),
+            Kind::Fixed(_) => Some("0+2:u16be"),
+            _ => None,
+        };
+        let sum = sum.filter(|_| unique.is_some() && random.one_in(2));
         Case {
             kind,
             header,
             cuts,
             stable: random.one_in(3),
-            unique: random.one_in(4).then(|| random.one_in(2)),
-            top: random.one_in(4).then(|| 1 + random.below(30) as u64),
+            unique,
+            sum,
+            top: (sum.is_none() && random.one_in(4)).then(|| 1 + random.below(30) as u64),
             memory: random.of(&[9, 16, 64, 256]) << 20,
             threads: 1 + random.below(3),
             records,
@@ -319,6 +352,9 @@ impl Case {
             Some(true) => sorter = sorter.keep_last(),
             Some(false) => sorter = sorter.unique(),
             None => {}
+        }
+        if let Some(sum) = self.sum {
+            sorter = sorter.sum(sum);
         }
         if let Some(top) = self.top {
             sorter = sorter.top(top);
@@ -357,13 +393,24 @@ impl Case {
     fn expected(&self) -> Vec<Record> {
         let mut all = self.in_order(&self.records);
         if let Some(is_last) = self.unique {
-            all.dedup_by(|next, kept| {
-                let is_equal = next.key == kept.key;
-                if is_equal && is_last {
-                    std::mem::swap(next, kept);
+            let mut kept: Vec<Record> = Vec::new();
+            for group in all.chunk_by_mut(|a, b| a.key == b.key) {
+                if is_last {
+                    group.reverse();
                 }
-                is_equal
-            });
+                for record in group.iter() {
+                    let same = kept.last_mut().filter(|kept| kept.key == record.key);
+                    let joined = same.as_ref().and_then(|kept| match self.sum {
+                        Some(_) => kept.plus(record, self.kind),
+                        None => Some((*kept).clone()),
+                    });
+                    match (same, joined) {
+                        (Some(kept), Some(joined)) => *kept = joined,
+                        _ => kept.push(record.clone()),
+                    }
+                }
+            }
+            all = kept;
         }
         if let Some(top) = self.top {
             all.truncate(top as usize);
@@ -533,7 +580,7 @@ fn try_case(seed: u64) {
     }
     let context = || {
         format!(
-            "seed {seed}: {:?}, {} records in files of {:?}, header {}, longest {}, stable {}, unique {:?}, top {:?}, memory {}",
+            "seed {seed}: {:?}, {} records in files of {:?}, header {}, longest {}, stable {}, unique {:?}, sum {:?}, top {:?}, memory {}",
             case.kind,
             case.records.len(),
             case.cuts,
@@ -541,6 +588,7 @@ fn try_case(seed: u64) {
             case.longest(),
             case.stable,
             case.unique,
+            case.sum,
             case.top,
             case.memory
         )
