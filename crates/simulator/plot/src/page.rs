@@ -112,12 +112,13 @@ const PAPER: &str = "Figures of Theo Jepsen, Stephen Ibanez, Gregory Valiant and
 /// The introduction of the paper's page.
 const OF_PAPER: &str = "its programs of tiny tasks, on simulated nanoPU cores, NICs and switches. \
     All times are simulated: they follow from the machine\u{2019}s description and the seeds alone, \
-    and are the same on every computer. Some costs of the machines were chosen to give a published \
-    figure: such a claim is a fit, and shows only that the simulator adds up. Nothing was adjusted to \
-    the others, which are predicted. The paper leaves some choices open. Four readings of it are run, each \
-    named by its source: \u{201c}program-june\u{201d} and \u{201c}program-july\u{201d}, two states of \
-    the program that its authors published; \u{201c}text\u{201d}, the paper\u{2019}s words; and \
-    \u{201c}lock-step\u{201d}, both together, fixed before the figures were run but for one choice.";
+    and are the same on every computer. A claim is a fit if a cost of the machine, or a reading, was \
+    chosen with its figure in sight: it shows only that the simulator adds up. Nothing was adjusted to \
+    the others, which are predicted. The paper leaves some choices open. Four readings of it are run, \
+    named by their source, though no source has all choices: \u{201c}program-june\u{201d} and \
+    \u{201c}program-july\u{201d}, two states of the program that its authors published; \
+    \u{201c}text\u{201d}, the paper\u{2019}s words; and \u{201c}lock-step\u{201d}, both together, \
+    fixed before the figures were run but for one choice.";
 
 fn titles(about: &About, figures: &[Figure]) -> (String, String) {
     let version = escaped(&about.version);

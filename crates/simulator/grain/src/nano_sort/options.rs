@@ -57,8 +57,8 @@ described! { NanoSort is "nano-sort" on 256 cores;
 /// A reading of the paper: one by name, and its choices one by one.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// Reading of the paper: program-june or program-july (the authors' program), text (the paper's words),
-    /// lock-step (both; decision 0009)
+    /// Reading of the paper: program-june or program-july (shuffle, messages, rows and incast of the authors'
+    /// program), text (a message for each key and pivots from every node), lock-step (both; decision 0009)
     ///
     /// It gives the choices below their defaults.
     #[arg(
