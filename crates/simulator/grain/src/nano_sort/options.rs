@@ -57,10 +57,10 @@ described! { NanoSort is "nano-sort" on 256 cores;
 /// A reading of the paper: one by name, and its choices one by one.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// Reading of the paper: program-june or program-july (shuffle, messages, rows and incast of the authors'
-    /// program), text (a message for each key and pivots from every node), lock-step (both; decision 0009)
+    /// Reading: program-june, program-july (the authors' shuffle, messages, rows and incast), text (a message
+    /// for each key, pivots of all nodes), lock-step (both)
     ///
-    /// It gives the choices below their defaults.
+    /// A reading of the paper gives the choices below their defaults (decisions 0009 and 0028).
     #[arg(
         id = "reading",
         long = "reading",
