@@ -434,7 +434,7 @@ fn a_year_needs_its_window_and_its_length() {
             "0+3:y2c=1950",
             "y2c=1950 is 2 bytes long, not 3; write 0+2:y2c=1950",
         ),
-        ("0+2:y2d=1950", "y2d=1950 is 1 bytes long, not 2"),
+        ("0+2:y2d=1950", "y2d=1950 is 1 byte long, not 2"),
         (
             "0+2:Y2C",
             "Y2C is a type of mainframe tools; write y2c=1950",

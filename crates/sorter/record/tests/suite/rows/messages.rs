@@ -166,7 +166,8 @@ fn keys_without_a_place_are_refused() {
             "the rows have no header; write the number",
         ),
         (csv, header, "$.price", "there is no column \"$.price\""),
-        (csv, header, "price:number", "behind \"price\" comes a type"),
+        (csv, header, "price:number", "; write price:num"),
+        (csv, header, "price:size:x", "behind \"price\" comes a type"),
         (
             Dialect::JsonLines,
             None,
