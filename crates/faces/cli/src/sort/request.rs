@@ -128,6 +128,7 @@ impl Request {
     /// `list` is the list of the outputs of all ranks, if there is one.
     fn new(arguments: &Arguments, list: Option<&Path>) -> Result<Request, CliFailure> {
         conflicts::check(arguments)?;
+        conflicts::check_swallowed(arguments)?;
         outputs::check(arguments)?;
         apart::check(std::slice::from_ref(arguments), list)?;
         temporary::check(arguments)?;

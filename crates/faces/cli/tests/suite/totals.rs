@@ -252,6 +252,10 @@ fn explain_tells_of_totals() {
         "{}",
         ran.err
     );
+    place.write("n", "a file that is called as the column");
+    place
+        .run("explain --format csv --key k -u --sum n in.csv")
+        .succeeded();
     place.write("in", "a 1\n");
     let ran = place.run("explain -k1,1 -u --sum 2 in").succeeded();
     assert!(

@@ -50,7 +50,6 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         "-q shows no progress; leave -q or --progress json out",
     )?;
     check_joined(arguments)?;
-    check_swallowed(arguments)?;
     refuse(
         arguments.bad_records.as_deref() == Some(Path::new("-")),
         "--bad-records writes a file, not standard output; name one, or ./- for a file of that name",
@@ -232,31 +231,28 @@ fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
     Err(CliFailure::usage(refused))
 }
 
-/// Refuses a file that an option has taken for its value, so that standard input would be read.
-fn check_swallowed(arguments: &Arguments) -> Result<(), CliFailure> {
+/// Refuses a file that an option of a sort has taken for its value, so that standard input would be read.
+pub(super) fn check_swallowed(arguments: &Arguments) -> Result<(), CliFailure> {
+    if !arguments.inputs.is_empty() || arguments.files0_from.is_some() {
+        return Ok(());
+    }
     let order = &arguments.order;
+    let heads = "a number of lines, or their first characters";
     let given = [
-        (
-            &order.header,
-            "--header",
-            "a number of lines, or their first characters",
-        ),
+        (&order.header, "--header", heads),
         (&order.sums, "--sum", "a column"),
         (&order.nulls, "--null", "a word"),
     ];
-    for (values, option, needed) in given {
-        let is_file = |value: &&String| value.parse::<u64>().is_err() && Path::new(value).is_file();
-        if let Some(file) = values
-            .iter()
-            .find(is_file)
-            .filter(|_| arguments.inputs.is_empty())
-        {
-            return Err(CliFailure::usage(format!(
-                "{option} takes {needed} first, and {file} is a file"
-            )));
-        }
-    }
-    Ok(())
+    let is_file = |value: &&String| value.parse::<u64>().is_err() && Path::new(value).is_file();
+    let mut taken = given.into_iter().filter_map(|(values, option, needed)| {
+        let file = values.iter().find(is_file)?;
+        Some(format!(
+            "{option} takes {needed} first, and {file} is a file"
+        ))
+    });
+    taken
+        .next()
+        .map_or(Ok(()), |told| Err(CliFailure::usage(told)))
 }
 
 /// Refuses `--count` and `--sum` where no records are joined, and where joined ones stand in the way.
