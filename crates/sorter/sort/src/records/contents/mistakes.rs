@@ -35,7 +35,7 @@ pub enum Sifting {
 pub struct Mistake {
     /// Position of the record.
     pub position: u64,
-    /// What is wrong with it.
+    /// The mistake.
     pub cause: MistakeCause,
 }
 
