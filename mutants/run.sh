@@ -28,6 +28,8 @@ end=$(($(date +%s) + 60 * ${MINUTES:-60}))
 results=$PWD/target/mutation
 tree=$results/tree
 export CARGO_TARGET_DIR="$tree/target"
+# Each change is compiled with what its predecessor left, as the profile says: that takes a third of the time.
+unset CARGO_INCREMENTAL
 # The shim of `make mpi`, which the tests look for in the target directory.
 shim=$PWD/target/mpi/libgristmill_mpi.so
 [ ! -e "$shim" ] || export GRISTMILL_MPI="${GRISTMILL_MPI:-$shim}"

@@ -43,6 +43,8 @@ pub(crate) struct Options {
     separator: Option<u8>,
     delimiter: Option<u8>,
     header: Head,
+    record_start: Option<String>,
+    record_lines: Option<u32>,
     nulls: Vec<String>,
     short_rows: bool,
     pub stable: bool,
@@ -126,6 +128,8 @@ impl Options {
             separator: byte("separator", take("separator")?)?,
             delimiter: byte("delimiter", take("delimiter")?)?,
             header: head(take("header")?)?,
+            record_start: extract(take("record_start")?)?,
+            record_lines: number("record_lines", 1, take("record_lines")?)?,
             nulls: words("null", take("null")?)?,
             short_rows: is("short_rows", false)?,
             stable: is("stable", false)?,
@@ -159,6 +163,12 @@ impl Options {
             Head::None => format.without_header(),
             Head::Lines(lines) => lines.iter().fold(format, |format, it| format.header(it)),
         };
+        if let Some(pattern) = &self.record_start {
+            format = format.record_start(pattern);
+        }
+        if let Some(lines) = self.record_lines {
+            format = format.record_lines(lines);
+        }
         format = self.nulls.iter().fold(format, |format, it| format.null(it));
         if self.short_rows {
             format = format.short_rows();

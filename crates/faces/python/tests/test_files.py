@@ -46,6 +46,19 @@ class Files(TestCase):
         self.assertEqual(found, gristmill.Disorder(3, b"2\n"))
         self.assertEqual(gristmill.check(self.path("a"), key="1,1nr").number, 2)
 
+    def test_records_of_several_lines(self):
+        log = self.write("log", b"10:02 late\n  at main\n09:59 early\n")
+        gristmill.sort_file(log, self.path("out"), record_start="[0-9]{2}:")
+        self.assertEqual(self.content("out"), b"09:59 early\n10:02 late\n  at main\n")
+        self.assertEqual(gristmill.check(log, record_start="[0-9]{2}:"), gristmill.Disorder(2, b"09:59 early\n"))
+        reads = self.write("reads", b"@b\nA\n@a\nC\n")
+        gristmill.merge(reads, self.path("out"), record_lines=2, separator="\n", key="2,2")
+        self.assertEqual(self.content("out"), b"@b\nA\n@a\nC\n")
+        with self.assertRaisesRegex(OSError, "does not begin with"):
+            gristmill.sort_file(log, self.path("out"), record_start="x")
+        with self.assertRaisesRegex(gristmill.OptionsError, "at least 1"):
+            gristmill.sort_file(log, self.path("out"), record_lines=0)
+
 
 class BadInput(TestCase):
     def test_a_missing_file(self):

@@ -14,43 +14,52 @@ use std::sync::Arc;
 
 use codec::{Decoder, Front, Header, LONGEST_HEADER, OF_PIPE, read_past};
 use node::backend::{Coded, Control, FileHandle, Request};
-use node::{Decompression, FileKind, Metadata, Mutex, Time};
+use node::{CodingMemory, Decompression, FileKind, Metadata, Mutex, Time, View};
 
 use crate::file::OpenFile;
 use crate::io_threads::IoThreads;
+use crate::seen::{Seeing, SeenFile};
 
 /// The first bytes that tell a compressed file: whole disk blocks, as direct reads need.
 pub(crate) const HEADER_BYTES: usize = LONGEST_HEADER;
 
 /// The contents of a file that begins with `begin`, unless they are its own bytes at their offsets;
-/// or those of a pipe.
+/// without that, those of a stream.
 pub(crate) fn decompressed(
     open: &Arc<OpenFile>,
     threads: &Arc<IoThreads>,
-    begin: &[u8],
+    begin: Option<&[u8]>,
     reading: Decompression,
 ) -> io::Result<Option<Coded>> {
-    let is_pipe = open.metadata()?.kind == FileKind::Sequential;
     let mut source = Source {
         open: Arc::clone(open),
-        offset: (!is_pipe).then_some(begin.len() as u64),
+        offset: begin.map(|begin| begin.len() as u64),
     };
-    let (contents, memory, is_coded) = if is_pipe {
-        (Contents::new(source, reading), OF_PIPE, false)
-    } else {
+    let (contents, memory, is_coded) = if let Some(begin) = begin {
         let front = Front::of(
             begin.to_vec(),
             &mut source,
             reading.decompress,
             Source::skip,
         )?;
-        let Some(header) = header(&front, reading) else {
-            return Ok(None);
-        };
+        let header = header(&front, &reading);
+        match (header, reading.view.clone()) {
+            (None, None) => return Ok(None),
+            (None, Some(view)) if view.is_local() => {
+                return seen(open, threads, view).map(Some);
+            }
+            _ => {}
+        }
         // Compressed bytes are few, and read in small pieces: the system reads ahead.
         through_cache(open)?;
-        let decoder = Decoder::new(header, front, source);
-        (Contents(State::Compressed(decoder)), header.memory, true)
+        let memory = header.map_or(CodingMemory::default(), |header| header.memory);
+        let state = match header {
+            Some(header) => State::Compressed(Decoder::new(header, front, source)),
+            None => State::Plain(front.bytes, Some(source)),
+        };
+        (Contents::of(state, reading.view), memory, true)
+    } else {
+        (Contents::new(source, reading), OF_PIPE, false)
     };
     let handle = DecodedFile {
         open: Arc::clone(open),
@@ -64,8 +73,22 @@ pub(crate) fn decompressed(
     }))
 }
 
+fn seen(open: &Arc<OpenFile>, threads: &Arc<IoThreads>, view: Arc<dyn View>) -> io::Result<Coded> {
+    let handle = SeenFile {
+        length: open.metadata()?.length,
+        open: Arc::clone(open),
+        threads: Arc::clone(threads),
+        view,
+    };
+    Ok(Coded {
+        handle: Arc::new(handle),
+        is_coded: false,
+        memory: CodingMemory::default(),
+    })
+}
+
 /// The format of these contents and the memory of its decoder; none where they are not compressed.
-fn header(front: &Front, reading: Decompression) -> Option<Header> {
+fn header(front: &Front, reading: &Decompression) -> Option<Header> {
     let header = front.header(reading.memory_bytes)?;
     Some(header.on_cores(reading.cores, reading.memory_bytes))
 }
@@ -105,7 +128,10 @@ impl Read for Source {
 }
 
 /// The contents of what is read front to back, compressed or not.
-pub struct Contents<S>(State<S>);
+pub struct Contents<S> {
+    state: State<S>,
+    seeing: Option<Seeing>,
+}
 
 enum State<S> {
     /// Nothing was read.
@@ -118,9 +144,15 @@ enum State<S> {
 }
 
 impl<S: Read + Send + 'static> Contents<S> {
-    /// Of a source whose reads fill their buffer, less only at the end.
+    /// Of a source whose reads fill their buffer, less only at the end, as those of [`Whole`] do.
     pub fn new(source: S, reading: Decompression) -> Contents<S> {
-        Contents(State::Unknown(source, reading))
+        let view = reading.view.clone();
+        Contents::of(State::Unknown(source, reading), view)
+    }
+
+    fn of(state: State<S>, view: Option<Arc<dyn View>>) -> Contents<S> {
+        let seeing = view.map(Seeing::new);
+        Contents { state, seeing }
     }
 
     /// Fills `out`, less only at the end.
@@ -128,7 +160,16 @@ impl<S: Read + Send + 'static> Contents<S> {
     /// # Errors
     /// When the source fails, is damaged, or asks for too much memory.
     pub fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match &mut self.0 {
+        match &mut self.seeing {
+            Some(seeing) => seeing.fill(out, |out| self.state.fill(out)),
+            None => self.state.fill(out),
+        }
+    }
+}
+
+impl<S: Read + Send + 'static> State<S> {
+    fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
             State::Unknown(..) => {
                 self.begin()?;
                 self.fill(out)
@@ -148,15 +189,14 @@ impl<S: Read + Send + 'static> Contents<S> {
 
     /// Reads the first bytes, which tell whether it is compressed.
     fn begin(&mut self) -> io::Result<()> {
-        let State::Unknown(mut source, reading) = std::mem::replace(&mut self.0, State::Failed)
-        else {
+        let State::Unknown(mut source, reading) = std::mem::replace(self, State::Failed) else {
             return Ok(());
         };
         let mut begin = vec![0; HEADER_BYTES];
         let read = source.read(&mut begin)?;
         begin.truncate(read);
         let front = Front::of(begin, &mut source, reading.decompress, read_past)?;
-        self.0 = match header(&front, reading) {
+        *self = match header(&front, &reading) {
             Some(header) => {
                 let header = header.of_pipe(reading.memory_bytes)?;
                 State::Compressed(Decoder::new(header, front, source))
@@ -165,6 +205,30 @@ impl<S: Read + Send + 'static> Contents<S> {
             None => State::Plain(front.bytes, (read == HEADER_BYTES).then_some(source)),
         };
         Ok(())
+    }
+}
+
+impl<S: Read + Send + 'static> Read for Contents<S> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.fill(out)
+    }
+}
+
+/// A source whose reads fill their buffer: a pipe gives less at a time.
+pub struct Whole<S>(pub S);
+
+impl<S: Read> Read for Whole<S> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let (most, mut filled) = (out.len(), 0);
+        while filled < most {
+            match self.0.read(&mut out[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
     }
 }
 
@@ -200,12 +264,7 @@ impl FileHandle for DecodedFile {
                 let result = result.map(|read| buffer.set_len(read));
                 done.complete((buffer, result));
             }
-            Request::Write { buffer, done, .. } => done.complete((buffer, Err(read_only()))),
-            Request::ReadChain { buffers, done, .. }
-            | Request::WriteChain { buffers, done, .. } => {
-                done.complete((buffers, Err(read_only())));
-            }
-            Request::Sync { done } => done.complete(Ok(())),
+            other => front_to_back_only(other),
         }));
     }
 
@@ -214,10 +273,19 @@ impl FileHandle for DecodedFile {
     }
 }
 
-/// The refusal of what contents of a compressed file are not for.
-fn read_only() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        "compressed files are read front to back",
-    )
+/// Refuses what contents of a file are not for, which are read one stretch at a time.
+pub(crate) fn front_to_back_only(request: Request) {
+    let refused = || {
+        let what = "contents of files are read in stretches";
+        Err(io::Error::new(io::ErrorKind::Unsupported, what))
+    };
+    match request {
+        Request::Read { buffer, done, .. } | Request::Write { buffer, done, .. } => {
+            done.complete((buffer, refused()));
+        }
+        Request::ReadChain { buffers, done, .. } | Request::WriteChain { buffers, done, .. } => {
+            done.complete((buffers, refused()));
+        }
+        Request::Sync { done } => done.complete(Ok(())),
+    }
 }

@@ -109,7 +109,11 @@ impl FileHandle for RealFile {
         coded::HEADER_BYTES
     }
 
-    fn decompressed(&self, begin: &[u8], reading: Decompression) -> io::Result<Option<Coded>> {
+    fn decompressed(
+        &self,
+        begin: Option<&[u8]>,
+        reading: Decompression,
+    ) -> io::Result<Option<Coded>> {
         coded::decompressed(&self.open, &self.threads, begin, reading)
     }
 

@@ -22,6 +22,7 @@ mod file;
 mod io_threads;
 mod names;
 mod retry;
+mod seen;
 mod signal;
 mod streams;
 mod sys;
@@ -29,7 +30,7 @@ mod task;
 mod unfinished;
 
 pub use cluster::Cluster;
-pub use coded::Contents;
+pub use coded::{Contents, Whole};
 pub use descriptor::{allow_inherited_descriptors_only, is_descriptor, open_descriptor};
 pub use disks::RealDisks;
 pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};

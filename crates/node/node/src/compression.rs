@@ -4,6 +4,9 @@
 //! [`File`](crate::File), like a pipe. Programs need no format of their own.
 
 use std::path::Path;
+use std::sync::Arc;
+
+use crate::view::View;
 
 /// Formats of compressed files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +76,8 @@ pub enum Decompress {
     From(Compression),
 }
 
-/// How files are decompressed when they are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How files are decompressed when they are read, and how their contents look.
+#[derive(Clone, Debug)]
 pub struct Decompression {
     /// The files to decompress.
     pub decompress: Decompress,
@@ -82,6 +85,8 @@ pub struct Decompression {
     pub cores: usize,
     /// The memory limit of the program: a decompressor takes a part of it.
     pub memory_bytes: u64,
+    /// The view of the contents, if they are not seen as they are.
+    pub view: Option<Arc<dyn View>>,
 }
 
 /// Memory that decompression or compression takes beside the buffers of requests. It may grow with

@@ -40,6 +40,7 @@ mod requests;
 mod sync;
 pub mod temporary;
 mod time;
+mod view;
 mod words;
 mod work;
 
@@ -59,5 +60,6 @@ pub use reorder::{Matching, Reorder};
 pub use requests::{Requests, Way};
 pub use sync::{Close, Closed, Guarded, Mutex, Pool, Posted, Queue, Ticket, Tokens, lock_waits};
 pub use time::{Address, Port, Rank, Time};
+pub use view::{AHEAD_BYTES, Stretch, View};
 pub use words::{INLINE_WORDS, Words};
 pub use work::{Costs, Work};

@@ -158,6 +158,13 @@ gristmill_status gristmill_set_without_header(gristmill_sorter *sorter);
  * others follows. Of csv and tsv the last of those names the columns, 1 if no number is given. */
 gristmill_status gristmill_add_header(gristmill_sorter *sorter, const char *lines);
 
+/* Records of several lines, from files into a file: each begins with a line at whose front the pattern
+ * is, a regular expression, such as "[0-9]{4}-". */
+gristmill_status gristmill_set_record_start(gristmill_sorter *sorter, const char *pattern);
+
+/* Records of so many lines each, from files into a file. */
+gristmill_status gristmill_set_record_lines(gristmill_sorter *sorter, uint32_t lines);
+
 /* A word of rows that stands for a missing value, such as "NA". Call it again for further ones. */
 gristmill_status gristmill_add_null(gristmill_sorter *sorter, const char *word);
 

@@ -101,6 +101,48 @@ impl Format {
         self
     }
 
+    /// Records of several lines: each begins with a line at whose front the pattern is, a regular expression, as the
+    /// events of a log do. Files are sorted into files; records that are pushed or read one by one have ends of their
+    /// own, as with [`Format::delimiter`].
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// # std::env::set_current_dir(place.path())?;
+    /// std::fs::write("app.log", "10:02 late\n  at main\n09:59 early\n  at run\n")?;
+    /// let events = Format::lines().record_start("[0-9]{2}:");
+    /// Sorter::new(events).sort_files(["app.log"], "sorted.log")?;
+    /// assert_eq!(std::fs::read("sorted.log")?, b"09:59 early\n  at run\n10:02 late\n  at main\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn record_start(mut self, pattern: &str) -> Format {
+        self.given.multiline = Some(format!("start:{pattern}"));
+        self
+    }
+
+    /// Records of so many lines each, such as 4 of FASTQ; from files into files, as with [`Format::record_start`].
+    ///
+    /// ```
+    /// # use gristmill::Format;
+    /// let reads = Format::lines().record_lines(4).separator(b'\n').key("2,2");
+    /// ```
+    #[must_use]
+    pub fn record_lines(mut self, lines: u32) -> Format {
+        self.given.multiline = Some(format!("lines:{lines}"));
+        self
+    }
+
+    /// Refuses records of several lines where they do not come from files and go to one.
+    pub(crate) fn check_single(&self) -> Result<(), Error> {
+        if self.given.multiline.is_none() {
+            return Ok(());
+        }
+        let what = "records of several lines are sorted from files into a file; for records that are pushed or read \
+                    one by one, give a delimiter";
+        Err(Error::Options(what.to_owned()))
+    }
+
     pub(crate) fn has_header(&self) -> bool {
         !self.given.head.is_empty()
     }

@@ -7,6 +7,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use node_real::Take;
+use record::Multiline;
 use sort::{CheckResult, Checked, Choice, Source, Target};
 
 use crate::encoder::{Encoder, MakeKey};
@@ -297,7 +298,14 @@ impl Sorter {
         };
         Ok(match check(checked)? {
             CheckResult::Kept { .. } => None,
-            CheckResult::Broken { number, record, .. } => Some(Disorder { number, record }),
+            CheckResult::Broken {
+                number, mut record, ..
+            } => {
+                if spec.order().multiline().is_some() {
+                    Multiline::end_lines(&mut record);
+                }
+                Some(Disorder { number, record })
+            }
         })
     }
 
@@ -340,6 +348,7 @@ impl Sorter {
             }
             return feed.finish();
         }
+        self.format.check_single()?;
         let spec = self.spec()?;
         let decoder = Decoder::plain(spec.framing());
         let (take, output) = Take::new();
@@ -365,6 +374,7 @@ impl Sorter {
     }
 
     pub(crate) fn front(&self) -> Result<Front, Error> {
+        self.format.check_single()?;
         let has_keys = self.make_key.is_some();
         let spec = if has_keys {
             self.spec_of_pairs()?

@@ -11,6 +11,7 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::gensort::{KEY_BYTES, RECORD_BYTES};
 use crate::line_order::LineOrder;
+use crate::multiline::Multiline;
 use crate::order::{Order, Ties};
 
 /// The order that neighbours must keep, and the equality of their keys.
@@ -60,6 +61,15 @@ impl Comparison {
             }
             Comparison::IgnoreCase => ("gensort".to_owned(), Vec::new()),
             Comparison::Lines(order) => order.describe(),
+        }
+    }
+
+    /// The lines that are one record, if it has several.
+    #[must_use]
+    pub fn multiline(&self) -> Option<&Multiline> {
+        match self {
+            Comparison::Lines(order) => order.multiline.as_ref(),
+            Comparison::Order(_) | Comparison::IgnoreCase => None,
         }
     }
 

@@ -35,6 +35,7 @@ mod gensort;
 mod head;
 mod key;
 mod line_order;
+mod multiline;
 mod normalised;
 mod order;
 pub mod rows;
@@ -59,6 +60,7 @@ pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
 pub use head::{Head, HeadError, ShortHead};
 pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
 pub use line_order::{LineKeys, LineOrder};
+pub use multiline::{Multiline, MultilineError, Pattern, RECORD_END};
 pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
 pub use spec::{
     FormatKind, FormatOption, Given, Headed, Keep, OBSOLETE, RecordSpec, RowSpec, SpecError,

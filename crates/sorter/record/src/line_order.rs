@@ -6,6 +6,7 @@
 //! options:fr              options of keys that have none, and of the last resort
 //! key:3,3n   key:1,1      as -k takes them
 //! salt:0123..ef           of a random order
+//! start:[0-9]  lines:4    records of several lines, as `Multiline` describes them
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
 //! locale:de-DE            text in the order of a language, of lines and rows
@@ -18,6 +19,7 @@ use std::cmp::Ordering;
 use crate::field_order::FieldOrder;
 use crate::format::FormatError;
 use crate::framing::Framing;
+use crate::multiline::{Multiline, RECORD_END};
 use crate::order::Ties;
 use crate::rows::{Dialect, RowOrder};
 use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
@@ -34,6 +36,8 @@ pub struct LineOrder {
     pub framing: Framing,
     /// The keys from which `text` was made.
     pub keys: LineKeys,
+    /// The lines that are one record, if it has several.
+    pub multiline: Option<Multiline>,
 }
 
 /// The kind of keys, for a description.
@@ -55,6 +59,16 @@ impl LineOrder {
             text,
             framing: Framing::Delimited(delimiter),
             keys: LineKeys::Text,
+            multiline: None,
+        }
+    }
+
+    /// Records of several lines.
+    #[must_use]
+    pub fn several(text: TextOrder, multiline: Multiline) -> LineOrder {
+        LineOrder {
+            multiline: Some(multiline),
+            ..LineOrder::lines(text, RECORD_END)
         }
     }
 
@@ -65,6 +79,7 @@ impl LineOrder {
             text: rows.text(),
             framing: rows.dialect().framing(),
             keys: LineKeys::Rows(rows),
+            multiline: None,
         }
     }
 
@@ -75,6 +90,7 @@ impl LineOrder {
             text: fields.text(),
             framing: Framing::Prefixed(fields.prefix()),
             keys: LineKeys::Fields(fields),
+            multiline: None,
         }
     }
 
@@ -144,6 +160,7 @@ impl LineOrder {
         if let Some(locale) = self.text.locale() {
             keys.extend(locale.describe());
         }
+        keys.extend(self.multiline.iter().map(Multiline::describe));
         (format, keys)
     }
 
@@ -166,7 +183,15 @@ impl LineOrder {
             "" => b'\n',
             digits => *bytes_of(digits.strip_prefix(':')?)?.first()?,
         };
-        Some(described(keys, ties).map(|text| LineOrder::lines(text, delimiter)))
+        let multiline = keys.iter().find_map(|key| Multiline::parse(key.as_ref()));
+        Some(described(keys, ties).and_then(|text| match multiline {
+            None => Ok(LineOrder::lines(text, delimiter)),
+            Some(Ok(multiline)) => Ok(LineOrder::several(text, multiline)),
+            Some(Err(mistake)) => Err(FormatError::Line {
+                given: String::new(),
+                what: mistake.to_string(),
+            }),
+        }))
     }
 }
 
@@ -199,7 +224,7 @@ fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatE
             ("locale", tag) => {
                 locale = Some(Locale::described(tag, keys).map_err(wrong)?);
             }
-            _ if text == EQUAL_BYTES => {}
+            _ if text == EQUAL_BYTES || Multiline::parse(text).is_some() => {}
             _ => return Err(none()),
         }
     }
@@ -278,6 +303,12 @@ mod tests {
         ] {
             for delimiter in [b'\n', 0, b':'] {
                 let order = LineOrder::lines(order.text.clone(), delimiter);
+                let (format, keys) = order.describe();
+                let again = LineOrder::parse(&format, &keys, Ties::Record);
+                assert_eq!(again.unwrap().unwrap(), order, "{format} {keys:?}");
+            }
+            for multiline in [Multiline::from_pattern("a:b"), Multiline::of_lines(4)] {
+                let order = LineOrder::several(order.text.clone(), multiline.unwrap());
                 let (format, keys) = order.describe();
                 let again = LineOrder::parse(&format, &keys, Ties::Record);
                 assert_eq!(again.unwrap().unwrap(), order, "{format} {keys:?}");

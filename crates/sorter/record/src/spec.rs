@@ -27,6 +27,7 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::head::{Head, HeadError};
 use crate::line_order::{LineKeys, LineOrder};
+use crate::multiline::{Multiline, MultilineError};
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, RowKeyError, RowOrderError};
 pub use crate::spec::headed::Headed;
@@ -95,6 +96,8 @@ pub struct Given {
     pub delimiter: Option<u8>,
     /// The byte around fields of CSV instead of `"`.
     pub quote: Option<u8>,
+    /// The lines that are one record, as [`Multiline::parse`] reads it: `start:PATTERN` or `lines:N`.
+    pub multiline: Option<String>,
     /// The options of keys of lines that have none.
     pub options: KeyOptions,
     /// Whether the first row is one of values.
@@ -139,6 +142,15 @@ pub enum SpecError {
     /// The lines that stay on top.
     #[error("header: {0}")]
     Head(#[from] HeadError),
+    /// Records of several lines.
+    #[error("record of several lines: {0}")]
+    Multiline(#[from] MultilineError),
+    /// Records of several lines with options of single ones.
+    #[error("records of several lines {what}; leave one of the two out")]
+    Several {
+        /// The other option.
+        what: &'static str,
+    },
     /// Rows with a header and without one.
     #[error("rows have a header or none; leave one of the two out")]
     HeadAndNone,
@@ -202,6 +214,10 @@ impl RecordSpec {
             Comparison::IgnoreCase => Totals::default(),
         };
         let head = Head::parse(&given.head, 0)?;
+        if given.multiline.is_some() && !head.is_none() {
+            let what = "have no lines on top";
+            return Err(SpecError::Several { what });
+        }
         let headed = match &order {
             Comparison::Lines(lines) if !head.is_none() => Some(Headed::Lines {
                 head,
@@ -322,6 +338,7 @@ fn check(given: &Given) -> Result<(), SpecError> {
         (given.separator.is_some(), FormatOption::Separator),
         (given.delimiter.is_some(), FormatOption::Delimiter),
         (given.quote.is_some(), FormatOption::Quote),
+        (given.multiline.is_some(), FormatOption::Multiline),
         (given.has_no_header, FormatOption::Header),
         (!given.head.is_empty(), FormatOption::Head),
         (!given.nulls.is_empty(), FormatOption::Null),
@@ -344,6 +361,22 @@ fn check(given: &Given) -> Result<(), SpecError> {
     }
 }
 
+/// Records of several lines, if the description asks for them.
+fn multiline(given: &Given) -> Result<Option<Multiline>, SpecError> {
+    let Some(text) = &given.multiline else {
+        return Ok(None);
+    };
+    if given.delimiter.is_some() {
+        let what = "have ends of their own, and no delimiter";
+        return Err(SpecError::Several { what });
+    }
+    let unread = || MultilineError::Pattern {
+        pattern: text.clone(),
+        what: "it says neither start nor lines".to_owned(),
+    };
+    Ok(Some(Multiline::parse(text).ok_or_else(unread)??))
+}
+
 fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     let keys = given.keys.iter().map(|key| text_key(key));
     let keys = keys.collect::<Result<_, _>>()?;
@@ -352,7 +385,10 @@ fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     if let Some(locale) = given.locale {
         text = text.with_locale(locale)?;
     }
-    Ok(LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')))
+    Ok(match multiline(given)? {
+        Some(multiline) => LineOrder::several(text, multiline),
+        None => LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')),
+    })
 }
 
 fn text_key(key: &str) -> Result<TextKey, TextKeyError> {

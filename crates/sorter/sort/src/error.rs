@@ -318,6 +318,12 @@ pub enum SortError {
         /// Why not, and what to do.
         why: &'static str,
     },
+    /// A set of files has records of several lines.
+    #[error(
+        "{file}: a set of files has records of one line, as its manifest lists them; name one file",
+        file = file.display()
+    )]
+    SeveralLines { file: PathBuf },
     /// Splitters that are even cannot divide these records.
     #[error(
         "splitters are even only between records of one length, such as --format gensort; leave out \
@@ -344,8 +350,8 @@ pub enum SortError {
     },
     /// A compressed file was to be divided.
     #[error(
-        "{file} is compressed, so that it can be read only from its begin; decompress it into a file, \
-         or sort it on one node without --resume (--decompress none sorts its bytes as they are)",
+        "{file} is compressed, or a number of its lines is a record, so that it can be read only from its begin; \
+         decompress it into a file, or sort it on one node without --resume (--decompress none sorts its bytes as they are)",
         file = file.display()
     )]
     Compressed { file: PathBuf },

@@ -6,7 +6,7 @@ mod stripes;
 mod tuning;
 
 use codec::Packing;
-use node::{Compress, Compression, Decompress, File, Metadata, Node, Open};
+use node::{Compress, Compression, Decompress, File, Metadata, Node, Open, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use record::Headed;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
+use crate::files::view::view_of;
 use crate::records::contents::Contents;
 
 pub use described::contents_of;
@@ -122,7 +123,7 @@ pub enum IoChoice {
 }
 
 /// How inputs are opened.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether to bypass the page cache.
     pub io: IoChoice,
@@ -136,6 +137,8 @@ pub struct ReadOptions {
     pub memory_bytes: u64,
     /// Whether chained records are read in parts, and not from front to back.
     pub in_parts: bool,
+    /// How their bytes look, if records have several lines.
+    pub view: Option<Arc<dyn View>>,
 }
 
 /// The plan that the user asks for.
@@ -326,6 +329,7 @@ impl Job {
             },
             cores: self.resources.cores,
             memory_bytes: self.resources.memory_bytes,
+            view: self.view(),
             ..ReadOptions::default()
         }
     }
@@ -343,6 +347,23 @@ impl Job {
             return Err(SortError::NotEven);
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// When a set of files is to have records of several lines.
+    pub(crate) fn check_view(&self) -> Result<(), SortError> {
+        match &self.target {
+            Target::Directories(all) if self.view().is_some() => {
+                let file = all[0].clone();
+                Err(SortError::SeveralLines { file })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How the bytes of its files look.
+    pub(crate) fn view(&self) -> Option<Arc<dyn View>> {
+        view_of(self.contents.multiline())
     }
 
     /// How the output is compressed.

@@ -250,7 +250,8 @@ async fn recover(
     let checked = job
         .check_compression(node)
         .and_then(|()| job.check_splitters())
-        .and_then(|()| job.check_stripes());
+        .and_then(|()| job.check_stripes())
+        .and_then(|()| job.check_view());
     if job.is_alone(node) {
         checked?;
         return Ok((Recovery::none(1, Vec::new()), None));

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use ::sort::{CheckResult, Source, check};
-use record::Framing;
+use record::{Framing, Multiline};
 
 use super::choices::CheckName;
 use super::request::Check;
@@ -22,6 +22,7 @@ use units::grouped;
 pub(super) fn run(asked: Check) -> Result<Exit, CliFailure> {
     let Check { job, how, telling } = asked;
     let (source, framing) = (job.source.clone(), job.contents.framing());
+    let several = job.contents.multiline().is_some();
     let found = machine::run(&job.control.clone(), telling.progress, move |node| {
         let job = job.clone();
         async move { check(&node, &job).await }
@@ -37,6 +38,7 @@ pub(super) fn run(asked: Check) -> Result<Exit, CliFailure> {
     };
     if how != CheckName::Quiet {
         let text = match framing.records() {
+            _ if several => in_lines(record),
             Framing::Delimited(_) | Framing::Quoted(_) => record,
             Framing::Fixed(_) | Framing::Prefixed(_) => hexadecimal(&record),
         };
@@ -50,6 +52,12 @@ fn say_kept(source: &Source, records: u64, noun: &str) {
     let file = source.path().unwrap_or(Path::new(STANDARD_INPUT)).display();
     let text = format!("{file}: {} {noun}, in order", grouped(records));
     say::err(printable(&text));
+}
+
+/// A record of several lines as its file has it.
+fn in_lines(mut record: Vec<u8>) -> Vec<u8> {
+    Multiline::end_lines(&mut record);
+    record
 }
 
 /// A binary record, as a line.

@@ -19,9 +19,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use ::sort::view_of;
 use clap::{ArgAction, Args};
-use codec::{Decoder, Front, LONGEST_HEADER, read_past};
-use node::Decompress;
+use node::{Decompress, Decompression};
+use node_real::{Contents, Whole};
 use record::text::{TextOrder, Warning};
 use record::{Comparison, Framing, LineOrder, RowSpec};
 
@@ -93,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
     request::say_terminal(input.is_some());
-    let reader = BufReader::new(contents(open(input)?).map_err(failed)?);
+    let reader = BufReader::new(contents(open(input)?, spec.order()));
     let (head, mut reader) = shown::head(reader, spec.headed()).map_err(failed)?;
     if let Some(records) = records::Explained::of(spec.order()) {
         return explain_records(&records, arguments, &mut reader);
@@ -126,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let Some(line) = next_line(&mut reader, *framing).map_err(failed)? else {
             break;
         };
-        let name = format!("line {number}");
+        let name = format!("{} {number}", arguments.order.noun(1));
         show(order, &name, &line)?;
         for missing in keys::missing(order, &line.bytes) {
             say::warn(format!("{name}: {missing}"));
@@ -230,15 +231,14 @@ fn open(input: Option<&Path>) -> Result<Box<dyn Read + Send>, CliFailure> {
 }
 
 /// The contents of an input, as a sort would read them.
-fn contents(mut source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-    let mut begin = Vec::new();
-    let most = LONGEST_HEADER as u64;
-    source.by_ref().take(most).read_to_end(&mut begin)?;
-    let front = Front::of(begin, &mut source, Decompress::Auto, read_past)?;
-    Ok(match front.header(CONTENTS_BYTES) {
-        Some(header) => Box::new(Decoder::new(header, front, source)),
-        None => Box::new(io::Cursor::new(front.bytes).chain(source)),
-    })
+fn contents(source: Box<dyn Read + Send>, order: &Comparison) -> impl Read {
+    let reading = Decompression {
+        decompress: Decompress::Auto,
+        cores: 1,
+        memory_bytes: CONTENTS_BYTES,
+        view: view_of(order.multiline()),
+    };
+    Contents::new(Whole(source), reading)
 }
 
 fn unread(input: Option<&Path>, cause: &io::Error) -> CliFailure {

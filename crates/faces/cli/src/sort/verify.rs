@@ -42,7 +42,7 @@ pub(super) async fn check_output(
                 memory_bytes: job.resources.memory_bytes,
                 ..ReadOptions::default()
             };
-            let resolved = resolve(node, headed, &sources, true, reading).await?;
+            let resolved = resolve(node, headed, &sources, true, &reading).await?;
             sources = resolved.sources;
             comparison = resolved.contents.comparison().unwrap_or(comparison);
         }

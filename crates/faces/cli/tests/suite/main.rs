@@ -47,6 +47,7 @@ mod report;
 mod report_page;
 mod resume;
 mod rows;
+mod several_lines;
 mod signals;
 mod sim;
 mod sim_machine;

@@ -14,7 +14,51 @@ type Case = (
     &'static [&'static str],
 );
 
-const CASES: [Case; 66] = [
+const CASES: [Case; 72] = [
+    (
+        "records of several lines",
+        "--record-start [0-9]{4}-[0-9]{2}-[0-9]{2} -k1,2",
+        "",
+        &[
+            "2026-11-30 09:59:01 ERROR pool\njava.lang.IllegalStateException: closed\n\tat a.B.c(B.java:7)\nCaused by: x",
+            "2026-11-30 09:59:07 INFO started",
+            "2026-11-30 10:02:00 WARN slow\n\tat a.B.d(B.java:9)",
+        ],
+    ),
+    (
+        "records of several lines",
+        "--record-start > -k1,1V",
+        "",
+        &[">chr2 x\nACGT\nAC", ">chr9\nTT", ">chr10\nGGGG\nG\nG"],
+    ),
+    (
+        "records of several lines",
+        "--record-start ID -t|\n|-k2,2",
+        "",
+        &["ID   Q9\nAC   A1;\n//", "ID   P1\nAC   B7;\nDE   x\n//"],
+    ),
+    (
+        "records of a number of lines",
+        "--record-lines 4 -k1,1V",
+        "",
+        &["@SRR1.2 x\nACGT\n+\n@FFF", "@SRR1.10 y\nTTTT\n+\nFF:F"],
+    ),
+    (
+        "records of a number of lines",
+        "--record-lines 4 -t|\n|-k2,2 -k4,4r",
+        "",
+        &["@b\nAA\n+\nZZ", "@a\nAA\n+\nFF", "@c\nCC\n+\nFF"],
+    ),
+    (
+        "records of a number of lines",
+        "--record-lines 3 -k1.3",
+        "",
+        // Orbits of satellites have a name and two lines of elements.
+        &[
+            "0 ISS (ZARYA)\n1 25544U 98067A\n2 25544  51.6",
+            "0 NOAA 19\n1 33591U 09005A\n2 33591  99.1",
+        ],
+    ),
     (
         "header lines stay on top",
         "--header 2 -k2,2n",

@@ -19,6 +19,8 @@ def sort_file(
     separator: str | bytes | None = None,
     delimiter: str | bytes | None = None,
     header: Header = True,
+    record_start: str | None = None,
+    record_lines: int | None = None,
     null: Words = (),
     short_rows: bool = False,
     stable: bool = False,
@@ -45,6 +47,10 @@ def sort_file(
     delimiter  the byte at the end of a line instead of a newline
     header     whether the first row names the columns; or lines that stay on top, also of lines: a number,
                the first characters of each such as "#", or a list of those
+    record_start
+               a regular expression: records of lines have several, and each begins with one at whose front it is
+    record_lines
+               the number of lines that a record has, such as 4 of FASTQ
     null       a word of rows that stands for a missing value, or several
     short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide
@@ -70,6 +76,8 @@ def sort_file(
         "separator": separator,
         "delimiter": delimiter,
         "header": header,
+        "record_start": record_start,
+        "record_lines": record_lines,
         "null": null,
         "short_rows": short_rows,
         "stable": stable,
@@ -95,6 +103,8 @@ def merge(
     separator: str | bytes | None = None,
     delimiter: str | bytes | None = None,
     header: Header = True,
+    record_start: str | None = None,
+    record_lines: int | None = None,
     null: Words = (),
     short_rows: bool = False,
     stable: bool = False,
@@ -117,6 +127,8 @@ def merge(
         "separator": separator,
         "delimiter": delimiter,
         "header": header,
+        "record_start": record_start,
+        "record_lines": record_lines,
         "null": null,
         "short_rows": short_rows,
         "stable": stable,
@@ -139,6 +151,8 @@ def check(
     separator: str | bytes | None = None,
     delimiter: str | bytes | None = None,
     header: Header = True,
+    record_start: str | None = None,
+    record_lines: int | None = None,
     null: Words = (),
     short_rows: bool = False,
     stable: bool = False,
@@ -157,6 +171,8 @@ def check(
         "separator": separator,
         "delimiter": delimiter,
         "header": header,
+        "record_start": record_start,
+        "record_lines": record_lines,
         "null": null,
         "short_rows": short_rows,
         "stable": stable,

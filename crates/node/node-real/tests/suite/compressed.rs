@@ -15,6 +15,7 @@ fn reading(decompress: Decompress) -> Decompression {
         decompress,
         cores: 2,
         memory_bytes: MEMORY_BYTES,
+        view: None,
     }
 }
 

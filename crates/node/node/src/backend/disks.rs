@@ -129,11 +129,15 @@ pub trait FileHandle: Send + Sync + 'static {
         0
     }
     /// The contents of this file, which begins with `begin` and has not been read but for that; of
-    /// a pipe nothing was read. None if they are the file's own bytes, at their offsets.
+    /// a stream nothing was read. None if they are the file's own bytes, at their offsets.
     ///
     /// # Errors
     /// When the system refuses. Damaged data is an error of a later read.
-    fn decompressed(&self, begin: &[u8], reading: Decompression) -> io::Result<Option<Coded>> {
+    fn decompressed(
+        &self,
+        begin: Option<&[u8]>,
+        reading: Decompression,
+    ) -> io::Result<Option<Coded>> {
         let _ = (begin, reading);
         Ok(None)
     }
@@ -150,9 +154,9 @@ pub trait FileHandle: Send + Sync + 'static {
 
 /// A file that is decompressed or compressed on the way.
 pub struct Coded {
-    /// The contents, a sequential file.
+    /// The contents: a sequential file, or one that is seen otherwise.
     pub handle: Arc<dyn FileHandle>,
-    /// Whether there is a format between the file and its contents, as far as that is known.
+    /// Whether the contents can be read or written only from front to back, as far as that is known.
     pub is_coded: bool,
     /// Memory that this takes.
     pub memory: CodingMemory,

@@ -1,8 +1,12 @@
 //! Files whose contents are decompressed or compressed on the way.
 
+use std::io;
+use std::sync::Arc;
+
 use super::{DiskError, File};
 use crate::backend::Coded;
 use crate::compression::{CodingMemory, Compress, Decompress, Decompression};
+use crate::view::{Hiding, View};
 use crate::{Buffer, Filled, Node};
 
 impl File {
@@ -21,15 +25,24 @@ impl File {
         reading: Decompression,
     ) -> Result<File, DiskError> {
         let header_bytes = self.handle.header_bytes();
-        if reading.decompress == Decompress::Never || header_bytes == 0 {
+        let is_plain = reading.decompress == Decompress::Never && reading.view.is_none();
+        if is_plain {
             return Ok(self);
         }
+        if header_bytes == 0 {
+            // A backend that shows files as they are.
+            let cause = io::ErrorKind::Unsupported.into();
+            return reading
+                .view
+                .map_or(Ok(self.clone()), |_| Err(self.failed("view", cause)));
+        }
         let begin = if self.is_sequential() {
-            Buffer::heap(0)
+            None
         } else {
-            self.begin(node, header_bytes).await?
+            Some(self.begin(node, header_bytes).await?)
         };
-        let coded = self.handle.decompressed(begin.filled(), reading);
+        let begin = begin.as_ref().map(Buffer::filled);
+        let coded = self.handle.decompressed(begin, reading);
         match coded.map_err(|cause| self.failed("open", cause))? {
             Some(coded) => self.coded(coded),
             None => Ok(self),
@@ -47,7 +60,16 @@ impl File {
         self.coded(coded)
     }
 
-    /// Whether its contents are decompressed or compressed on the way. Of a pipe that is not known.
+    /// This file, which is written as `view` has it.
+    #[must_use]
+    pub fn hiding(self, view: Arc<dyn View>) -> File {
+        let handle = self.handle;
+        let handle = Arc::new(Hiding { handle, view });
+        File { handle, ..self }
+    }
+
+    /// Whether its contents are decompressed or compressed on the way, or else seen from front to back only. Of a
+    /// pipe that is not known.
     pub fn is_coded(&self) -> bool {
         self.is_coded
     }
@@ -72,7 +94,10 @@ impl File {
             is_coded,
             memory,
         } = coded;
-        let file = File::new(handle, &self.path).map_err(|cause| self.failed("open", cause))?;
+        let mut file = File::new(handle, &self.path).map_err(|cause| self.failed("open", cause))?;
+        if self.is_sequential() {
+            file = file.front_to_back();
+        }
         Ok(File {
             is_coded,
             coding_memory: memory,

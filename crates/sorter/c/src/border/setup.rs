@@ -163,6 +163,26 @@ pub extern "C" fn gristmill_add_header(sorter: Handle, lines: Text) -> Status {
     })
 }
 
+/// Records of several lines, from files into a file: each begins with a line at whose front the pattern is, a regular
+/// expression, such as "[0-9]{4}-".
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_record_start(sorter: Handle, pattern: Text) -> Status {
+    set(sorter, |options| {
+        let pattern = pattern.utf8("pattern")?;
+        options.format(|format| format.record_start(pattern));
+        Ok(())
+    })
+}
+
+/// Records of so many lines each, from files into a file.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_record_lines(sorter: Handle, lines: u32) -> Status {
+    set(sorter, |options| {
+        options.format(|format| format.record_lines(lines));
+        Ok(())
+    })
+}
+
 /// A word of rows that stands for a missing value, such as "NA". Call it again for further ones.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_add_null(sorter: Handle, word: Text) -> Status {

@@ -46,6 +46,8 @@ static void null_is_no_sorter(void)
     CHECK(gristmill_set_without_header(NULL) == wrong);
     CHECK(gristmill_add_header(NULL, "1") == wrong);
     CHECK(gristmill_add_null(NULL, "NA") == wrong);
+    CHECK(gristmill_set_record_start(NULL, "a") == wrong);
+    CHECK(gristmill_set_record_lines(NULL, 2) == wrong);
     CHECK(gristmill_set_short_rows(NULL) == wrong);
     CHECK(gristmill_set_stable(NULL) == wrong);
     CHECK(gristmill_set_unique(NULL) == wrong);

@@ -57,6 +57,8 @@ enum Kind {
     Topped,
     Fields,
     Nul,
+    Events,
+    Pairs,
     Fixed(usize),
     Gensort,
     Short,
@@ -78,6 +80,8 @@ impl Kind {
             Kind::Topped,
             Kind::Fields,
             Kind::Nul,
+            Kind::Events,
+            Kind::Pairs,
             Kind::Fixed(width),
             Kind::Gensort,
             Kind::Short,
@@ -99,6 +103,8 @@ impl Kind {
             Kind::Topped => Format::lines().header("1"),
             Kind::Fields => Format::lines().separator(b',').key("2,2n"),
             Kind::Nul => Format::lines().delimiter(0).key("1.2"),
+            Kind::Events => Format::lines().record_start("@"),
+            Kind::Pairs => Format::lines().record_lines(2),
             Kind::Fixed(width) => Format::fixed(width).key("4+4:u32le:desc"),
             Kind::FixedByKey(width) => Format::fixed(width),
             Kind::Gensort => Format::named("gensort"),
@@ -117,6 +123,11 @@ impl Kind {
 
     fn has_header(self) -> bool {
         matches!(self, Kind::Topped | Kind::Csv | Kind::CsvWhole | Kind::Tsv)
+    }
+
+    /// Whether its records are sorted from files into a file alone.
+    fn is_multiline(self) -> bool {
+        matches!(self, Kind::Events | Kind::Pairs)
     }
 
     fn by_key(self) -> bool {
@@ -164,6 +175,15 @@ impl Kind {
                 let amount = random.below(100) as i64 - 50;
                 let body = format!("w{},{number},{amount},{shown}", random.below(9));
                 of(body.into_bytes(), ordered(number))
+            }
+            Kind::Events => {
+                let lines = "b\n".repeat(random.below(3));
+                let body = format!("@{lines}{shown}").into_bytes();
+                of(body.clone(), body)
+            }
+            Kind::Pairs => {
+                let body = format!("{}\n{shown}", random.below(9)).into_bytes();
+                of(body.clone(), body)
             }
             Kind::Nul => of(text.clone(), text.get(1..).unwrap_or_default().to_vec()),
             Kind::Fixed(width) | Kind::FixedByKey(width) => {
@@ -481,6 +501,13 @@ impl Case {
         let end = random.of(&["", "", "", ".gz", ".zst", ".lz4"]);
         let out = place.join(format!("out{end}"));
         match random.below(5) {
+            0..3 if self.kind.is_multiline() => {
+                let refused = self.sorter(place).start().err().expect("it is refused");
+                assert!(refused.to_string().contains("from files into a file"));
+                let paths = self.files(place, random, false);
+                let report = self.sorter(place).sort_files(paths, &out)?;
+                Ok((content(&out), report))
+            }
             0 | 1 => drain(self.push(place, random)?, &out, random),
             2 => {
                 let paths = self.files(place, random, false);

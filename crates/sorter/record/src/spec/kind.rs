@@ -18,6 +18,7 @@ pub enum FormatOption {
     Separator,
     Delimiter,
     Quote,
+    Multiline,
     Header,
     Head,
     Null,
@@ -65,6 +66,10 @@ impl FormatOption {
             FormatOption::Separator => (&[Lines, Csv], "has no separator to choose; leave it out"),
             FormatOption::Delimiter => (lines, "has no delimiter to choose; leave it out"),
             FormatOption::Quote => (&[Csv], "has no quote to choose; leave it out"),
+            FormatOption::Multiline => (
+                lines,
+                "has no records of several lines; leave their start or number out",
+            ),
             FormatOption::Header => (&[Csv, Tsv], "has no header; leave without_header out"),
             FormatOption::Head => (
                 &[Lines, Csv, Tsv],

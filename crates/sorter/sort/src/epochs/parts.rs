@@ -300,7 +300,7 @@ impl Opener<'_> {
         };
         let mut behind = Vec::new();
         for source in &sources {
-            let (fronts, rest) = read_fronts_of(node, source, headed, job.reading()).await?;
+            let (fronts, rest) = read_fronts_of(node, source, headed, &job.reading()).await?;
             // The header of the output was read before.
             let is_other = |Front { header, .. }: &&Front| {
                 !header.is_empty() && body(header) != body(job.contents.header())
@@ -324,7 +324,7 @@ impl Opener<'_> {
         {
             let in_parts = ReadOptions {
                 in_parts: true,
-                ..reading
+                ..reading.clone()
             };
             let inputs = Inputs::open(node, sources, framing, in_parts).await?;
             if inputs.is_seekable() {

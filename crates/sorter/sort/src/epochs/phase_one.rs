@@ -366,10 +366,11 @@ async fn open_output(
             for inputs in inputs {
                 output.spares(node, inputs, merges).await?;
             }
-            match job.compression() {
-                Some(how) => output.compressed(node, how).await,
-                None => Ok(output),
-            }
+            let output = match job.compression() {
+                Some(how) => output.compressed(node, how).await?,
+                None => output,
+            };
+            Ok(output.hiding(node, job.view().as_ref()))
         }
     }
 }

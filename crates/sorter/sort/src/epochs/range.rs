@@ -114,6 +114,7 @@ impl<'a> RankSort<'a> {
         let draft = site.draft(copy);
         let io = self.job.resources.io;
         let output = Output::keep(node, &site.target, (&draft, None), io).await?;
+        let output = output.hiding(node, self.job.view().as_ref());
         let fresh = Fresh {
             resume,
             site,
@@ -224,7 +225,8 @@ impl<'a> RankSort<'a> {
         let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
         let known = (draft.as_path(), Some(checkpoint.begun.draft));
         let output = Output::keep(self.node, target, known, self.job.resources.io);
-        Ok(Some(Arc::new(output.await?)))
+        let output = output.await?.hiding(self.node, self.job.view().as_ref());
+        Ok(Some(Arc::new(output)))
     }
 
     /// Opens the files of a range that an earlier run began.

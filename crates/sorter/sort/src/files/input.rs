@@ -103,8 +103,8 @@ impl Inputs {
         } else {
             reading.io
         };
-        let reading = ReadOptions { io, ..reading };
-        inputs.reading = reading;
+        let reading = &ReadOptions { io, ..reading };
+        inputs.reading = reading.clone();
         inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
         let mut left = sources;
@@ -147,8 +147,11 @@ impl Inputs {
         (directory, manifest): (&Path, &Manifest),
         (header_bytes, seen): (u64, &[Metadata]),
     ) -> Result<(), Failure> {
-        let (framing, reading) = (self.framing, self.reading);
+        let (framing, reading) = (self.framing, &self.reading.clone());
         let file = directory.join(Manifest::NAME);
+        if reading.view.is_some() {
+            return Err(SortError::SeveralLines { file }.into());
+        }
         let refused = |what| SortError::Manifest { file, what };
         if manifest.order(directory)?.framing() != framing.records() {
             let listed = &manifest.format;
@@ -244,7 +247,8 @@ impl Inputs {
         // The header of a compressed file is skipped each time that the file is opened.
         let skips = is_compressed && source.header_bytes() > 0;
         let kept = (is_pipe || self.files.len() < self.kept_open && !skips).then_some(file);
-        let (source, skipped, reading) = (source.clone(), source.header_bytes(), self.reading);
+        let (source, skipped, reading) =
+            (source.clone(), source.header_bytes(), self.reading.clone());
         self.files.push(Input {
             kept,
             source,

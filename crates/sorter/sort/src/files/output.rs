@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank};
+use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank, View};
 use pipeline::Failure;
 
 use crate::files::manifest::{ListedFile, Manifest};
@@ -101,7 +101,10 @@ impl Output {
         path: &Path,
         bytes: u64,
     ) -> Result<Output, Failure> {
-        let together = Together::open(node, job, path, bytes).await?;
+        let mut together = Together::open(node, job, path, bytes).await?;
+        if let Some(view) = job.view() {
+            together.draft = together.draft.hiding(&view);
+        }
         let draft = together.draft.clone();
         Ok(Output::of(
             node,
@@ -135,6 +138,14 @@ impl Output {
                 plain.discard(node).await;
                 Err(failure)
             }
+        }
+    }
+
+    /// The output, which must be one file, written as `view` has it if there is one.
+    pub(crate) fn hiding(self, node: &Node, view: Option<&Arc<dyn View>>) -> Output {
+        match view {
+            Some(view) => Output::of(node, self.first().hiding(view), Commit::One),
+            None => self,
         }
     }
 

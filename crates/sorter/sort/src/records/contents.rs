@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use node::{Buffer, Filled, Node};
 use record::rows::BadRow;
-use record::{Comparison, Ties, Totals};
+use record::{Comparison, Multiline, Ties, Totals};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, Chunk, ChunkShape, Mark, Stamp};
@@ -82,6 +82,11 @@ pub trait Contents: Send + Sync + 'static {
     /// The row that names columns, with its delimiter; every file of the output begins with it.
     fn header(&self) -> &[u8] {
         &[]
+    }
+
+    /// The lines that are one record, if it has several.
+    fn multiline(&self) -> Option<&Multiline> {
+        None
     }
 
     /// The order of real records; `None` if they are only counted.

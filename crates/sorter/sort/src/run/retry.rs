@@ -188,7 +188,7 @@ async fn with_rows(
     let Some(headed) = &job.headed else {
         return Ok(job.clone());
     };
-    let own = read_headers(node, headed, &job.sources, job.reading()).await;
+    let own = read_headers(node, headed, &job.sources, &job.reading()).await;
     let mut headers = same_header(node, headed, own, agreement).await?;
     if let (Some(resume), true) = (&job.resume, headers.header.is_empty()) {
         headers.header = saved_header(node, resume, agreement).await?;

@@ -31,7 +31,7 @@ pub async fn resolve(
     headed: &Headed,
     sources: &[Source],
     goes_on: bool,
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<Resolved, Failure> {
     let headers = read_headers(node, headed, sources, reading).await?;
     let contents = resolved(headed, &headers, goes_on, sources)?;
@@ -55,7 +55,7 @@ pub(super) async fn read_headers(
     node: &Node,
     headed: &Headed,
     sources: &[Source],
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<Headers, Failure> {
     let (mut first, mut all): (Option<Front>, _) = (None, Headers::default());
     for source in sources {

@@ -363,11 +363,12 @@ impl SortedInputs {
     fn check_order(&self, run: &mut InputRun, file: &File, block: &Block) -> Result<(), SortError> {
         let records = &block.buffer.bytes()[block.range()];
         let framing = self.framing.records();
+        let is_several = self.contents.multiline().is_some();
         let mut before = &run.last[..];
         for record in framing.split(records) {
             // Only records that are checked may be blank: a look at each of the others costs.
             if self.sifter.is_some() && self.contents.is_blank(record) {
-                run.line += lines_of(record, framing);
+                run.line += lines_of(record, framing, is_several);
                 continue;
             }
             if !before.is_empty() && self.order.compare(before, record).is_gt() {
@@ -380,7 +381,7 @@ impl SortedInputs {
                     },
                 });
             }
-            run.line += lines_of(record, framing);
+            run.line += lines_of(record, framing, is_several);
             before = record;
         }
         let last = if run.ended { &[] } else { before };

@@ -28,9 +28,10 @@ pub(super) struct LineNumbers {
 }
 
 /// The lines that a record takes; one without lines counts as one.
-pub(crate) fn lines_of(record: &[u8], framing: Framing) -> u64 {
+pub(crate) fn lines_of(record: &[u8], framing: Framing, is_several: bool) -> u64 {
     match framing {
         Framing::Quoted(_) => newlines(record),
+        Framing::Delimited(_) if is_several => newlines(record) + 1,
         _ => 1,
     }
 }

@@ -15,6 +15,7 @@ use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, Headed};
 
 use crate::files::input::Inputs;
+use crate::files::view::view_of;
 use crate::job::{IoChoice, ReadOptions, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
@@ -108,6 +109,7 @@ impl Checked {
             cores: self.cores,
             cores_of_pipe: self.cores,
             memory_bytes: self.memory_bytes,
+            view: view_of(self.contents.multiline()),
             ..ReadOptions::default()
         }
     }
@@ -169,7 +171,7 @@ async fn with_rows(node: &Node, job: &Checked) -> Result<Checked, Failure> {
         return Ok(job.clone());
     };
     let sources = std::slice::from_ref(&job.source);
-    let mut resolved = resolve(node, headed, sources, true, job.reading()).await?;
+    let mut resolved = resolve(node, headed, sources, true, &job.reading()).await?;
     Ok(Checked {
         contents: resolved.contents,
         source: resolved.sources.swap_remove(0),
@@ -237,6 +239,7 @@ async fn check_blocks(worker: &Worker, checker: &Checker) -> Result<(), Failure>
 impl Checker {
     fn order_of(&self, block: &mut Block) -> Result<BlockOrder, Failure> {
         let framing = self.contents.framing().records();
+        let is_several = self.contents.multiline().is_some();
         let mut order = BlockOrder {
             bytes: block.size.bytes,
             ..BlockOrder::default()
@@ -247,7 +250,7 @@ impl Checker {
         let mut ends: Option<(&[u8], &[u8])> = None;
         for record in framing.split(all) {
             let line = order.lines;
-            order.lines += lines_of(record, framing);
+            order.lines += lines_of(record, framing, is_several);
             if is_checked && self.contents.is_blank(record) {
                 blank += 1;
                 continue;

@@ -8,6 +8,7 @@ use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
 use crate::files::input::Inputs;
+use crate::files::view::view_of;
 use crate::job::{IoChoice, ReadOptions, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
@@ -46,6 +47,7 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         cores: job.cores,
         cores_of_pipe: job.cores,
         memory_bytes: MEMORY_BYTES,
+        view: view_of(job.comparison.multiline()),
         ..ReadOptions::default()
     };
     let inputs = Inputs::open(node, &job.sources, framing, reading).await?;

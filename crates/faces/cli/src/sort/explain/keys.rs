@@ -104,7 +104,8 @@ pub(super) fn explained(order: &TextOrder, name: &str, line: &[u8]) -> Vec<Strin
     let begin = format!("{name}: ");
     let indent = begin.len();
     let views = order.explain(line);
-    let mark_of = |view: &KeyView| mark(line, view.read.clone(), "^");
+    let seen = without_newlines(line);
+    let mark_of = |view: &KeyView| mark(&seen, view.read.clone(), "^");
     let marks: Vec<String> = views.iter().map(mark_of).collect();
     let widest = marks.iter().map(String::len).max();
     let width = widest.unwrap_or(0).min(MOST_COLUMNS);
@@ -118,7 +119,7 @@ pub(super) fn explained(order: &TextOrder, name: &str, line: &[u8]) -> Vec<Strin
             read_as(line, view)
         )
     });
-    [format!("{begin}{}", text(line))]
+    [format!("{begin}{}", text(&seen))]
         .into_iter()
         .chain(shown)
         .collect()
@@ -193,6 +194,12 @@ fn quoted(bytes: &[u8]) -> String {
         shown += "...";
     }
     format!("\"{}\"", printable(&shown))
+}
+
+/// A record in one line: a newline within it as |.
+fn without_newlines(record: &[u8]) -> Vec<u8> {
+    let shown = |&byte: &u8| if byte == b'\n' { b'|' } else { byte };
+    record.iter().map(shown).collect()
 }
 
 /// A line as it is shown: each byte that takes a column takes one here, a tab as >.

@@ -61,6 +61,15 @@ pub(in crate::sort) struct Order {
     /// the same lines with a prefix or none.
     #[arg(long, value_name = "N|PREFIX")]
     pub header: Vec<String>,
+    /// Records of several lines: each begins with a line at whose front PATTERN is, a regular expression
+    ///
+    /// As the stack traces of a log, with '[0-9]{4}-'. Keys go on from line to line: -t $'\n' -k2 compares from the
+    /// second line on. Records have no NUL, and the first line of each input begins one.
+    #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
+    pub record_start: Option<String>,
+    /// Records of N lines each, such as 4 for FASTQ
+    #[arg(long, value_name = "N")]
+    pub record_lines: Option<u32>,
     /// Word of rows that stands for a missing value, such as NA; may be given several times
     #[arg(long = "null", value_name = "WORD")]
     pub nulls: Vec<String>,
@@ -173,9 +182,19 @@ impl Order {
         FormatKind::of(&self.format)
     }
 
+    /// Records of several lines, as their description has them, and the option.
+    pub fn multiline(&self) -> Option<(String, &'static str)> {
+        let start = self.record_start.as_ref();
+        let start = start.map(|pattern| (format!("start:{pattern}"), "--record-start"));
+        let lines = self.record_lines;
+        start.or_else(|| lines.map(|lines| (format!("lines:{lines}"), "--record-lines")))
+    }
+
     /// The noun for that number of records.
     pub fn noun(&self, number: u64) -> &'static str {
         match (self.kind(), number) {
+            (FormatKind::Lines, 1) if self.multiline().is_some() => "record",
+            (FormatKind::Lines, _) if self.multiline().is_some() => "records",
             (FormatKind::Lines, 1) => "line",
             (FormatKind::Lines, _) => "lines",
             (FormatKind::Binary, 1) => "record",

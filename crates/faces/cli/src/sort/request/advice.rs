@@ -1,7 +1,7 @@
 //! Advice in place of an option of lines that does not go with the format.
 
 /// Options for lines, and what to do instead with binary records.
-const FOR_RECORDS: [(&str, &str); 6] = [
+const FOR_RECORDS: [(&str, &str); 8] = [
     ("--header", "leave it out; records have no lines on top"),
     (
         "-r",
@@ -10,6 +10,14 @@ const FOR_RECORDS: [(&str, &str); 6] = [
     (
         "-t",
         "records have no fields; a key is --key OFFSET+LENGTH, in bytes",
+    ),
+    (
+        "--record-start",
+        "every record has the length that --format gives",
+    ),
+    (
+        "--record-lines",
+        "every record has the length that --format gives",
     ),
     (
         "-z",
@@ -42,6 +50,7 @@ pub(super) fn for_rows(option: &str) -> &'static str {
         "-r" => "give the direction with the key, as in --key price:num:desc",
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
+        "--record-start" | "--record-lines" => "a row of csv has newlines in quotes",
         "--header" => "jsonl has no lines on top; leave it out",
         "-d" => "the byte between fields is given with -t, as in -t ';'",
         "-f" => "give it with the key, as in --key name:nocase",

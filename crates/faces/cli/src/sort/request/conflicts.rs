@@ -5,7 +5,8 @@ use std::path::Path;
 use ::sort::{Choice, names_rank};
 use record::FormatKind;
 use record::FormatOption::{
-    Counts, Delimiter, Head, Header, KeyOptions, Locale, Null, Quote, Separator, ShortRows,
+    Counts, Delimiter, Head, Header, KeyOptions, Locale, Multiline, Null, Quote, Separator,
+    ShortRows,
 };
 
 use super::advice::{for_records, for_rows};
@@ -45,6 +46,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         "--compress and --compress-program both say how temporary data is compressed; give only one",
     )?;
     check_top(arguments)?;
+    check_several(arguments)?;
     refuse(
         arguments.quiet && arguments.progress == Mode::Json,
         "-q shows no progress; leave -q or --progress json out",
@@ -109,6 +111,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
     let (format, kind) = (order.format.as_str(), order.kind());
     check_name(format)?;
     check_rows(arguments)?;
+    let several = order.multiline().map(|(_, option)| option);
     let letters = order.letters();
     // -rn is about the direction first: a type is of little help with that.
     let letter = letters.chars().max_by_key(|&letter| letter == 'r');
@@ -128,6 +131,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         ),
         (!order.sort.is_empty(), KeyOptions, "--sort"),
         (arguments.zero_terminated, Delimiter, "-z"),
+        (several.is_some(), Multiline, several.unwrap_or_default()),
         (order.count, Counts, "--count"),
         (order.locale.is_some(), Locale, "--locale"),
         (!order.header.is_empty(), Head, "--header"),
@@ -229,6 +233,33 @@ fn check_top(arguments: &Arguments) -> Result<(), CliFailure> {
         Some(_) => return Ok(()),
     };
     Err(CliFailure::usage(refused))
+}
+
+/// Refuses records of several lines where each would have to be one.
+fn check_several(arguments: &Arguments) -> Result<(), CliFailure> {
+    let Some((_, option)) = arguments.order.multiline() else {
+        return Ok(());
+    };
+    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
+    let refused = match () {
+        () if arguments.order.record_start.is_some() && arguments.order.record_lines.is_some() => {
+            "and --record-lines both say where a record begins; give only one"
+        }
+        () if arguments.zero_terminated => {
+            "makes records of lines that end with newlines; leave -z out"
+        }
+        () if !arguments.order.header.is_empty() => {
+            "makes all lines records, and --header keeps some on top; leave one of them out"
+        }
+        () if is_set => {
+            "writes one file, and a set lists records of one line; name one file with -o"
+        }
+        () if arguments.debug => {
+            "makes records of several lines, and --debug shows keys below one; leave one of them out"
+        }
+        () => return Ok(()),
+    };
+    Err(CliFailure::usage(format!("{option} {refused}")))
 }
 
 /// Refuses a file that an option of a sort has taken for its value, so that standard input would be read.

@@ -30,6 +30,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
         keys: options.keys.clone(),
         separator: separator_of(options)?,
         delimiter: arguments.zero_terminated.then_some(0),
+        multiline: options.multiline().map(|(described, _)| described),
         quote: options.quote.as_deref().map(one_byte).transpose()?,
         options: options.letters().parse().expect("letters of options"),
         has_no_header: options.no_header,

@@ -172,7 +172,8 @@ impl Job {
             .map(|line| &line[skipped..])
             .collect::<Vec<_>>()
             .concat();
-        fs::write(case.own("sorted"), [&self.header[..], &text].concat()).unwrap();
+        let sorted = format.file([&self.header[..], &text].concat());
+        fs::write(case.own("sorted"), sorted).unwrap();
         let order = Order {
             is_counted: false,
             top: None,

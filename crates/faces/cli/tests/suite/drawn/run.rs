@@ -134,7 +134,7 @@ impl Job {
             if self.order.locale.is_some() && is_ordered {
                 input.sort_by_language(case, self, format);
             }
-            let bytes = input.bytes(&self.header, format);
+            let bytes = format.file(input.bytes(&self.header, format));
             if input.source == Source::Set {
                 input.make_set(case, &format!("in{number}/"), self, format);
             }
@@ -184,7 +184,7 @@ impl Job {
         let mut child = command.spawn().unwrap();
         let writer = child.stdin.take().map(|pipe| {
             let input = &job.inputs[standard.expect("its pipe is there")];
-            ways::writer(pipe, input.bytes(&self.header, format))
+            ways::writer(pipe, format.file(input.bytes(&self.header, format)))
         });
         let reader = child.stdout.take().map(ways::reader).or(reader);
         let status = ended(&mut child);
@@ -207,6 +207,7 @@ impl Job {
         let ran = Ran { status, said };
         let touched = self.touched(&before, &own, &ran);
         let output = self.sink.read(&own, piped, &self.header, file);
+        let output = output.map(|file| format.records(file));
         ran.wrong()
             .or(touched)
             .or_else(|| job.judge(case, format, &ran, output))
@@ -301,10 +302,9 @@ impl Input {
             bytes.extend(written(1, record, false, format));
         }
         // A last line without bytes and without an end is none.
-        let has_last = self
-            .records
-            .last()
-            .map_or(self.has_header, |record| !record.bytes.is_empty());
+        let has_last = self.records.last().map_or(self.has_header, |record| {
+            !record.bytes.is_empty() && format.may_end_open(&record.bytes)
+        });
         if !self.has_end && has_last && format.end().is_some() {
             bytes.pop();
         }
@@ -329,13 +329,14 @@ impl Input {
             has_header: true,
             ..self.clone()
         };
-        fs::write(case.own("unsorted"), whole.bytes(&job.header, format)).unwrap();
+        let bytes = format.file(whole.bytes(&job.header, format));
+        fs::write(case.own("unsorted"), bytes).unwrap();
         let mut words = ["sort", "--decompress=none", "unsorted", "-o", "sorted"]
             .map(str::to_owned)
             .to_vec();
         words.extend(format.words().into_iter().chain(plain.words()));
         case.run_quietly(&words);
-        let text = content(&case.own("sorted")).unwrap_or_default();
+        let text = format.records(content(&case.own("sorted")).unwrap_or_default());
         let text = text.strip_prefix(&*job.header).unwrap_or(&text);
         let mut by_bytes: BTreeMap<Vec<u8>, Vec<Record>> = BTreeMap::new();
         self.records.drain(..).for_each(|record| {
@@ -372,7 +373,8 @@ impl Input {
             .map(str::to_owned)
             .to_vec();
         words.extend(format.words().into_iter().chain(plain.words()));
-        fs::write(case.own("unsorted"), self.bytes(&job.header, format)).unwrap();
+        let bytes = format.file(self.bytes(&job.header, format));
+        fs::write(case.own("unsorted"), bytes).unwrap();
         if case.run_quietly(&words) {
             self.source = Source::Set;
             self.records.sort_by(|a, b| plain.compare(a, b));

@@ -122,6 +122,7 @@ pub(super) enum Format {
     Lines {
         end: u8,
         has_fields: bool,
+        lines: OfRecord,
     },
     Csv {
         has_header: bool,
@@ -139,6 +140,18 @@ pub(super) enum Format {
     Counted(&'static str, usize, bool, bool),
     Pairs,
 }
+
+/// The lines of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OfRecord {
+    One,
+    /// Those from one that begins with [`START`] to the next.
+    Started,
+    Two,
+}
+
+/// Begins records of several lines, and is nowhere else.
+const START: u8 = b'@';
 
 use Format::{Counted, Csv, Fixed, Gensort, Json, Lines, Pairs, Tsv};
 
@@ -165,14 +178,19 @@ impl Format {
     fn draw(draw: &mut Rng) -> Format {
         let has_header = draw.u8(0..5) > 0;
         match draw.u8(0..18) {
-            0..5 => Lines {
-                end: if draw.u8(0..4) == 0 { 0 } else { b'\n' },
-                has_fields: false,
-            },
-            5..8 => Lines {
-                end: if draw.u8(0..4) == 0 { 0 } else { b'\n' },
-                has_fields: true,
-            },
+            number @ 0..8 => {
+                let lines = match draw.u8(0..8) {
+                    0 => OfRecord::Started,
+                    1 => OfRecord::Two,
+                    _ => OfRecord::One,
+                };
+                let has_nul = lines != OfRecord::One || draw.u8(0..4) == 0;
+                Lines {
+                    end: if has_nul { 0 } else { b'\n' },
+                    has_fields: number >= 5,
+                    lines,
+                }
+            }
             8..11 => Csv { has_header },
             11 => Tsv { has_header },
             12 | 13 => Json,
@@ -191,8 +209,15 @@ impl Format {
 
     pub(super) fn words(self) -> Vec<String> {
         let name = match self {
-            Lines { end: 0, .. } => return vec!["-z".to_owned()],
-            Lines { .. } => return Vec::new(),
+            Lines { end, lines, .. } => {
+                let words: &[&str] = match lines {
+                    OfRecord::Started => &["--record-start", "@"],
+                    OfRecord::Two => &["--record-lines", "2"],
+                    OfRecord::One if end == 0 => &["-z"],
+                    OfRecord::One => &[],
+                };
+                return words.iter().map(|&word| word.to_owned()).collect();
+            }
             Csv { .. } => "csv".to_owned(),
             Tsv { .. } => "tsv".to_owned(),
             Json => "jsonl".to_owned(),
@@ -217,6 +242,43 @@ impl Format {
         }
     }
 
+    fn lines(self) -> OfRecord {
+        match self {
+            Lines { lines, .. } => lines,
+            _ => OfRecord::One,
+        }
+    }
+
+    /// Records with their ends, as a file has them.
+    pub(super) fn file(self, mut records: Vec<u8>) -> Vec<u8> {
+        if self.lines() != OfRecord::One {
+            let ends = records.iter_mut().filter(|byte| **byte == 0);
+            ends.for_each(|byte| *byte = b'\n');
+        }
+        records
+    }
+
+    /// The records of a file, with their ends.
+    pub(super) fn records(self, mut file: Vec<u8>) -> Vec<u8> {
+        let ends = (0..file.len()).filter(|&at| file[at] == b'\n');
+        let is_end = |(number, at): &(usize, usize)| match self.lines() {
+            OfRecord::One => false,
+            OfRecord::Two => number % 2 == 1,
+            OfRecord::Started => {
+                let mut next = file[at + 1..].split(|&byte| byte == b'\n');
+                at + 1 == file.len() || next.next().is_some_and(|line| line.contains(&START))
+            }
+        };
+        let ends: Vec<usize> = ends.enumerate().filter(is_end).map(|(_, at)| at).collect();
+        ends.into_iter().for_each(|at| file[at] = 0);
+        file
+    }
+
+    /// Whether a file may leave out the end of a last record with these bytes.
+    pub(super) fn may_end_open(self, bytes: &[u8]) -> bool {
+        self.end().is_some() && (self.lines() == OfRecord::One || !bytes.ends_with(b"\n"))
+    }
+
     pub(super) fn is_rows(self) -> bool {
         matches!(self, Csv { .. } | Tsv { .. } | Json)
     }
@@ -228,8 +290,13 @@ impl Format {
     /// The bytes that no text of it may have.
     fn refuses(self, piece: &[u8]) -> bool {
         match self {
-            Lines { end, has_fields } => {
-                piece.contains(&end) || has_fields && piece.contains(&b',')
+            Lines {
+                end,
+                has_fields,
+                lines,
+            } => {
+                let is_end = lines == OfRecord::Two && piece.contains(&b'\n');
+                is_end || piece.contains(&end) || has_fields && piece.contains(&b',')
             }
             Tsv { .. } => {
                 piece.contains(&b'\t') || piece == b"\xef\xbb\xbf" || piece.contains(&b'\n')
@@ -284,7 +351,7 @@ impl Taste {
 
     /// Draws lines that stay on top.
     fn put_on_top(&mut self, draw: &mut Rng) {
-        let is_lines = matches!(self.format, Lines { .. });
+        let is_lines = matches!(self.format, Lines { .. }) && self.format.lines() == OfRecord::One;
         if !(is_lines || self.format.has_header()) || draw.u8(0..5) > 0 {
             return;
         }
@@ -432,6 +499,7 @@ impl Taste {
             }
         }
         columns[2].resize(columns[2].len() + length, b'x');
+        self.begin_lines(draw, &mut columns);
         let mut at = columns[0].len() + 1;
         let (bytes, before) = match self.format {
             Lines {
@@ -524,6 +592,24 @@ impl Taste {
             keys,
             is_bad: false,
             number,
+        }
+    }
+
+    /// Gives a record its lines.
+    fn begin_lines(&self, draw: &mut Rng, columns: &mut [Vec<u8>; 3]) {
+        let Lines {
+            has_fields, lines, ..
+        } = self.format
+        else {
+            return;
+        };
+        match lines {
+            OfRecord::One => {}
+            OfRecord::Started => columns[if has_fields { 0 } else { 2 }].insert(0, START),
+            OfRecord::Two => {
+                let at = draw.usize(0..columns[2].len() + 1);
+                columns[2].insert(at, b'\n');
+            }
         }
     }
 

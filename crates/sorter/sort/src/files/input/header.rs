@@ -40,10 +40,14 @@ async fn read_front(
     node: &Node,
     (source, known): (&Source, Option<usize>),
     headed: &Headed,
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<(Front, Source), Failure> {
     let io = IoChoice::Buffered;
-    let Opened { file, is_pipe, .. } = open(node, source, ReadOptions { io, ..reading }).await?;
+    let reading = ReadOptions {
+        io,
+        ..reading.clone()
+    };
+    let Opened { file, is_pipe, .. } = open(node, source, &reading).await?;
     let (mut read, mut end) = read_header(node, source, &file, headed).await?;
     if let Some(known) = known.filter(|known| *known <= read.len()) {
         end = Some(known);
@@ -115,7 +119,7 @@ pub(crate) async fn read_fronts_of(
     node: &Node,
     source: &Source,
     headed: &Headed,
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<(Vec<Front>, Source), Failure> {
     let Some((directory, manifest)) = set_of(node, source).await? else {
         let (front, behind) = read_front(node, (source, None), headed, reading).await?;

@@ -7,6 +7,7 @@ use node::{
     Standard,
 };
 use pipeline::Failure;
+use record::RECORD_END;
 
 use crate::error::{SortError, no_memory};
 use crate::files::manifest::Manifest;
@@ -37,7 +38,7 @@ pub(super) struct Look<'a> {
 async fn look<'a>(
     node: &Node,
     source: &'a Source,
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<Found<'a>, Failure> {
     Ok(match set_of(node, source).await? {
         Some((directory, manifest)) => Found::Set(directory, manifest),
@@ -98,7 +99,7 @@ impl Opened {
 pub(super) async fn open(
     node: &Node,
     source: &Source,
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<Opened, Failure> {
     begin(node, source, reading).await?.end(node, reading).await
 }
@@ -109,7 +110,7 @@ pub(super) async fn open(
 pub(super) async fn look_at<'a>(
     node: &Node,
     sources: &'a [Source],
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<Vec<Found<'a>>, Failure> {
     let at_once = LOOKS.min(spare(node) / 4).max(1);
     let mut found = Vec::with_capacity(at_once);
@@ -137,7 +138,7 @@ async fn is_file(node: &Node, source: &Source) -> bool {
 async fn begin<'a>(
     node: &Node,
     source: &'a Source,
-    reading: ReadOptions,
+    reading: &ReadOptions,
 ) -> Result<Look<'a>, Failure> {
     let pipe = |file: File| Look {
         source,
@@ -179,7 +180,7 @@ async fn begin<'a>(
 }
 
 impl Look<'_> {
-    pub(super) async fn end(self, node: &Node, reading: ReadOptions) -> Result<Opened, Failure> {
+    pub(super) async fn end(self, node: &Node, reading: &ReadOptions) -> Result<Opened, Failure> {
         let (source, file) = (self.source, self.file);
         let Some(path) = source.path().filter(|_| !self.is_pipe) else {
             return Ok(Opened::pipe(file));
@@ -189,6 +190,7 @@ impl Look<'_> {
             Some(asked) => asked.wait(node).await?,
             None => None,
         };
+        let is_ended = last == Some(b'\n') && reading.view.is_some();
         // A manifest lists the records of files that sort has written: none of them is compressed, and their
         // lengths are compared with it.
         let is_named = !matches!(source, Source::Listed(_));
@@ -212,7 +214,7 @@ impl Look<'_> {
         Ok(Opened {
             file,
             is_pipe: false,
-            last,
+            last: if is_ended { Some(RECORD_END) } else { last },
         })
     }
 }
@@ -238,7 +240,7 @@ const SKIPPED_BYTES: u64 = 64 << 10;
 
 impl ReadOptions {
     /// The contents of an open file, decompressed if it is compressed.
-    pub(super) async fn contents(self, node: &Node, file: File) -> Result<File, Failure> {
+    pub(super) async fn contents(&self, node: &Node, file: File) -> Result<File, Failure> {
         let reading = Decompression {
             decompress: self.decompress,
             cores: if file.is_sequential() {
@@ -247,6 +249,7 @@ impl ReadOptions {
                 self.cores
             },
             memory_bytes: self.memory_bytes,
+            view: self.view.clone(),
         };
         Ok(file.decompressed(node, reading).await?)
     }
@@ -254,7 +257,7 @@ impl ReadOptions {
     /// The contents of a compressed file behind a header of `bytes` bytes. None if the file is not
     /// compressed.
     pub(super) async fn behind(
-        self,
+        &self,
         node: &Node,
         file: File,
         mut bytes: u64,

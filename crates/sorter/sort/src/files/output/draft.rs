@@ -2,8 +2,9 @@
 //! durable. A pipe or a device counts as a draft that keeps its name.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use node::{Access, Compress, DiskError, File, Filled, Node};
+use node::{Access, Compress, DiskError, File, Filled, Node, View};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,12 @@ impl Draft {
         let file = self.file.clone().compressed(how);
         let file = file.map_err(|error| self.named(error))?;
         Ok(Draft { file, ..self })
+    }
+
+    /// The file, which is written as `view` has it.
+    pub(super) fn hiding(self, view: &Arc<dyn View>) -> Draft {
+        let file = self.file.hiding(Arc::clone(view));
+        Draft { file, ..self }
     }
 
     /// Whether it is a pipe or a device, and no draft.

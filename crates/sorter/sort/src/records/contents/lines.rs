@@ -27,7 +27,7 @@ use std::sync::Arc;
 use kernel::{ChunkRoom, Entry, Fill, LineCrc, RowBin, gather_rows, gather_rows_within};
 use record::rows::BadRow;
 use record::text::TextOrder;
-use record::{Comparison, LineOrder, Ties, Totals};
+use record::{Comparison, LineOrder, Multiline, Ties, Totals};
 
 use crate::error::SortError;
 use crate::records::block::{Block, Bucket, ChunkShape};
@@ -93,6 +93,10 @@ impl Contents for Lines {
 
     fn ties(&self) -> Ties {
         self.order.ties()
+    }
+
+    fn multiline(&self) -> Option<&Multiline> {
+        self.order.multiline.as_ref()
     }
 
     fn comparison(&self) -> Option<Comparison> {
