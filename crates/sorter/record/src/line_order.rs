@@ -21,7 +21,7 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::multiline::{Multiline, RECORD_END};
 use crate::order::Ties;
-use crate::rows::{Dialect, RowOrder};
+use crate::rows::{BadRow, Dialect, RowOrder, RowProblem, shown};
 use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
 
 /// The name of the format of lines.
@@ -123,6 +123,22 @@ impl LineOrder {
         self.text.keys_equal(self.body(a), self.body(b))
     }
 
+    /// Checks that the keys of a line, which has no delimiter, are of their types.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self, line: &[u8]) -> Result<(), BadRow> {
+        let Some((key, range, error)) = self.text.mistyped(line) else {
+            return Ok(());
+        };
+        let problem = RowProblem::Value {
+            value: shown(&line[range.clone()]),
+            place: key.place(),
+            error,
+        };
+        Err(BadRow::at(range.start, problem))
+    }
+
     /// The tie-breaker between lines with equal keys. Lines of the same bytes need no positions.
     #[must_use]
     pub fn ties(&self) -> Ties {
@@ -152,7 +168,7 @@ impl LineOrder {
         if options != KeyOptions::default() {
             keys.push(format!("options:{options}"));
         }
-        keys.extend(self.text.given().iter().map(|key| format!("key:{key}")));
+        keys.extend(self.text.given().iter().map(|key| format!("key:{key:#}")));
         if let Some(salt) = self.text.salt() {
             let digits: String = salt.iter().map(|byte| format!("{byte:02x}")).collect();
             keys.push(format!("salt:{digits}"));

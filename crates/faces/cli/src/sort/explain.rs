@@ -24,7 +24,7 @@ use clap::{ArgAction, Args};
 use node::{Decompress, Decompression};
 use node_real::{Contents, Whole};
 use record::text::{TextOrder, Warning};
-use record::{Comparison, Framing, LineOrder, RowSpec};
+use record::{Comparison, Framing, RowSpec};
 
 use super::options::{Arguments as SortArguments, Order};
 use super::shown::{Line, next};
@@ -103,14 +103,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let explained = rows::Explained::below(&head, rows)?;
         return explain_rows((rows, explained), arguments, &mut reader);
     }
-    let Comparison::Lines(LineOrder {
-        text: order,
-        framing,
-        ..
-    }) = spec.order()
-    else {
+    let Comparison::Lines(lines) = spec.order() else {
         unreachable!("binary records are explained above");
     };
+    let (order, framing) = (&lines.text, &lines.framing);
     // The summary names decimal numbers.
     let warnings = order.warnings().into_iter();
     warnings
@@ -131,6 +127,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         show(order, &name, &line)?;
         for missing in keys::missing(order, &line.bytes) {
             say::warn(format!("{name}: {missing}"));
+        }
+        if let Err(mistyped) = lines.check(&line.bytes) {
+            say::warn(format!("{name}: {mistyped}; a sort ends here"));
         }
     }
     Ok(Exit::Done)

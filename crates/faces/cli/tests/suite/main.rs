@@ -61,6 +61,7 @@ mod stripes;
 mod syscalls;
 mod totals;
 mod trust;
+mod typed_lines;
 mod unique;
 mod unsized_input;
 mod untidy_rows;

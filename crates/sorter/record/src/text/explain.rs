@@ -254,6 +254,9 @@ struct Spans {
 /// Whether the blanks before a field move the key or count in it.
 fn blanks_matter(key: &TextKey) -> bool {
     let options = &key.options;
+    if key.value.is_some() {
+        return false;
+    }
     let skips = options.is_number() || options.month;
     let end_bytes = key.end.map_or(0, |end| end.bytes);
     // Such as -k1.3,1.5: columns of the line, whatever is in them.

@@ -7,6 +7,8 @@
 //!           | |   ||           counted, to the end of field 4, as numbers, largest first
 //!           start end
 //!
+//! -k 4:date=dmy:desc       field 4 alone, as values of rows are read
+//!
 //! +FIELDS[.CHARACTERS][OPTIONS] [-FIELDS[.CHARACTERS][OPTIONS]]      the old way: what to skip
 //! ```
 //!
@@ -19,6 +21,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::options::{Blanks, KeyOptions};
+use super::row::{ValueOrder, ValueOrderError};
 
 /// A key of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +34,8 @@ pub struct TextKey {
     pub end: Option<KeyEnd>,
     /// How it is read.
     pub options: KeyOptions,
+    /// Its type instead, as of a value of a row: then blanks before it do not count.
+    pub value: Option<ValueOrder>,
     /// Whether it was written the old way, `+POS1 -POS2`.
     pub obsolete: bool,
 }
@@ -70,6 +75,10 @@ pub enum TextKeyProblem {
     CharacterZero,
     #[error("\"{0}\" does not belong here; {help}", help = help_for(*.0))]
     Stray(char),
+    #[error("a key has letters or a type; leave one of them out")]
+    LettersAndType,
+    #[error(transparent)]
+    Type(#[from] ValueOrderError),
     #[error("the old form of a key starts with \"{0}\"; write {0}2, or use -k")]
     NoSign(char),
 }
@@ -79,7 +88,11 @@ fn help_for(stray: char) -> &'static str {
     match stray {
         ' ' | '\t' => "write the key without blanks",
         ',' => "a key has one start and one end; give another key for more fields",
-        '-' | ':' => "write a comma between start and end, such as 1,2",
+        ':' => {
+            "write a type behind it, such as num, date, date=%d.%m.%Y, amount, ip or length, or a comma between start \
+             and end, such as 1,2"
+        }
+        '-' => "write a comma between start and end, such as 1,2",
         '.' => "write one point before the character, such as 1.3",
         _ => "the options are b d f g h i M n R r V, and a comma comes before the end",
     }
@@ -123,6 +136,23 @@ pub fn separator(text: &[u8]) -> Result<u8, SeparatorError> {
 }
 
 impl TextKey {
+    /// Its place in messages.
+    pub(crate) fn place(&self) -> String {
+        let number = self.start_fields.saturating_add(1);
+        let field = KeyEnd {
+            fields: self.start_fields,
+            bytes: 0,
+        };
+        if self.start_bytes == 0 && self.end == Some(field) {
+            return format!("field {number}");
+        }
+        let place = TextKey {
+            value: None,
+            ..self.clone()
+        };
+        format!("key {place}")
+    }
+
     /// The whole line, read with `options`.
     #[must_use]
     pub fn line(options: KeyOptions) -> TextKey {
@@ -131,6 +161,7 @@ impl TextKey {
             start_bytes: 0,
             end: None,
             options,
+            value: None,
             obsolete: false,
         }
     }
@@ -177,6 +208,13 @@ impl FromStr for TextKey {
     fn from_str(spec: &str) -> Result<TextKey, TextKeyError> {
         let mut key = TextKey::line(KeyOptions::default());
         let mut text = Reader::new(spec);
+        match ValueOrder::split(spec) {
+            Ok((place, order)) if place.len() < spec.len() => {
+                (key.value, text.spec) = (Some(order), place);
+            }
+            Ok(_) => {}
+            Err(mistake) => return text.fail(0, mistake.into()),
+        }
         key.start_fields = text.ordinal(TextKeyProblem::NoField, TextKeyProblem::FieldZero)?;
         if text.skip('.') {
             let zero = TextKeyProblem::CharacterZero;
@@ -195,6 +233,20 @@ impl FromStr for TextKey {
             key.end = Some(end);
         }
         text.end()?;
+        if key.value.is_some() {
+            key.end = key.end.or(Some(KeyEnd {
+                fields: key.start_fields,
+                bytes: 0,
+            }));
+            let blanks = KeyOptions {
+                blanks_start: key.options.blanks_start,
+                blanks_end: key.options.blanks_end,
+                ..KeyOptions::default()
+            };
+            if key.options != blanks {
+                return text.fail(0, TextKeyProblem::LettersAndType);
+            }
+        }
         Ok(key)
     }
 }
@@ -281,7 +333,7 @@ impl<'a> Reader<'a> {
 }
 
 impl fmt::Display for TextKey {
-    /// The key as `-k` takes it. An end that only the old form can express becomes its nearest.
+    /// The key as `-k` takes it; as `{:#}` with the checksum of a file that it names. An end that only the old form can express becomes its nearest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.start_fields.saturating_add(1))?;
         if self.start_bytes > 0 {
@@ -306,6 +358,6 @@ impl fmt::Display for TextKey {
                 f.write_str("b")?;
             }
         }
-        Ok(())
+        self.value.map_or(Ok(()), |order| order.fmt(f))
     }
 }

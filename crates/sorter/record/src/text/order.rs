@@ -19,6 +19,7 @@ mod lead;
 mod words;
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -27,7 +28,7 @@ use super::key::TextKey;
 use super::locale::Locale;
 use super::options::{KeyOptions, OptionError};
 use super::part::{Part, fill};
-use super::row::RowValue;
+use super::row::{RowValue, ValueError};
 use super::words::group;
 use crate::order::Ties;
 
@@ -114,7 +115,8 @@ impl TextOrder {
             keys.push(TextKey::line(global));
         }
         for (place, key) in keys.iter_mut().enumerate() {
-            let inherits = key.options == KeyOptions::default() || !keyed;
+            let is_plain = key.options == KeyOptions::default() && key.value.is_none();
+            let inherits = is_plain || !keyed;
             if inherits {
                 key.options = global;
             }
@@ -235,6 +237,23 @@ impl TextOrder {
     #[must_use]
     pub fn given(&self) -> &[TextKey] {
         if self.keyed { &self.keys } else { &[] }
+    }
+
+    /// Whether a line may have a key that is not of its type.
+    #[must_use]
+    pub fn has_types(&self) -> bool {
+        let can_be_bad = |key: &TextKey| key.value.is_some_and(|order| !order.kind.is_any());
+        self.keys.iter().any(can_be_bad)
+    }
+
+    /// The first key of a line that is not of its type: the key, its bytes, and the mistake.
+    pub(crate) fn mistyped(&self, line: &[u8]) -> Option<(&TextKey, Range<usize>, ValueError)> {
+        let mut typed = self.keys.iter().zip(&self.parts);
+        typed.find_map(|(key, part)| {
+            let (range, _) = part.ranges(line);
+            let checked = key.value?.kind.check(&line[range.clone()]);
+            Some((key, range, checked.err()?))
+        })
     }
 
     /// The byte between fields.

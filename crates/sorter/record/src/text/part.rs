@@ -17,7 +17,7 @@ use super::encoding::{Code, Difference, Filled};
 use super::key::TextKey;
 use super::locale::Locale;
 use super::place::Place;
-use super::row::{Found, FoundAt, NullWords, RowPlace, RowValue};
+use super::row::{Found, FoundAt, NullWords, RowPlace, RowValue, ValueOrder};
 use super::words::{ABOVE, Window, group};
 
 /// A key, ready for use.
@@ -29,6 +29,8 @@ pub(super) struct Part {
     flip: u64,
     /// The first bytes of a text, which all lines share and which are left out.
     skipped: usize,
+    /// Whether it is a value of a type.
+    is_value: bool,
     /// The word of a key without a value, if such a key is above all others before the direction turns them.
     nothing: Option<u64>,
     /// Whether small and capital letters are alike in text of a language, so that equal keys may differ in bytes.
@@ -65,51 +67,49 @@ impl Part {
         separator: Option<u8>,
         salt: Option<[u8; 16]>,
     ) -> Option<Part> {
-        Some(Part {
-            source: Source::Fields(Place::of(key, separator)),
-            code: Code::new(&key.options, salt)?,
-            flip: flip(key.options.reverse),
-            skipped: 0,
-            nothing: None,
-            is_folded: false,
+        let source = Source::Fields(Place::of(key, separator));
+        Some(match key.value {
+            Some(order) => Part::typed(source, order),
+            None => Part::of(source, Code::new(&key.options, salt)?, key.options.reverse),
         })
     }
 
-    /// The part for the whole line.
-    pub(super) fn line(reverse: bool) -> Part {
+    fn of(source: Source, code: Code, reverse: bool) -> Part {
         Part {
-            source: Source::Fields(Place::line()),
-            code: Code::Text,
+            source,
+            code,
             flip: flip(reverse),
             skipped: 0,
+            is_value: false,
             nothing: None,
             is_folded: false,
         }
     }
 
-    /// The part for a value of a row.
-    pub(super) fn of_value(value: RowValue) -> Part {
+    fn typed(source: Source, order: ValueOrder) -> Part {
         let part = Part {
-            source: Source::Row(value.place, value.nulls),
-            code: Code::of_value(value.order),
-            flip: flip(value.order.descending),
-            skipped: 0,
-            nothing: value.order.has_nulls_above().then_some(0),
-            is_folded: value.order.no_case,
+            is_value: true,
+            nothing: order.has_nulls_above().then_some(0),
+            is_folded: order.no_case,
+            ..Part::of(source, Code::of_value(order), order.descending)
         };
         part.with_nothing()
     }
 
+    /// The part for the whole line.
+    pub(super) fn line(reverse: bool) -> Part {
+        Part::of(Source::Fields(Place::line()), Code::Text, reverse)
+    }
+
+    /// The part for a value of a row.
+    pub(super) fn of_value(value: RowValue) -> Part {
+        Part::typed(Source::Row(value.place, value.nulls), value.order)
+    }
+
     /// The part for bytes of a record with a length.
     pub(super) fn of_stretch(stretch: Stretch) -> Part {
-        Part {
-            source: Source::Bytes(stretch.place),
-            code: stretch.code,
-            flip: flip(stretch.reversed),
-            skipped: 0,
-            nothing: None,
-            is_folded: false,
-        }
+        let source = Source::Bytes(stretch.place);
+        Part::of(source, stretch.code, stretch.reversed)
     }
 
     /// Compares text by a language, and other keys as before. False if it is text of which not all bytes
@@ -117,7 +117,7 @@ impl Part {
     pub(super) fn collate(&mut self, locale: Locale) -> bool {
         match self.code {
             Code::Edited(_) => return false,
-            Code::Folded if !self.is_value() => return false,
+            Code::Folded if !self.is_value => return false,
             code => self.code = code.collated(locale).unwrap_or(code),
         }
         *self = self.clone().with_nothing();
@@ -148,9 +148,9 @@ impl Part {
         is_whole && self.code == Code::Text
     }
 
-    /// Whether the part is a value of a row.
+    /// Whether the part is a value of a type, which may be missing.
     pub(super) fn is_value(&self) -> bool {
-        matches!(self.source, Source::Row(..))
+        self.is_value
     }
 
     /// Whether this is the only word of a key.

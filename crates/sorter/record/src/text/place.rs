@@ -70,7 +70,7 @@ impl Place {
             separator,
             start_fields: key.start_fields,
             start_bytes: key.start_bytes,
-            past_blanks: key.options.blanks_start,
+            past_blanks: key.options.blanks_start || key.value.is_some() && separator.is_none(),
             end,
         }
     }

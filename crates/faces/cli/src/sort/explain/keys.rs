@@ -1,5 +1,6 @@
 //! Keys in words: the order in short, and a line with the bytes of each key underlined.
 
+use record::rows::{Nulls, ValueKind, ValueOrder};
 use record::text::{KeyOptions, KeyView, Locale, Reading, TextKey, TextKind, TextOrder};
 use record::{Keep, Ties};
 
@@ -23,7 +24,14 @@ pub(super) fn summary(order: &TextOrder, keep: Keep, sums: &[String]) -> Vec<Str
         };
         format!(
             "key {number}, {place}: {}",
-            reads(&key.options, order.locale())
+            match key.value {
+                Some(value) => format!(
+                    "{}, lines without it {}",
+                    reads_value(value, order.locale()),
+                    end_of_missing(value)
+                ),
+                None => reads(&key.options, order.locale()),
+            }
         )
     });
     let direction = if order.ties_reverse() {
@@ -65,6 +73,37 @@ pub(super) fn text_by(locale: Option<Locale>) -> String {
     locale.map_or("bytes".to_owned(), |locale| {
         format!("text by the rules of {}", locale.tag())
     })
+}
+
+/// How a value of a type is read.
+pub(super) fn reads_value(order: ValueOrder, locale: Option<Locale>) -> String {
+    let locale = order.locale.or(locale);
+    let text = text_by(locale);
+    let kind: &str = match (order.kind, locale) {
+        (ValueKind::Text, _) if order.no_case => &format!("{text}, without case"),
+        (ValueKind::Text, _) => &text,
+        (ValueKind::Number, _) => "a number",
+        (ValueKind::Natural, None) => "a name with numbers in it",
+        (ValueKind::Natural, Some(_)) => &format!("{text}, with numbers in it"),
+        (ValueKind::Date, _) => "a date",
+        (ValueKind::Form(form), _) => form.meaning(),
+    };
+    let direction = if order.descending {
+        ", the largest first"
+    } else {
+        ""
+    };
+    format!("{kind}{direction}")
+}
+
+/// The end at which records without such a value stand.
+pub(super) fn end_of_missing(order: ValueOrder) -> &'static str {
+    let is_last = match order.nulls {
+        Nulls::Least => order.descending,
+        Nulls::First => false,
+        Nulls::Last => true,
+    };
+    if is_last { "last" } else { "first" }
 }
 
 /// How a key is read.
@@ -164,8 +203,11 @@ pub(super) fn missing(order: &TextOrder, line: &[u8]) -> Vec<String> {
     let warned = views.filter(has_text).filter_map(|view| {
         let key = view.key?;
         let part = quoted(&line[view.range.clone()]);
-        let general = order.keys().get(key - 1).is_some_and(is_general);
+        let given = order.keys().get(key - 1)?;
+        let general = is_general(given);
         match view.reading {
+            // It is a mistake there.
+            _ if given.value.is_some() => None,
             Reading::Number { found: false } if general => Some(format!(
                 "key {key} finds no number in {part}, which is less than any"
             )),

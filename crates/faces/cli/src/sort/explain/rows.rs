@@ -2,11 +2,12 @@
 
 use std::io::BufRead;
 
-use record::rows::{Nulls, RowCheck, ValueKind};
+use record::rows::RowCheck;
 use record::text::TextOrder;
 use record::{Framing, Keep, RowSpec, Totals};
 
-use super::{MOST_LINE_BYTES, keys::kept, keys::text_by};
+use super::MOST_LINE_BYTES;
+use super::keys::{end_of_missing, kept, reads_value, text_by};
 use crate::sort::shown::{Line, next, order_of};
 use terminal::ending::failure::CliFailure;
 
@@ -70,40 +71,19 @@ fn newlines(bytes: &[u8]) -> u64 {
 
 /// A line for each key, which says how it is read, and one for rows with equal keys.
 pub(in crate::sort) fn summary(rows: &RowSpec) -> Vec<String> {
-    let text = text_by(rows.locale);
     let keys = rows.keys.iter().zip(1..).map(|(key, number)| {
         let order = key.order;
-        let locale = order.locale.or(rows.locale);
-        let text = text_by(locale);
-        let kind: &str = match (order.kind, locale) {
-            (ValueKind::Text, _) if order.no_case => &format!("{text}, without case"),
-            (ValueKind::Text, _) => &text,
-            (ValueKind::Number, _) => "a number",
-            (ValueKind::Natural, None) => "a name with numbers in it",
-            (ValueKind::Natural, Some(_)) => &format!("{text}, with numbers in it"),
-            (ValueKind::Date, _) => "a date",
-            (ValueKind::Form(form), _) => form.meaning(),
-        };
-        let direction = if order.descending {
-            ", the largest first"
-        } else {
-            ""
-        };
-        let is_last = match order.nulls {
-            Nulls::Least => order.descending,
-            Nulls::First => false,
-            Nulls::Last => true,
-        };
-        let end = if is_last { "last" } else { "first" };
         format!(
-            "key {number}, {}: {kind}{direction}, rows without it {end}",
-            key.name
+            "key {number}, {}: {}, rows without it {}",
+            key.name,
+            reads_value(order, rows.locale),
+            end_of_missing(order)
         )
     });
     let whole = rows
         .keys
         .is_empty()
-        .then(|| format!("key 1, the whole row: {text}"));
+        .then(|| format!("key 1, the whole row: {}", text_by(rows.locale)));
     let equal = match rows.keep {
         keep if keep.is_unique() => Some(kept(keep, &rows.sums)),
         Keep::All if rows.keys.is_empty() => None,

@@ -404,7 +404,12 @@ impl Taste {
             let is_number = column == 1 && self.is_number;
             let is_down = draw.u8(0..3) == 0;
             let down = if is_down { ":desc" } else { "" };
+            let is_typed = is_lines && draw.u8(0..4) == 0;
             let word = match format {
+                Lines { .. } if is_typed => {
+                    let kind = if is_number { "num" } else { "str" };
+                    format!("{}:{kind}{down}", column + 1)
+                }
                 Lines { .. } => {
                     let letters =
                         ["", "r", "n", "nr"][usize::from(is_down) + 2 * usize::from(is_number)];
@@ -425,7 +430,7 @@ impl Taste {
                 _ => format!("{}{down}", ["0+2", "2+2:u16be"][column]),
             };
             // A key of lines without letters has those beside it.
-            let inherits = is_lines && !is_number && !is_down;
+            let inherits = is_lines && !is_number && !is_down && !is_typed;
             order
                 .descending
                 .push(is_down || inherits && order.is_reverse);

@@ -15,6 +15,10 @@ impl Lines {
     pub fn new(order: LineOrder) -> Lines {
         let framing = Framing::ending(order.framing);
         let crc = Arc::new(LineCrc::new());
+        let check = order.text.has_types().then(|| Check {
+            typed: Some(order.clone()),
+            ..Check::default()
+        });
         Lines {
             behind: order.text.behind_first(),
             order,
@@ -22,7 +26,7 @@ impl Lines {
             crc,
             unique: false,
             counts: false,
-            check: None,
+            check: check.map(Arc::new),
             header: Arc::default(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use record::rows::{BadRow, RowCheck};
-use record::{Framing, Totals};
+use record::{Framing, LineOrder, Totals};
 
 use super::windows::{each, windows};
 use crate::records::block::Block;
@@ -16,6 +16,8 @@ use crate::records::size::Size;
 #[derive(Clone, Default)]
 pub(super) struct Check {
     pub rows: Option<RowCheck>,
+    /// Lines of which keys have types.
+    pub typed: Option<LineOrder>,
     /// Every record with a length has this many bytes, behind its header.
     pub least_bytes: usize,
     /// Numbers that are added up.
@@ -44,6 +46,9 @@ impl Check {
     pub(super) fn row(&self, body: &[u8]) -> Result<u128, BadRow> {
         if let Some(rows) = &self.rows {
             rows.check(body)?;
+        }
+        if let Some(typed) = &self.typed {
+            typed.check(body)?;
         }
         if self.totals.is_none() {
             return Ok(0);
