@@ -238,3 +238,30 @@ impl<W: Write> Stream<W> for zstd::stream::write::Encoder<'static, W> {
         self.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_cores_bound_the_workers() {
+        for format in Compression::ALL {
+            let (fixed, each, _) = memory_of(format);
+            let allowed = |cores, memory_bytes| {
+                workers(Compress {
+                    format,
+                    cores,
+                    memory_bytes,
+                })
+            };
+            for number in 2..7 {
+                let enough = WORKERS_SHARE * (fixed + number as u64 * each);
+                assert_eq!(allowed(16, enough), number, "{}", format.name());
+                let fewer = if number == 2 { 0 } else { number - 1 };
+                assert_eq!(allowed(16, enough - 1), fewer, "{}", format.name());
+                assert_eq!(allowed(2, enough), 2, "{}", format.name());
+            }
+            assert_eq!(allowed(1, u64::MAX), 0, "{}", format.name());
+        }
+    }
+}
