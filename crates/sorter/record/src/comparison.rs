@@ -6,6 +6,7 @@
 //! [`Comparison`], and the validator knows no other difference.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::format::FormatError;
 use crate::framing::Framing;
@@ -66,7 +67,7 @@ impl Comparison {
 
     /// The lines that are one record, if it has several.
     #[must_use]
-    pub fn multiline(&self) -> Option<&Multiline> {
+    pub fn multiline(&self) -> Option<&Arc<Multiline>> {
         match self {
             Comparison::Lines(order) => order.multiline.as_ref(),
             Comparison::Order(_) | Comparison::IgnoreCase => None,

@@ -15,11 +15,12 @@
 //! ```
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::field_order::FieldOrder;
 use crate::format::FormatError;
 use crate::framing::Framing;
-use crate::multiline::{Multiline, RECORD_END};
+use crate::multiline::{Multiline, MultilineError, RECORD_END};
 use crate::order::Ties;
 use crate::rows::{BadRow, Dialect, RowOrder, RowProblem, shown};
 use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
@@ -37,7 +38,7 @@ pub struct LineOrder {
     /// The keys from which `text` was made.
     pub keys: LineKeys,
     /// The lines that are one record, if it has several.
-    pub multiline: Option<Multiline>,
+    pub multiline: Option<Arc<Multiline>>,
 }
 
 /// The kind of keys, for a description.
@@ -67,7 +68,7 @@ impl LineOrder {
     #[must_use]
     pub fn several(text: TextOrder, multiline: Multiline) -> LineOrder {
         LineOrder {
-            multiline: Some(multiline),
+            multiline: Some(Arc::new(multiline)),
             ..LineOrder::lines(text, RECORD_END)
         }
     }
@@ -176,7 +177,7 @@ impl LineOrder {
         if let Some(locale) = self.text.locale() {
             keys.extend(locale.describe());
         }
-        keys.extend(self.multiline.iter().map(Multiline::describe));
+        keys.extend(self.multiline.iter().map(ToString::to_string));
         (format, keys)
     }
 
@@ -199,14 +200,17 @@ impl LineOrder {
             "" => b'\n',
             digits => *bytes_of(digits.strip_prefix(':')?)?.first()?,
         };
-        let multiline = keys.iter().find_map(|key| Multiline::parse(key.as_ref()));
+        let mut keys_of_text = keys.iter().map(AsRef::as_ref);
+        let multiline = keys_of_text.find(|key| Multiline::is_described(key));
         Some(described(keys, ties).and_then(|text| match multiline {
             None => Ok(LineOrder::lines(text, delimiter)),
-            Some(Ok(multiline)) => Ok(LineOrder::several(text, multiline)),
-            Some(Err(mistake)) => Err(FormatError::Line {
-                given: String::new(),
-                what: mistake.to_string(),
-            }),
+            Some(given) => match given.parse() {
+                Ok(multiline) => Ok(LineOrder::several(text, multiline)),
+                Err(mistake) => Err(FormatError::Line {
+                    given: given.to_owned(),
+                    what: MultilineError::to_string(&mistake),
+                }),
+            },
         }))
     }
 }
@@ -240,7 +244,7 @@ fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatE
             ("locale", tag) => {
                 locale = Some(Locale::described(tag, keys).map_err(wrong)?);
             }
-            _ if text == EQUAL_BYTES || Multiline::parse(text).is_some() => {}
+            _ if text == EQUAL_BYTES || Multiline::is_described(text) => {}
             _ => return Err(none()),
         }
     }

@@ -11,6 +11,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZero;
+use std::str::FromStr;
 
 use memchr::memchr;
 use regex_lite::Regex;
@@ -51,6 +52,9 @@ pub enum MultilineError {
         /// The mistake.
         what: String,
     },
+    /// The description begins with neither word.
+    #[error("write start:PATTERN or lines:N")]
+    Unknown,
     /// Records of no lines.
     #[error("a record has at least one line; give their number, such as 4")]
     NoLines,
@@ -163,25 +167,30 @@ impl Multiline {
         matches!(self, Multiline::From(_))
     }
 
-    /// As [`Multiline::parse`] reads it.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        match self {
-            Multiline::From(pattern) => format!("start:{}", pattern.text),
-            Multiline::Lines(lines) => format!("lines:{lines}"),
+    /// Whether a text describes such records.
+    pub(crate) fn is_described(text: &str) -> bool {
+        text.starts_with("start:") || text.starts_with("lines:")
+    }
+}
+
+impl FromStr for Multiline {
+    type Err = MultilineError;
+
+    fn from_str(text: &str) -> Result<Multiline, MultilineError> {
+        match text.split_once(':') {
+            Some(("start", pattern)) => Multiline::from_pattern(pattern),
+            Some(("lines", lines)) => Multiline::of_lines(lines.parse().unwrap_or(0)),
+            _ => Err(MultilineError::Unknown),
         }
     }
+}
 
-    /// Reads a description; `None` of other texts.
-    ///
-    /// # Errors
-    /// If what it describes has a mistake.
-    pub fn parse(text: &str) -> Option<Result<Multiline, MultilineError>> {
-        Some(match text.split_once(':')? {
-            ("start", pattern) => Multiline::from_pattern(pattern),
-            ("lines", lines) => Multiline::of_lines(lines.parse().unwrap_or(0)),
-            _ => return None,
-        })
+impl fmt::Display for Multiline {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Multiline::From(pattern) => write!(out, "start:{}", pattern.text),
+            Multiline::Lines(lines) => write!(out, "lines:{lines}"),
+        }
     }
 }
 
@@ -239,7 +248,7 @@ fn count(
         }
     }
     let found = *kept + u64::from(next < bytes.len());
-    if ahead.is_empty() && !bytes.is_empty() && found % u64::from(lines.get()) > 0 {
+    if ahead.is_empty() && !bytes.is_empty() && !found.is_multiple_of(u64::from(lines.get())) {
         let lines = lines.get();
         return Err(MultilineError::Short { found, lines });
     }
@@ -256,7 +265,7 @@ impl Eq for Pattern {}
 
 impl fmt::Debug for Multiline {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.describe())
+        fmt::Display::fmt(self, out)
     }
 }
 
@@ -282,7 +291,10 @@ mod tests {
         let open = b"1 a\n b\n2 c".as_slice();
         let dated = Multiline::from_pattern("[0-9]+ ?").unwrap();
         for (file, expected) in [
-            (log, b"1 a\n b\n\02\x0010 \xff x\n y\n z\r\03 \r\0".to_vec()),
+            (
+                log,
+                b"1 a\n b\n\x002\x0010 \xff x\n y\n z\r\x003 \r\0".to_vec(),
+            ),
             (open, b"1 a\n b\x002 c".to_vec()),
             (&long[..], [&long[..9003], b"\x002\0"].concat()),
             (b"", Vec::new()),
@@ -338,10 +350,13 @@ mod tests {
     #[test]
     fn descriptions_are_read_back() {
         for text in ["start:a:b", "lines:4"] {
-            let read = Multiline::parse(text).unwrap().unwrap();
-            assert_eq!(read.describe(), text);
+            let read: Multiline = text.parse().unwrap();
+            assert_eq!(read.to_string(), text);
+            assert!(Multiline::is_described(text));
         }
-        assert!(Multiline::parse("key:1").is_none());
-        assert!(Multiline::parse("lines:x").unwrap().is_err());
+        assert!(!Multiline::is_described("key:1"));
+        for text in ["lines:x", "key:1", ""] {
+            assert!(text.parse::<Multiline>().is_err(), "{text}");
+        }
     }
 }

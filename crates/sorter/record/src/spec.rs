@@ -27,7 +27,7 @@ use crate::format::FormatError;
 use crate::framing::Framing;
 use crate::head::{Head, HeadError};
 use crate::line_order::{LineKeys, LineOrder};
-use crate::multiline::{Multiline, MultilineError};
+use crate::multiline::MultilineError;
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, RowKeyError, RowOrderError};
 pub use crate::spec::headed::Headed;
@@ -96,7 +96,7 @@ pub struct Given {
     pub delimiter: Option<u8>,
     /// The byte around fields of CSV instead of `"`.
     pub quote: Option<u8>,
-    /// The lines that are one record, as [`Multiline::parse`] reads it: `start:PATTERN` or `lines:N`.
+    /// The lines that are one record, as [`Multiline`](crate::Multiline) is parsed: `start:PATTERN` or `lines:N`.
     pub multiline: Option<String>,
     /// The options of keys of lines that have none.
     pub options: KeyOptions,
@@ -361,22 +361,6 @@ fn check(given: &Given) -> Result<(), SpecError> {
     }
 }
 
-/// Records of several lines, if the description asks for them.
-fn multiline(given: &Given) -> Result<Option<Multiline>, SpecError> {
-    let Some(text) = &given.multiline else {
-        return Ok(None);
-    };
-    if given.delimiter.is_some() {
-        let what = "have ends of their own, and no delimiter";
-        return Err(SpecError::Several { what });
-    }
-    let unread = || MultilineError::Pattern {
-        pattern: text.clone(),
-        what: "it says neither start nor lines".to_owned(),
-    };
-    Ok(Some(Multiline::parse(text).ok_or_else(unread)??))
-}
-
 fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     let keys = given.keys.iter().map(|key| text_key(key));
     let keys = keys.collect::<Result<_, _>>()?;
@@ -385,10 +369,16 @@ fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     if let Some(locale) = given.locale {
         text = text.with_locale(locale)?;
     }
-    Ok(match multiline(given)? {
-        Some(multiline) => LineOrder::several(text, multiline),
-        None => LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')),
-    })
+    Ok(
+        match given.multiline.as_deref().map(str::parse).transpose()? {
+            Some(_) if given.delimiter.is_some() => {
+                let what = "have ends of their own, and no delimiter";
+                return Err(SpecError::Several { what });
+            }
+            Some(multiline) => LineOrder::several(text, multiline),
+            None => LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')),
+        },
+    )
 }
 
 fn text_key(key: &str) -> Result<TextKey, TextKeyError> {

@@ -12,7 +12,6 @@ pub(crate) mod spill;
 pub(crate) mod sweep;
 pub(crate) mod temporary;
 pub(crate) mod text_file;
-pub(crate) mod view;
 
 /// Files that a sort opens beside its inputs and a set of outputs: an output, its directory, rows set
 /// aside, two spill files, a journal, and what is open for a moment.

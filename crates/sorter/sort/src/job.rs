@@ -15,8 +15,8 @@ use record::Headed;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
-use crate::files::view::view_of;
 use crate::records::contents::Contents;
+use crate::records::view::view_of;
 
 pub use described::contents_of;
 pub use lengths::LongestLine;

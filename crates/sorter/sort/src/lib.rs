@@ -48,7 +48,6 @@ pub use files::manifest::{ListedFile, Manifest};
 pub use files::path_template::{names_rank, of_rank};
 pub use files::sweep::sweep;
 pub use files::text_file::{LONGEST_TEXT, spelled};
-pub use files::view::view_of;
 pub use job::{
     Behind, Choice, ExchangeKind, IoChoice, Job, LongestLine, Pack, ReadOptions, Resources, Resume,
     Shares, Source, SpillLayout, SplitterChoice, Target, Tuning, contents_of,
@@ -63,6 +62,7 @@ pub use records::framing::Framing;
 pub use records::sample::Sample;
 pub use records::size::Size;
 pub use records::splitters::Splitters;
+pub use records::view::view_of;
 pub use report::{
     DirectIo, RankReport, Rebuilt, Report, SampleCost, StripeReport, Warning, WrittenFile,
 };

@@ -13,3 +13,4 @@ pub(crate) mod sample;
 pub(crate) mod size;
 pub(crate) mod span;
 pub(crate) mod splitters;
+pub(crate) mod view;

@@ -16,19 +16,20 @@ const LARGEST_CIRCLE: usize = 4;
 /// The most lines of each crate, without those of tests.
 const LINES: [(&str, usize); 26] = [
     ("units", 200),
-    ("node", 4_060),
+    // Views: how the bytes of a file look, for records of several lines; beside them in node-real and record.
+    ("node", 4_180),
     ("codec", 2360),
-    ("node-real", 2800),
+    ("node-real", 3_000),
     ("terminal", 2_070),
     ("node-mpi", 2550),
     ("active", 3_600),
-    // Forms of values: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
-    ("record", 14_030),
+    // Forms of values of rows and lines: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
+    ("record", 14_440),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 34_930),
-    ("gristmill", 2_470),
-    ("c", 1_260),
+    ("sort", 35_020),
+    ("gristmill", 2_490),
+    ("c", 1_280),
     ("disk", 2_560),
     // The mapper of an unknown network: 2,200 lines.
     ("machine", 16_450),
@@ -42,18 +43,18 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_620),
-    ("python", 2_400),
+    ("cli", 7_690),
+    ("python", 2_410),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 146_500;
+const ALL_LINES: usize = 147_500;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
 
-/// Packages in `Cargo.lock`, ours included.
-const PACKAGES: usize = 235;
+/// Packages in `Cargo.lock`, ours included. regex-lite, for records of several lines, brings none with it.
+const PACKAGES: usize = 236;
 
 /// The files of a crate without those of tests, each with its code.
 fn files(room: &str) -> knots::Files {

@@ -3,10 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
+use super::hiding::Hiding;
 use super::{DiskError, File};
 use crate::backend::Coded;
 use crate::compression::{CodingMemory, Compress, Decompress, Decompression};
-use crate::view::{Hiding, View};
+use crate::view::View;
 use crate::{Buffer, Filled, Node};
 
 impl File {

@@ -85,7 +85,7 @@ pub trait Contents: Send + Sync + 'static {
     }
 
     /// The lines that are one record, if it has several.
-    fn multiline(&self) -> Option<&Multiline> {
+    fn multiline(&self) -> Option<&Arc<Multiline>> {
         None
     }
 

@@ -15,12 +15,12 @@ use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, Headed};
 
 use crate::files::input::Inputs;
-use crate::files::view::view_of;
 use crate::job::{IoChoice, ReadOptions, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::records::block::Block;
 use crate::records::contents::{Contents, Sifting};
 use crate::records::lengths::Lengths;
+use crate::records::view::view_of;
 use crate::run::resolve;
 use crate::stages::Sifter;
 use crate::stages::line_numbers::{lines_in, lines_of};

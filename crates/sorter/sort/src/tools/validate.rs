@@ -8,11 +8,11 @@ use pipeline::{Control, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
 use crate::files::input::Inputs;
-use crate::files::view::view_of;
 use crate::job::{IoChoice, ReadOptions, Source, naming_source};
 use crate::names::{Phase, StageName};
 use crate::plan::unit;
 use crate::records::framing::Framing;
+use crate::records::view::view_of;
 use crate::tools::block_readers::{BlockReaders, DEPTH, ReadBlocks, read_buffers};
 
 /// Options of valsort.

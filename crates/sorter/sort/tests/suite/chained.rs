@@ -98,6 +98,7 @@ const DISK: DiskModel = DiskModel {
 fn a_file_that_changes_behind_its_index_is_refused() {
     let records = b"\x08\0\0\0abcdefgh".repeat(3000);
     let order = LineOrder {
+        multiline: None,
         text: whole_records(Ties::Record),
         framing: framing("varlen:u32le"),
         keys: LineKeys::Text,
@@ -149,6 +150,7 @@ fn a_file_that_changes_behind_its_index_is_refused() {
 fn a_file_that_shrinks_before_its_index_is_refused() {
     let rows = b"a,\"b\n\"\n".repeat(20_000);
     let order = LineOrder {
+        multiline: None,
         text: whole_records(Ties::Record),
         framing: Framing::Quoted(Quoting::CSV),
         keys: LineKeys::Text,
@@ -186,6 +188,7 @@ fn refusal(framing: Framing, file: &[u8]) -> String {
     let sort = LineSort::of(
         vec![file.to_vec()],
         LineOrder {
+            multiline: None,
             text,
             framing,
             keys: LineKeys::Text,

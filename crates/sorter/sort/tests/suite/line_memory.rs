@@ -46,6 +46,7 @@ fn sort_as_wished() {
     let paths = ["in", "out"].map(|name| directory.join(name).to_str().unwrap().to_owned());
     let mut job = job(&[&paths[0]], &paths[1], &Order::gensort(Ties::Record));
     job.contents = Arc::new(Lines::new(LineOrder {
+        multiline: None,
         text: text_order(false, ties),
         framing: record::Framing::Delimited(b'\n'),
         keys: record::LineKeys::Text,

@@ -95,7 +95,7 @@ impl Contents for Lines {
         self.order.ties()
     }
 
-    fn multiline(&self) -> Option<&Multiline> {
+    fn multiline(&self) -> Option<&Arc<Multiline>> {
         self.order.multiline.as_ref()
     }
 

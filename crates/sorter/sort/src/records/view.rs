@@ -7,7 +7,7 @@ use node::{Stretch, View};
 use record::Multiline;
 
 #[derive(Debug)]
-struct SeveralLines(Multiline);
+struct SeveralLines(Arc<Multiline>);
 
 impl View for SeveralLines {
     fn is_local(&self) -> bool {
@@ -31,7 +31,7 @@ impl View for SeveralLines {
 }
 
 /// How the bytes of files with such records look; `None` if as they are.
-pub fn view_of(multiline: Option<&Multiline>) -> Option<Arc<dyn View>> {
-    let records = SeveralLines(multiline?.clone());
+pub fn view_of(multiline: Option<&Arc<Multiline>>) -> Option<Arc<dyn View>> {
+    let records = SeveralLines(Arc::clone(multiline?));
     Some(Arc::new(records))
 }
