@@ -1,4 +1,4 @@
-//! Files that are decompressed on the way.
+//! Files that are decompressed on the way, or seen as a view shows them (`seen`).
 //!
 //! ```text
 //! task ---- read request ----> I/O thread: file > decoder > the request's buffer ----> task
@@ -28,14 +28,14 @@ pub(crate) const HEADER_BYTES: usize = LONGEST_HEADER;
 pub(crate) fn decompressed(
     open: &Arc<OpenFile>,
     threads: &Arc<IoThreads>,
-    begin: Option<&[u8]>,
+    begin: Option<(&[u8], u64)>,
     reading: Decompression,
 ) -> io::Result<Option<Coded>> {
     let mut source = Source {
         open: Arc::clone(open),
-        offset: begin.map(|begin| begin.len() as u64),
+        offset: begin.map(|(begin, _)| begin.len() as u64),
     };
-    let (contents, memory, is_coded) = if let Some(begin) = begin {
+    let (contents, memory, is_coded) = if let Some((begin, length)) = begin {
         let front = Front::of(
             begin.to_vec(),
             &mut source,
@@ -46,7 +46,7 @@ pub(crate) fn decompressed(
         match (header, reading.view.clone()) {
             (None, None) => return Ok(None),
             (None, Some(view)) if view.is_local() => {
-                return seen(open, threads, view).map(Some);
+                return Ok(Some(seen(open, threads, (view, length))));
             }
             _ => {}
         }
@@ -73,18 +73,22 @@ pub(crate) fn decompressed(
     }))
 }
 
-fn seen(open: &Arc<OpenFile>, threads: &Arc<IoThreads>, view: Arc<dyn View>) -> io::Result<Coded> {
+fn seen(
+    open: &Arc<OpenFile>,
+    threads: &Arc<IoThreads>,
+    (view, length): (Arc<dyn View>, u64),
+) -> Coded {
     let handle = SeenFile {
-        length: open.metadata()?.length,
         open: Arc::clone(open),
         threads: Arc::clone(threads),
         view,
+        length,
     };
-    Ok(Coded {
+    Coded {
         handle: Arc::new(handle),
         is_coded: false,
         memory: CodingMemory::default(),
-    })
+    }
 }
 
 /// The format of these contents and the memory of its decoder; none where they are not compressed.
@@ -158,7 +162,7 @@ impl<S: Read + Send + 'static> Contents<S> {
     /// Fills `out`, less only at the end.
     ///
     /// # Errors
-    /// When the source fails, is damaged, or asks for too much memory.
+    /// When the source fails, is damaged, asks for too much memory, or has bytes that have no such view.
     pub fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match &mut self.seeing {
             Some(seeing) => seeing.fill(out, |out| self.state.fill(out)),

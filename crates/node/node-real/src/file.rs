@@ -111,7 +111,7 @@ impl FileHandle for RealFile {
 
     fn decompressed(
         &self,
-        begin: Option<&[u8]>,
+        begin: Option<(&[u8], u64)>,
         reading: Decompression,
     ) -> io::Result<Option<Coded>> {
         coded::decompressed(&self.open, &self.threads, begin, reading)

@@ -20,7 +20,7 @@ pub(crate) struct SeenFile {
     pub open: Arc<OpenFile>,
     pub threads: Arc<IoThreads>,
     pub view: Arc<dyn View>,
-    /// The end of the contents: what others append meanwhile is not part of them.
+    /// Its length when it was opened: what others append since is not part of the contents.
     pub length: u64,
 }
 

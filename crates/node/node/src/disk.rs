@@ -126,10 +126,13 @@ impl<Held> DiskTicket<Held> {
         let failed = |cause: io::Error| {
             // The data of a compressed file. Offsets in its contents lead nowhere.
             let is_damaged = cause.kind() == io::ErrorKind::InvalidData;
+            // Bytes that have no view: the cause tells where.
+            let is_unseen =
+                cause.kind() == io::ErrorKind::InvalidInput && cause.raw_os_error().is_none();
             DiskError {
                 verb: if is_damaged { "decompress" } else { self.verb },
                 path: self.path.to_path_buf(),
-                offset: (!is_damaged).then_some(self.offset),
+                offset: (!is_damaged && !is_unseen).then_some(self.offset),
                 cause,
             }
         };

@@ -19,7 +19,7 @@ pub trait View: fmt::Debug + Send + Sync {
     /// Shows bytes that were read in the way in which a program sees them.
     ///
     /// # Errors
-    /// When the file cannot be seen so. The text is for users, and says where and what to do.
+    /// When the file cannot be seen so: `InvalidInput`, whose text is for users and says where and what to do.
     fn show(&self, stretch: Stretch<'_>) -> io::Result<()>;
 
     /// Turns bytes as a program sees them into those of the file.

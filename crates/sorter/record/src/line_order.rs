@@ -23,7 +23,7 @@ use crate::framing::Framing;
 use crate::multiline::{Multiline, MultilineError, RECORD_END};
 use crate::order::Ties;
 use crate::rows::{BadRow, Dialect, RowOrder, RowProblem, shown};
-use crate::text::{EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
+use crate::text::{ANY_LINE, EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
@@ -124,20 +124,29 @@ impl LineOrder {
         self.text.keys_equal(self.body(a), self.body(b))
     }
 
-    /// Checks that the keys of a line, which has no delimiter, are of their types.
+    /// Checks that the keys of a line, which has no delimiter, are of their types. The result is for
+    /// [`LineOrder::unseen`]: results of lines are joined by `|`.
     ///
     /// # Errors
     /// The first that is not.
-    pub fn check(&self, line: &[u8]) -> Result<(), BadRow> {
-        let Some((key, range, error)) = self.text.mistyped(line) else {
-            return Ok(());
-        };
-        let problem = RowProblem::Value {
-            value: shown(&line[range.clone()]),
-            place: key.place(),
-            error,
-        };
-        Err(BadRow::at(range.start, problem))
+    pub fn check(&self, line: &[u8]) -> Result<u64, BadRow> {
+        self.text.check(line).map_err(|(key, range, error)| {
+            let problem = RowProblem::Value {
+                value: shown(&line[range.clone()]),
+                place: key.place(),
+                error,
+            };
+            BadRow::at(range.start, problem)
+        })
+    }
+
+    /// The keys with types for which none of these lines has a value.
+    #[must_use]
+    pub fn unseen(&self, seen: u64) -> Vec<String> {
+        let keys = self.text.keys().iter().take(63).enumerate();
+        let is_unseen = |number: usize| seen & ANY_LINE > 0 && seen >> number & 1 == 0;
+        let unseen = keys.filter(|(number, key)| key.value.is_some() && is_unseen(*number));
+        unseen.map(|(_, key)| key.place()).collect()
     }
 
     /// The tie-breaker between lines with equal keys. Lines of the same bytes need no positions.

@@ -13,8 +13,8 @@ use std::fmt;
 use std::num::NonZero;
 use std::str::FromStr;
 
-use memchr::memchr;
-use regex_lite::Regex;
+use memchr::{memchr, memchr_iter};
+use regex_lite::{Regex, RegexBuilder};
 use thiserror::Error;
 
 /// Ends a record of several lines.
@@ -22,6 +22,12 @@ pub const RECORD_END: u8 = 0;
 
 /// Bytes of a line that a pattern sees at most.
 pub const SEEN_BYTES: usize = 4096;
+
+/// Bytes of a line in a message.
+const SHOWN_BYTES: usize = 60;
+
+/// A pattern takes some times so much memory at most, in each thread that reads.
+const PATTERN_BYTES: usize = 64 << 10;
 
 /// The lines that are one record.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,6 +42,8 @@ pub enum Multiline {
 #[derive(Clone)]
 pub struct Pattern {
     text: String,
+    /// Whether it stands for its own bytes.
+    literal: bool,
     regex: Regex,
 }
 
@@ -59,18 +67,28 @@ pub enum MultilineError {
     #[error("a record has at least one line; give their number, such as 4")]
     NoLines,
     /// A byte ends records that a line has.
-    #[error("byte {at} is a NUL, which would end a record of several lines; remove it before")]
+    #[error(
+        "byte {at} is a NUL, which would end a record of several lines; take NULs out first, as tr -d '\\000' does"
+    )]
     Nul {
         /// Its offset.
         at: u64,
     },
     /// The first line begins no record.
     #[error(
-        "the first line does not begin with \"{pattern}\", so it belongs to no record; change the pattern, or remove the lines before the first record"
+        "the first line, \"{line}\", does not begin with the pattern \"{pattern}\", so it belongs to no record; {}",
+        match first {
+            Some(number) => format!("tail -n +{number} leaves out the lines before the first record"),
+            None => "change the pattern".to_owned(),
+        }
     )]
     NoStart {
+        /// The front of the line.
+        line: String,
         /// The pattern.
         pattern: String,
+        /// The number of the first line that begins a record, if it is near.
+        first: Option<u64>,
     },
     /// The last record has too few lines.
     #[error(
@@ -88,19 +106,27 @@ impl Pattern {
     /// # Errors
     /// If it is no regular expression.
     pub fn new(text: &str) -> Result<Pattern, MultilineError> {
+        let compiled = |text: &str| RegexBuilder::new(text).size_limit(PATTERN_BYTES).build();
+        // By itself first: parentheses may not end before they begin. A comment of `(?x)` ends with its line.
+        let found = compiled(text).and_then(|_| {
+            let alone = compiled(&format!("^(?:{text})"));
+            alone.or_else(|_| compiled(&format!("^(?:{text}\n)")))
+        });
         let wrong = |cause: regex_lite::Error| MultilineError::Pattern {
             pattern: text.to_owned(),
             what: cause.to_string(),
         };
-        // By itself first: parentheses may not end before they begin.
-        Regex::new(text).map_err(wrong)?;
         Ok(Pattern {
             text: text.to_owned(),
-            regex: Regex::new(&format!("^(?:{text})")).map_err(wrong)?,
+            literal: is_literal(text),
+            regex: found.map_err(wrong)?,
         })
     }
 
     fn begins(&self, line: &[u8]) -> bool {
+        if self.literal {
+            return line.starts_with(self.text.as_bytes());
+        }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.regex.is_match(&String::from_utf8_lossy(line))
     }
@@ -201,8 +227,7 @@ impl Pattern {
         ahead: &[u8],
     ) -> Result<(), MultilineError> {
         if offset == 0 && !bytes.is_empty() && !self.begins(&line_at(bytes, 0, ahead)) {
-            let pattern = self.text.clone();
-            return Err(MultilineError::NoStart { pattern });
+            return Err(self.no_start(bytes, ahead));
         }
         let mut next = 0;
         while let Some(before) = memchr(b'\n', &bytes[next..]) {
@@ -213,6 +238,22 @@ impl Pattern {
             }
         }
         Ok(())
+    }
+}
+
+impl Pattern {
+    /// The refusal of a file that begins with these bytes.
+    fn no_start(&self, bytes: &[u8], ahead: &[u8]) -> MultilineError {
+        let begins = memchr_iter(b'\n', bytes).map(|at| at + 1);
+        let mut numbered = begins.filter(|&begin| begin < bytes.len()).zip(2..);
+        let first = numbered.find(|&(begin, _)| self.begins(&line_at(bytes, begin, ahead)));
+        let line = line_at(bytes, 0, ahead);
+        let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES)]);
+        MultilineError::NoStart {
+            line: shown.escape_debug().to_string(),
+            pattern: self.text.clone(),
+            first: first.map(|(_, number)| number),
+        }
     }
 }
 
@@ -253,6 +294,11 @@ fn count(
         return Err(MultilineError::Short { found, lines });
     }
     Ok(())
+}
+
+/// Whether a regular expression stands for its own characters.
+fn is_literal(pattern: &str) -> bool {
+    !pattern.contains(|letter: char| r"\.+*?()|[]{}^$".contains(letter))
 }
 
 impl PartialEq for Pattern {
@@ -316,6 +362,16 @@ mod tests {
     }
 
     #[test]
+    fn patterns_may_be_literal_or_have_comments() {
+        let file = b"From a\n>From b\nFrom c\n";
+        for pattern in ["From ", "Fro[m] ", "(?x)From\\x20 # a comment", "From |x"] {
+            let records = Multiline::from_pattern(pattern).unwrap();
+            let seen = shown(&records, file, 100).unwrap();
+            assert_eq!(seen, b"From a\n>From b\0From c\0", "{pattern}");
+        }
+    }
+
+    #[test]
     fn the_end_of_a_line_may_decide() {
         let blank = Multiline::from_pattern(".*!$").unwrap();
         let file = b"one!\ntwo\nthree!\r\nfour\n";
@@ -332,7 +388,10 @@ mod tests {
         };
         let dated = Multiline::from_pattern("[0-9]").unwrap();
         for said in told(&dated, b" a\n1\n") {
-            assert!(said.contains("first line does not begin"), "{said}");
+            assert!(
+                said.contains("the first line, \" a\", does not begin with"),
+                "{said}"
+            );
         }
         for said in told(&dated, b"1 a\n b\0\n2\n") {
             assert!(said.contains("byte 6 is a NUL"), "{said}");
@@ -343,7 +402,17 @@ mod tests {
                 assert!(said.contains("has 3 of 4 lines"), "{said}");
             }
         }
-        assert!(Multiline::from_pattern("a)(b").is_err());
+        let torn = Multiline::from_pattern("[0-9]").unwrap();
+        let said = shown(&torn, b"\xef\xbb\xbfx\n y\n1 z\n", 100)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            said.contains("\\u{feff}x") && said.contains("tail -n +3"),
+            "{said}"
+        );
+        for pattern in ["a)(b", "(?:x{1000}){1000}", "["] {
+            assert!(Multiline::from_pattern(pattern).is_err(), "{pattern}");
+        }
         assert!(Multiline::of_lines(0).is_err());
     }
 

@@ -350,11 +350,17 @@ pub enum SortError {
     },
     /// A compressed file was to be divided.
     #[error(
-        "{file} is compressed, or a number of its lines is a record, so that it can be read only from its begin; \
-         decompress it into a file, or sort it on one node without --resume (--decompress none sorts its bytes as they are)",
+        "{file} is compressed, so that it can be read only from its begin; decompress it into a file, \
+         or sort it on one node without --resume (--decompress none sorts its bytes as they are)",
         file = file.display()
     )]
     Compressed { file: PathBuf },
+    /// A file of records of a number of lines was to be divided.
+    #[error(
+        "{file}: the lines of its records are counted from its begin, so that it is read by one process, without --resume",
+        file = file.display()
+    )]
+    CountedLines { file: PathBuf },
     /// The system refused memory.
     #[error(
         "cannot allocate {bytes} of memory: {cause}; free some, or raise its limit (ulimit -v)",

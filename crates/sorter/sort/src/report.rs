@@ -66,8 +66,8 @@ pub enum Warning {
         /// The input, the line and the mistake of the first.
         first: String,
     },
-    /// No row had a value for a key, which may be misspelt.
-    NoSuchKey { key: String },
+    /// No row had a value for a key, which may be misspelt; or no line had such a field.
+    NoSuchKey { key: String, of_lines: bool },
     /// No line began as those do that stay on top.
     NoHeader { begin: String },
     /// Records stayed apart from those with their keys.
@@ -152,7 +152,15 @@ impl fmt::Display for Warning {
                 if *count == 1 { "row" } else { "rows" },
                 if *count == 1 { "was" } else { "were" },
             ),
-            Warning::NoSuchKey { key } => write!(
+            Warning::NoSuchKey {
+                key,
+                of_lines: true,
+            } => write!(
+                out,
+                "no line has a value for {key}, so it decided nothing, or nothing was added up; check its number, and -t, the \
+                 byte between fields"
+            ),
+            Warning::NoSuchKey { key, .. } => write!(
                 out,
                 "no row has a value for {key}, so it decided nothing, or nothing was added up; check its name (capital letters \
                  count), and write $.NAME.NAME for a member of a member"

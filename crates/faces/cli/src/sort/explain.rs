@@ -242,7 +242,12 @@ fn contents(source: Box<dyn Read + Send>, order: &Comparison) -> impl Read {
 
 fn unread(input: Option<&Path>, cause: &io::Error) -> CliFailure {
     let name = input.unwrap_or(Path::new("standard input"));
-    let message = format!("cannot read {}: {cause}; check the name", name.display());
+    let advice = match cause.kind() {
+        // Bytes that have no view: the cause says what to do.
+        io::ErrorKind::InvalidInput => "",
+        _ => "; check the name",
+    };
+    let message = format!("cannot read {}: {cause}{advice}", name.display());
     CliFailure {
         file: input.map(Path::to_owned),
         ..CliFailure::new("io", message)

@@ -45,11 +45,31 @@ fn files_that_have_no_such_records_are_refused() {
     let place = Place::new();
     place.write("in.log", LOG);
     place.write("reads.fq", "@a\nA\n+\n");
+    place.write("torn.log", "  at run\n  at main\n10:02 late\n");
+    place.write("mixed", "1 5\n x\n y\n2 zz\n w\n");
     place.write("nul", "1 a\n b\0c\n");
     for (options, told) in [
         (
             "--record-start at in.log",
-            "the first line does not begin with \"at\"",
+            "in.log: the first line, \"10:02 late\", does not begin with the pattern \"at\", so it belongs to no record; \
+             change the pattern",
+        ),
+        (
+            "--record-start [01][09]:0 torn.log",
+            "tail -n +3 leaves out the lines before",
+        ),
+        (
+            "--record-start [0-9] -k2:num mixed",
+            "mixed, line 4: \"zz\" in field 2",
+        ),
+        (
+            "--record-start [0-9] -c -k2:num mixed",
+            "mixed, line 4: \"zz\" in field 2",
+        ),
+        ("--record-start (x{1000}){1000} in.log", "is no pattern"),
+        (
+            "--record-start 1 --format jsonl in.log",
+            "rows have ends of their own",
         ),
         ("--record-start (a in.log", "no pattern: found open group"),
         ("--record-lines 4 reads.fq", "has 3 of 4 lines"),
@@ -73,7 +93,7 @@ fn files_that_have_no_such_records_are_refused() {
         ),
         (
             "--record-lines 2 --resume in.log -o out",
-            "a number of its lines is a record",
+            "counted from its begin",
         ),
     ] {
         let ran = place.run(&format!("sort {options}"));
@@ -100,5 +120,74 @@ fn records_are_explained_in_one_line() {
         "the bytes \" late",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+/// Files that do not stay open are opened again to be read.
+#[test]
+fn many_files_are_read_alike() {
+    let place = Place::new();
+    let (mut names, mut records) = (String::new(), Vec::new());
+    for number in 0..30 {
+        let end = if number % 2 == 0 { "" } else { "\n" };
+        let own = [30 - number, 60 - number].map(|key| format!("{key:02} b\n x {number}\n"));
+        let text = own.concat();
+        place.write(&format!("in{number}"), format!("{}{end}", text.trim_end()));
+        names += &format!(" in{number}");
+        records.extend(own);
+    }
+    records.sort();
+    let expected = records.concat();
+    for options in [
+        "",
+        "-m",
+        "--top 100",
+        "-u",
+        "--plan merge",
+        "--io direct",
+        "--batch-size 2 -m",
+    ] {
+        let how = format!("$GRISTMILL sort --record-start '[0-9]' {options} {names}");
+        let ran = place.run_shell(&how).succeeded();
+        assert_eq!(String::from_utf8_lossy(&ran.out), expected, "{options}");
+        let ran = place
+            .run_shell(&format!("ulimit -n 24; {how} -o out --verify"))
+            .succeeded();
+        assert_eq!(
+            (ran.out.len(), place.read("out")),
+            (0, expected.clone().into_bytes())
+        );
+    }
+    let ran = place
+        .run_shell(&format!("$GRISTMILL sort --record-lines 2 {names}"))
+        .succeeded();
+    assert_eq!(String::from_utf8_lossy(&ran.out), expected);
+}
+
+/// A record that is longer than was supposed makes the sort look at all lengths, and begin again.
+#[test]
+fn a_long_record_takes_no_more_memory_than_a_long_line() {
+    let place = Place::new();
+    let mut log = String::new();
+    for number in 0..20_000 {
+        log += &format!("{:05} {}\n", 99_999 - number, "x".repeat(80));
+        if number == 15_000 {
+            log += &" at\n".repeat(300_000);
+        }
+    }
+    place.write("in.log", &log);
+    place.write(
+        "in.nul",
+        log.replace("\n0", "\0")
+            .replace("\n9", "\09")
+            .replace("\n8", "\08"),
+    );
+    for plan in ["auto", "two-pass"] {
+        place
+            .run(&format!("sort -z -S 40M --plan {plan} in.nul -o out.nul"))
+            .succeeded();
+        let how = format!("sort --record-start [0-9] -S 40M --plan {plan} in.log -o out --verify");
+        place.run(&how).succeeded();
+        assert_eq!(place.read("out").len(), log.len());
     }
 }

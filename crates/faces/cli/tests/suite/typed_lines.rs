@@ -50,7 +50,8 @@ fn fields_have_the_types_of_columns() {
         ("-k1:nocase -s", &["alpha 1", "Beta 2", "gamma 3"]),
         ("-t, -k2:locale=sv", &["a,zebra", "b,ål", "c,ö"]),
         ("-k2:length -k1", &["b å", "a xy", "c xy"]),
-        ("-k2:semver -r", &["a v1.9", "b 1.10.0-rc.1", "c 1.10.0"]),
+        ("-k2:semver -r", &["c 1.10.0", "b 1.10.0-rc.1", "a v1.9"]),
+        ("-r -k2:ip:desc", &["b 10.0.0.1", "a 9.9.9.9"]),
         ("-k1.2,1.3:hex", &["x0Fy", "x1Az"]),
         ("-k1:order=sizes.txt -k2n", &["S 7", "M 1", "M 2", "L 0"]),
         ("-k1:natural", &["chr2 a", "chr10 b"]),
@@ -69,11 +70,22 @@ fn fields_of_another_type_are_told() {
             "in, line 2: \"10.0.0.x\" in field 2 is not an address",
         ),
         ("-k2.2,2:num in", "\"0.0.0.1\" in key 2.2,2 is not a number"),
-        ("-k2n,2:ip in", "letters or a type"),
+        (
+            "-k2n,2:ip in",
+            "key \"2n,2:ip\", character 5: a key with a type has no letters but b",
+        ),
         (
             "-k2:number in",
-            "character 2: \":\" does not belong here; write a type behind it",
+            "key \"2:number\", character 3: \"number\" is no type; the types are str, num",
         ),
+        ("-k2:ip:reverse in", "character 6: \"reverse\" is no type"),
+        ("-k2:order in", "order=FILE"),
+        ("-k2:ip:asc in", "leave asc out"),
+        (
+            "-k0:ip in",
+            "key \"0:ip\", character 1: fields are counted from 1",
+        ),
+        ("-k2:ip --bad-records bad in", "gristmill explain --lines"),
         ("-k2:date=%Q in", "%Q"),
         ("-k2:ip:nocase in", "nocase does not go with the type ip"),
     ] {
@@ -81,6 +93,13 @@ fn fields_of_another_type_are_told() {
         assert!(ran.complaint().contains(told), "{options}: {}", ran.err);
         assert_eq!((ran.code, &ran.out[..]), (2, &b""[..]), "{options}");
     }
+    let ran = place.run("sort -t, -k2:num in").succeeded();
+    assert!(
+        ran.err.contains("no line has a value for field 2"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(place.run("sort -k1:natural in").succeeded().err, "");
     let ran = place.run("explain -k2:ip:desc -k1 in").succeeded();
     let shown = String::from_utf8(ran.out).unwrap();
     assert!(

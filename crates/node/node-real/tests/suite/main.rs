@@ -11,5 +11,6 @@ mod fallback;
 mod nobody;
 mod panics;
 mod paths;
+mod seen;
 mod syscalls;
 mod trust;

@@ -128,14 +128,14 @@ pub trait FileHandle: Send + Sync + 'static {
     fn header_bytes(&self) -> usize {
         0
     }
-    /// The contents of this file, which begins with `begin` and has not been read but for that; of
-    /// a stream nothing was read. None if they are the file's own bytes, at their offsets.
+    /// The contents of this file, which begins with those bytes, had that length when it was opened, and has not been
+    /// read but for that; of a stream nothing was read. None if they are the file's own bytes, at their offsets.
     ///
     /// # Errors
-    /// When the system refuses. Damaged data is an error of a later read.
+    /// When the system refuses. Damaged data is an error of a later read, and so are bytes that have no such view.
     fn decompressed(
         &self,
-        begin: Option<&[u8]>,
+        begin: Option<(&[u8], u64)>,
         reading: Decompression,
     ) -> io::Result<Option<Coded>> {
         let _ = (begin, reading);

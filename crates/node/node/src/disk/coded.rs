@@ -1,4 +1,4 @@
-//! Files whose contents are decompressed or compressed on the way.
+//! Files whose contents are decompressed or compressed on the way, or look otherwise to the program.
 
 use std::io;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::{Buffer, Filled, Node};
 impl File {
     /// The contents of a file that nothing was read of. If the file is compressed, they can be read
     /// front to back only, and each read decompresses what it returns. If not, they are the file
-    /// itself. A pipe is told by its first read, so opening does not wait for it.
+    /// itself, or its bytes as the view shows them. A pipe is told by its first read, so opening does not wait for it.
     ///
     /// A decompressor takes a part of the memory limit, or more where the data needs it:
     /// [`File::coding_memory`] says how much.
     ///
     /// # Errors
-    /// When the file cannot be read. Damaged data is an error of a later read.
+    /// When the file cannot be read. Damaged data is an error of a later read, and so are bytes that have no such view.
     pub async fn decompressed(
         self,
         node: &Node,
@@ -42,7 +42,8 @@ impl File {
         } else {
             Some(self.begin(node, header_bytes).await?)
         };
-        let begin = begin.as_ref().map(Buffer::filled);
+        let length = self.metadata.length;
+        let begin = begin.as_ref().map(|begin| (begin.filled(), length));
         let coded = self.handle.decompressed(begin, reading);
         match coded.map_err(|cause| self.failed("open", cause))? {
             Some(coded) => self.coded(coded),
@@ -95,6 +96,10 @@ impl File {
             is_coded,
             memory,
         } = coded;
+        if !is_coded && !self.is_sequential() {
+            // The same file, which may have grown since it was opened.
+            return Ok(File { handle, ..self });
+        }
         let mut file = File::new(handle, &self.path).map_err(|cause| self.failed("open", cause))?;
         if self.is_sequential() {
             file = file.front_to_back();

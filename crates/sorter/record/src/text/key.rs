@@ -75,8 +75,15 @@ pub enum TextKeyProblem {
     CharacterZero,
     #[error("\"{0}\" does not belong here; {help}", help = help_for(*.0))]
     Stray(char),
-    #[error("a key has letters or a type; leave one of them out")]
+    #[error("without -r that is the direction of every key; leave asc out")]
+    Ascending,
+    #[error("a key with a type has no letters but b; write :desc for r, and leave the others out")]
     LettersAndType,
+    #[error(
+        "\"{0}\" is no type; the types are str, num, natural, date, date=dmy, date=mdy, date=PATTERN, amount, size, hex, \
+         ip, semver, length and order=FILE, and behind one stand desc, nulls-first, nulls-last, nocase and locale=TAG"
+    )]
+    NoType(String),
     #[error(transparent)]
     Type(#[from] ValueOrderError),
     #[error("the old form of a key starts with \"{0}\"; write {0}2, or use -k")]
@@ -88,11 +95,7 @@ fn help_for(stray: char) -> &'static str {
     match stray {
         ' ' | '\t' => "write the key without blanks",
         ',' => "a key has one start and one end; give another key for more fields",
-        ':' => {
-            "write a type behind it, such as num, date, date=%d.%m.%Y, amount, ip or length, or a comma between start \
-             and end, such as 1,2"
-        }
-        '-' => "write a comma between start and end, such as 1,2",
+        '-' | ':' => "write a comma between start and end, such as 1,2",
         '.' => "write one point before the character, such as 1.3",
         _ => "the options are b d f g h i M n R r V, and a comma comes before the end",
     }
@@ -116,6 +119,7 @@ pub enum SeparatorError {
 fn escape_of(given: &str) -> &'static str {
     match given {
         "\\t" => "-t $'\\t' for a tab",
+        "\\n" => "-t $'\\n' for a newline",
         _ => "-t '\\0' for NUL",
     }
 }
@@ -210,10 +214,13 @@ impl FromStr for TextKey {
         let mut text = Reader::new(spec);
         match ValueOrder::split(spec) {
             Ok((place, order)) if place.len() < spec.len() => {
-                (key.value, text.spec) = (Some(order), place);
+                (key.value, text.end) = (Some(order), place.len());
             }
             Ok(_) => {}
             Err(mistake) => return text.fail(0, mistake.into()),
+        }
+        if let Some((place, word)) = spec[..text.end].rsplit_once(':') {
+            return text.fail(place.len() + 1, TextKeyProblem::NoType(word.to_owned()));
         }
         key.start_fields = text.ordinal(TextKeyProblem::NoField, TextKeyProblem::FieldZero)?;
         if text.skip('.') {
@@ -243,8 +250,11 @@ impl FromStr for TextKey {
                 blanks_end: key.options.blanks_end,
                 ..KeyOptions::default()
             };
+            if spec[text.end..].split(':').any(|word| word == "asc") {
+                return text.fail(text.end, TextKeyProblem::Ascending);
+            }
             if key.options != blanks {
-                return text.fail(0, TextKeyProblem::LettersAndType);
+                return text.fail(text.end, TextKeyProblem::LettersAndType);
             }
         }
         Ok(key)
@@ -255,15 +265,21 @@ impl FromStr for TextKey {
 struct Reader<'a> {
     spec: &'a str,
     at: usize,
+    /// The end of what is read of it: a type follows.
+    end: usize,
 }
 
 impl<'a> Reader<'a> {
     fn new(spec: &'a str) -> Reader<'a> {
-        Reader { spec, at: 0 }
+        Reader {
+            spec,
+            at: 0,
+            end: spec.len(),
+        }
     }
 
     fn rest(&self) -> &'a str {
-        &self.spec[self.at..]
+        &self.spec[self.at..self.end]
     }
 
     fn fail<T>(&self, at: usize, problem: TextKeyProblem) -> Result<T, TextKeyError> {
@@ -333,7 +349,9 @@ impl<'a> Reader<'a> {
 }
 
 impl fmt::Display for TextKey {
-    /// The key as `-k` takes it; as `{:#}` with the checksum of a file that it names. An end that only the old form can express becomes its nearest.
+    /// The key as `-k` takes it; as `{:#}` with the checksum of a file that it names.
+    ///
+    /// An end that only the old form can express becomes its nearest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.start_fields.saturating_add(1))?;
         if self.start_bytes > 0 {

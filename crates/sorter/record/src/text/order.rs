@@ -34,6 +34,9 @@ use crate::order::Ties;
 
 pub use lead::Lead;
 
+/// The bit of a line that was checked.
+pub(crate) const ANY_LINE: u64 = 1 << 63;
+
 /// The reason why an order was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TextOrderError {
@@ -119,6 +122,11 @@ impl TextOrder {
             let inherits = is_plain || !keyed;
             if inherits {
                 key.options = global;
+            } else if let Some(order) = &mut key.value
+                && global.reverse
+            {
+                // `-r` is for keys without a direction of their own, and a type is none.
+                order.descending = true;
             }
             key.options.check().map_err(|error| {
                 if inherits {
@@ -239,21 +247,32 @@ impl TextOrder {
         if self.keyed { &self.keys } else { &[] }
     }
 
-    /// Whether a line may have a key that is not of its type.
+    /// Whether keys have types, of which a line may have no value, or none of a type.
     #[must_use]
     pub fn has_types(&self) -> bool {
-        let can_be_bad = |key: &TextKey| key.value.is_some_and(|order| !order.kind.is_any());
-        self.keys.iter().any(can_be_bad)
+        self.keys.iter().any(|key| key.value.is_some())
     }
 
-    /// The first key of a line that is not of its type: the key, its bytes, and the mistake.
-    pub(crate) fn mistyped(&self, line: &[u8]) -> Option<(&TextKey, Range<usize>, ValueError)> {
-        let mut typed = self.keys.iter().zip(&self.parts);
-        typed.find_map(|(key, part)| {
+    /// Checks the keys of a line that have types. Returns [`ANY_LINE`], and a bit for each of the first 63 keys that
+    /// has a value.
+    ///
+    /// # Errors
+    /// The first that is not of its type: the key, its bytes, and the mistake.
+    pub(crate) fn check(&self, line: &[u8]) -> Result<u64, (&TextKey, Range<usize>, ValueError)> {
+        let mut found = ANY_LINE;
+        for (number, (key, part)) in self.keys.iter().zip(&self.parts).enumerate() {
+            let Some(order) = key.value else { continue };
             let (range, _) = part.ranges(line);
-            let checked = key.value?.kind.check(&line[range.clone()]);
-            Some((key, range, checked.err()?))
-        })
+            let value = &line[range.clone()];
+            if !value.is_empty() && number < 63 {
+                found |= 1 << number;
+            }
+            order
+                .kind
+                .check(value)
+                .map_err(|error| (key, range, error))?;
+        }
+        Ok(found)
     }
 
     /// The byte between fields.

@@ -279,7 +279,11 @@ impl Opener<'_> {
             return Ok(Opened { inputs, ends: 0 });
         }
         if let Some(file) = inputs.compressed() {
-            return Err(SortError::Compressed { file }.into());
+            let view = job.view().filter(|view| !view.is_local());
+            return Err(match view {
+                Some(_) => SortError::CountedLines { file }.into(),
+                None => SortError::Compressed { file }.into(),
+            });
         }
         if let Some(source) = inputs.undivided() {
             return Err(not_divisible(source).into());

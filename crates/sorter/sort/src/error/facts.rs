@@ -35,7 +35,7 @@ impl SortError {
             SortError::Different { .. } => "different",
             SortError::NotDivisible { .. } | SortError::Compressed { .. } => "not_divisible",
             SortError::NotCompressed { .. } => "not_compressed",
-            SortError::SeveralLines { .. } => "several_lines",
+            SortError::SeveralLines { .. } | SortError::CountedLines { .. } => "several_lines",
             SortError::NotEven => "not_even",
             SortError::Shares { .. } => "shares",
             SortError::NotStriped { .. } => "not_striped",
@@ -77,6 +77,7 @@ impl SortError {
             | SortError::SameOutput { file, .. }
             | SortError::Compressed { file }
             | SortError::SeveralLines { file }
+            | SortError::CountedLines { file }
             | SortError::NotCompressed { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::LongLine { file, .. } => file.as_ref(),

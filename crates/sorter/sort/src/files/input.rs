@@ -373,12 +373,11 @@ impl Input {
         let path = self.source.path().expect("standard input stays open");
         let file = node.open(path, self.source.how(self.direct)).await?;
         is_unchanged(path, &self.seen, &file.metadata())?;
-        if self.is_compressed {
-            let contents = self.reading.behind(node, file, self.skipped).await?;
-            contents.ok_or_else(|| replaced(path).into())
-        } else {
-            Ok(file)
+        if !self.is_compressed {
+            return self.reading.seen(node, file).await;
         }
+        let contents = self.reading.behind(node, file, self.skipped).await?;
+        contents.ok_or_else(|| replaced(path).into())
     }
 }
 

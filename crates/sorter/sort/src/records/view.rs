@@ -22,7 +22,7 @@ impl View for SeveralLines {
             kept,
         } = stretch;
         let ended = self.0.end_records((offset, bytes), ahead, kept);
-        ended.map_err(io::Error::other)
+        ended.map_err(|mistake| io::Error::new(io::ErrorKind::InvalidInput, mistake))
     }
 
     fn hide(&self, bytes: &mut [u8]) {

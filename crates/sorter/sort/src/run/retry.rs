@@ -216,7 +216,8 @@ async fn with_rows(
 fn with_warnings(mut report: Report, node: &Node, job: &Job) -> Report {
     if job.is_alone(node) && job.resume.is_none() {
         let unseen = job.contents.unseen_keys().into_iter();
-        let warnings = unseen.map(|key| Warning::NoSuchKey { key });
+        let of_lines = job.headed.as_ref().and_then(Headed::rows).is_none();
+        let warnings = unseen.map(|key| Warning::NoSuchKey { key, of_lines });
         report.warnings.extend(warnings);
         let head = job.headed.as_ref().map(Headed::head);
         let header = without_mark(job.contents.header());

@@ -186,7 +186,7 @@ impl Making<'_> {
         let file = self.file.path().to_owned();
         match contents.mistake(&[line, b"\n"].concat()) {
             Some(bad) => {
-                let numbers = LineNumbers::of(contents.framing().records());
+                let numbers = LineNumbers::of(&**contents);
                 let line = numbers.at(&worker.node, self.file, offset).await;
                 let (bad, cure) = (Box::new(bad), "");
                 SortError::BadRow {

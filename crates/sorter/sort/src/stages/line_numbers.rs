@@ -13,6 +13,7 @@ use node::{File, Filled, Mutex, Node};
 use record::Framing;
 
 use crate::records::block::BLOCK_BYTES;
+use crate::records::contents::Contents;
 pub(crate) use crate::records::contents::newlines;
 
 /// Bytes that are read at once to count the lines before a row.
@@ -23,8 +24,8 @@ const COUNTED_BYTES: usize = 1 << 20;
 #[derive(Clone)]
 pub(super) struct LineNumbers {
     known: Arc<Mutex<HashMap<PathBuf, BTreeMap<u64, u64>>>>,
-    /// The byte that ends a line.
-    end: u8,
+    /// The bytes that end a line: within records of several lines, and at their ends.
+    ends: [u8; 2],
 }
 
 /// The lines that a record takes; one without lines counts as one.
@@ -45,16 +46,23 @@ pub(crate) fn lines_in(header: &[u8], framing: Framing) -> u64 {
 }
 
 impl LineNumbers {
-    pub(super) fn of(framing: Framing) -> LineNumbers {
+    pub(super) fn of(contents: &dyn Contents) -> LineNumbers {
+        let end = contents.framing().records().delimiter().unwrap_or(b'\n');
+        let is_several = contents.multiline().is_some();
         LineNumbers {
             known: Arc::default(),
-            end: framing.delimiter().unwrap_or(b'\n'),
+            ends: [if is_several { b'\n' } else { end }, end],
         }
     }
 
     /// The lines that end in these bytes.
     pub(super) fn in_bytes(&self, bytes: &[u8]) -> u64 {
-        memchr::memchr_iter(self.end, bytes).count() as u64
+        let [within, end] = self.ends;
+        if within == end {
+            memchr::memchr_iter(end, bytes).count() as u64
+        } else {
+            memchr::memchr2_iter(within, end, bytes).count() as u64
+        }
     }
 
     /// Counts the next bytes of a stream, behind a `header` if they are the first.

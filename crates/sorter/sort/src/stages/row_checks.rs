@@ -73,7 +73,7 @@ impl Sifter {
         bad_rows: Option<BadRows>,
     ) -> Sifter {
         Sifter {
-            lines: LineNumbers::of(contents.framing().records()),
+            lines: LineNumbers::of(&*contents),
             contents,
             sifted,
             bad_rows,

@@ -50,7 +50,7 @@ pub(super) fn for_rows(option: &str) -> &'static str {
         "-r" => "give the direction with the key, as in --key price:num:desc",
         "-t" => "the fields of tsv are separated by tabs, and jsonl has none",
         "-z" => "rows end with newlines",
-        "--record-start" | "--record-lines" => "a row of csv has newlines in quotes",
+        "--record-start" | "--record-lines" => "rows have ends of their own; leave it out",
         "--header" => "jsonl has no lines on top; leave it out",
         "-d" => "the byte between fields is given with -t, as in -t ';'",
         "-f" => "give it with the key, as in --key name:nocase",

@@ -170,8 +170,13 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
         (sets_aside && !kind.is_rows(), "--bad-records"),
     ];
     if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+        let instead = if kind == FormatKind::Lines && option == "--bad-records" {
+            "use --format csv, or list lines with mistakes by gristmill explain --lines 1000000"
+        } else {
+            "use --format csv"
+        };
         return Err(CliFailure::usage(format!(
-            "{option} is for rows, not for --format {format}; use --format csv"
+            "{option} is for rows, not for --format {format}; {instead}"
         )));
     }
     refuse(

@@ -112,7 +112,7 @@ impl Job {
         let count = if is_check {
             1
         } else {
-            [1, 1, 1, 2, 2, 3, 5][draw.usize(0..7)]
+            [1, 1, 1, 2, 2, 3, 5, 12][draw.usize(0..8)]
         };
         let mut job = Job {
             task,

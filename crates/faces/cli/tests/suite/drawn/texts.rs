@@ -430,7 +430,7 @@ impl Taste {
                 _ => format!("{}{down}", ["0+2", "2+2:u16be"][column]),
             };
             // A key of lines without letters has those beside it.
-            let inherits = is_lines && !is_number && !is_down && !is_typed;
+            let inherits = is_lines && !is_down && (is_typed || !is_number);
             order
                 .descending
                 .push(is_down || inherits && order.is_reverse);

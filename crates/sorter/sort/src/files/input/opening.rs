@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use node::{
-    Buffer, Decompression, DiskError, DiskTicket, File, FileKind, Filled, Metadata, Node, Open,
-    Standard,
+    Buffer, Decompress, Decompression, DiskError, DiskTicket, File, FileKind, Filled, Metadata,
+    Node, Open, Standard,
 };
 use pipeline::Failure;
 use record::RECORD_END;
@@ -252,6 +252,19 @@ impl ReadOptions {
             view: self.view.clone(),
         };
         Ok(file.decompressed(node, reading).await?)
+    }
+
+    /// A file that was found to be no compressed one before, as its records look.
+    pub(super) async fn seen(&self, node: &Node, file: File) -> Result<File, Failure> {
+        if self.view.is_none() {
+            return Ok(file);
+        }
+        let decompress = Decompress::Never;
+        let plain = ReadOptions {
+            decompress,
+            ..self.clone()
+        };
+        plain.contents(node, file).await
     }
 
     /// The contents of a compressed file behind a header of `bytes` bytes. None if the file is not

@@ -18,6 +18,8 @@ pub(super) struct Check {
     pub rows: Option<RowCheck>,
     /// Lines of which keys have types.
     pub typed: Option<LineOrder>,
+    /// Those that some line had; clones share it.
+    pub typed_seen: Arc<AtomicU64>,
     /// Every record with a length has this many bytes, behind its header.
     pub least_bytes: usize,
     /// Numbers that are added up.
@@ -48,7 +50,10 @@ impl Check {
             rows.check(body)?;
         }
         if let Some(typed) = &self.typed {
-            typed.check(body)?;
+            let seen = typed.check(body)?;
+            if seen & !self.typed_seen.load(Relaxed) > 0 {
+                self.typed_seen.fetch_or(seen, Relaxed);
+            }
         }
         if self.totals.is_none() {
             return Ok(0);
@@ -65,7 +70,9 @@ impl Check {
     pub(super) fn unseen(&self) -> Vec<String> {
         let keys = self.rows.as_ref().map_or(Vec::new(), RowCheck::unseen);
         let numbers = self.totals.unseen(self.found.load(Relaxed));
-        keys.into_iter().chain(numbers).collect()
+        let seen = self.typed_seen.load(Relaxed);
+        let fields = (self.typed.as_ref()).map_or(Vec::new(), |typed| typed.unseen(seen));
+        keys.into_iter().chain(fields).chain(numbers).collect()
     }
 
     fn check(&self, record: &[u8], framing: Framing) -> Result<u128, MistakeCause> {
