@@ -156,21 +156,19 @@ impl Order {
             .filter(|record| !record.is_bad)
             .collect();
         all.sort_by(|a, b| self.compare(a, b));
+        if self.is_unique && self.is_last_kept {
+            // The last one is kept, and those before it are added from behind.
+            let groups = all.chunk_by_mut(|a, b| self.by_keys(a, b).is_eq());
+            groups.for_each(<[&Record]>::reverse);
+        }
         let mut kept: Vec<(usize, Record)> = Vec::new();
         for record in all {
             let again = kept
                 .last_mut()
                 .filter(|(_, kept)| self.is_unique && self.by_keys(kept, record).is_eq());
-            let joined = again.as_ref().and_then(|(_, kept)| {
-                let (first, other) = if self.is_last_kept {
-                    (record, kept)
-                } else {
-                    (kept, record)
-                };
-                match self.sum {
-                    Some(_) => first.plus(other),
-                    None => Some(first.clone()),
-                }
+            let joined = again.as_ref().and_then(|(_, kept)| match self.sum {
+                Some(_) => kept.plus(record),
+                None => Some(kept.clone()),
             });
             match (again, joined) {
                 (Some((count, kept)), Some(joined)) => (*count, *kept) = (*count + 1, joined),
