@@ -16,7 +16,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// disks that we have measured.
 const THREADS: usize = 16;
 
-/// Stack of a thread, which only makes system calls.
+/// Stack of a thread, which makes system calls, decompresses and applies views: none of them calls itself.
 const STACK_BYTES: usize = 128 << 10;
 
 /// A thread pool. Its threads end when it is dropped and its queue is empty.
