@@ -21,13 +21,13 @@ pub(in crate::sort) struct Order {
     /// with the key 0+10.
     #[arg(long, value_name = "FORMAT", default_value = "lines")]
     pub format: String,
-    /// Sort key; the first decides first. Of lines: FIELD[.CHAR][OPTIONS][,FIELD[.CHAR][OPTIONS]],
-    /// or FIELD:TYPE, such as 4:date=dmy or 2:ip:desc
+    /// Sort key; the first decides first. Of lines: FIELD[.CHAR][OPTIONS][,FIELD[.CHAR][OPTIONS]]
+    /// or FIELD:TYPE
     ///
     /// Without an end, the key goes on to the end of the line. Fields and characters, which are
     /// bytes, count from 1. OPTIONS are the letters bdfgiMhnRrV; a key without any has those given
-    /// beside it. Without a key, the whole line is compared. TYPE is one of those of rows; without an end,
-    /// such a key is one field.
+    /// beside it. Without a key, the whole line is compared. TYPE is one of those of rows, as in
+    /// 4:date=dmy or 2:ip:desc; without an end, such a key is one field.
     ///
     /// Of rows: COLUMN[:TYPE][:desc], where COLUMN is a name of the header or #3 for the third column,
     /// or of jsonl a name or a path such as $.a.b[0]. TYPE is str (the default), num, natural (file2

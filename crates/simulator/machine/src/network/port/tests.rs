@@ -284,3 +284,18 @@ fn the_most_urgent_packet_goes_first_and_a_full_queue_refuses() {
         assert_eq!(refused, [6, 7], "in steps of {step}");
     }
 }
+
+/// A link that becomes free as an urgent packet arrives has not chosen another one.
+#[test]
+fn a_packet_that_arrives_as_the_link_is_free_takes_part_in_the_choice() {
+    let model = Model {
+        has_priorities: true,
+        ..MODEL
+    };
+    let packets = [(3, 0), (3, 5), (0, 10), (1, 30)];
+    for step in [1, 7, 10, 50] {
+        let (left, _) = by_priority(&packets, step, &model);
+        let order = [(0, 0), (2, 10), (1, 20), (3, 30)];
+        assert_eq!(left, order, "in steps of {step}");
+    }
+}
