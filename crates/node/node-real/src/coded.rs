@@ -268,7 +268,7 @@ impl FileHandle for DecodedFile {
                 let result = result.map(|read| buffer.set_len(read));
                 done.complete((buffer, result));
             }
-            other => front_to_back_only(other),
+            other => refuse_request(other),
         }));
     }
 
@@ -278,7 +278,7 @@ impl FileHandle for DecodedFile {
 }
 
 /// Refuses what contents of a file are not for, which are read one stretch at a time.
-pub(crate) fn front_to_back_only(request: Request) {
+pub(crate) fn refuse_request(request: Request) {
     let refused = || {
         let what = "contents of files are read in stretches";
         Err(io::Error::new(io::ErrorKind::Unsupported, what))

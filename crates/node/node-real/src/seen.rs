@@ -11,7 +11,7 @@ use std::sync::Arc;
 use node::backend::{Control, FileHandle, Request};
 use node::{AHEAD_BYTES, Metadata, Stretch, Time, View};
 
-use crate::coded::front_to_back_only;
+use crate::coded::refuse_request;
 use crate::file::OpenFile;
 use crate::io_threads::IoThreads;
 
@@ -47,7 +47,7 @@ impl FileHandle for SeenFile {
                 let result = read.map(|read| buffer.set_len(read));
                 done.complete((buffer, result));
             }
-            other => front_to_back_only(other),
+            other => refuse_request(other),
         }));
     }
 

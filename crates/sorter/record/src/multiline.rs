@@ -26,7 +26,7 @@ pub const SEEN_BYTES: usize = 4096;
 /// Bytes of a line in a message.
 const SHOWN_BYTES: usize = 60;
 
-/// A pattern takes some times so much memory at most, in each thread that reads.
+/// Bytes of a compiled pattern at most. A thread that matches one takes a few times as many, beside the memory limit.
 const PATTERN_BYTES: usize = 64 << 10;
 
 /// The lines that are one record.
