@@ -18,7 +18,7 @@ use node::{CodingMemory, Decompression, FileKind, Metadata, Mutex, Time, View};
 
 use crate::file::OpenFile;
 use crate::io_threads::IoThreads;
-use crate::seen::{Seeing, SeenFile};
+use crate::seen::{Seeing, read_seen};
 
 /// The first bytes that tell a compressed file: whole disk blocks, as direct reads need.
 pub(crate) const HEADER_BYTES: usize = LONGEST_HEADER;
@@ -277,8 +277,50 @@ impl FileHandle for DecodedFile {
     }
 }
 
+/// A file that can be read at any offset, with a view that is local.
+struct SeenFile {
+    open: Arc<OpenFile>,
+    threads: Arc<IoThreads>,
+    view: Arc<dyn View>,
+    /// Its length when it was opened: what others append since is not part of the contents.
+    length: u64,
+}
+
+impl FileHandle for SeenFile {
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.open.metadata()
+    }
+
+    fn is_direct(&self) -> bool {
+        self.open.is_direct()
+    }
+
+    fn submit(&self, _: Time, request: Request) {
+        let (open, view, length) = (Arc::clone(&self.open), Arc::clone(&self.view), self.length);
+        self.threads.submit(Box::new(move || match request {
+            Request::Read {
+                offset: Some(offset),
+                bytes,
+                mut buffer,
+                done,
+            } => {
+                let out = &mut buffer.bytes_mut()[..bytes];
+                let fill = |at, out: &mut [u8]| open.read(Some(at), &mut [IoSliceMut::new(out)]);
+                let read = read_seen(&*view, (offset, length), out, fill);
+                let result = read.map(|read| buffer.set_len(read));
+                done.complete((buffer, result));
+            }
+            other => refuse_request(other),
+        }));
+    }
+
+    fn control(&self, control: Control) -> io::Result<u64> {
+        self.open.control(control)
+    }
+}
+
 /// Refuses what contents of a file are not for, which are read one stretch at a time.
-pub(crate) fn refuse_request(request: Request) {
+fn refuse_request(request: Request) {
     let refused = || {
         let what = "contents of files are read in stretches";
         Err(io::Error::new(io::ErrorKind::Unsupported, what))

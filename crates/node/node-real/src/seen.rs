@@ -1,68 +1,24 @@
-//! Files whose bytes a program sees as a view has them.
+//! Bytes that a program sees as a view has them.
 //!
 //! ```text
 //! file at offsets    | a read | ahead |      both are read, and the view shows the first by the second
 //! front to back      | a read | ahead |      what is ahead is kept for the next read
 //! ```
 
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::sync::Arc;
 
-use node::backend::{Control, FileHandle, Request};
-use node::{AHEAD_BYTES, Metadata, Stretch, Time, View};
+use node::{AHEAD_BYTES, Stretch, View};
 
-use crate::coded::refuse_request;
-use crate::file::OpenFile;
-use crate::io_threads::IoThreads;
-
-/// A file that can be read at any offset, with a view that is local.
-pub(crate) struct SeenFile {
-    pub open: Arc<OpenFile>,
-    pub threads: Arc<IoThreads>,
-    pub view: Arc<dyn View>,
-    /// Its length when it was opened: what others append since is not part of the contents.
-    pub length: u64,
-}
-
-impl FileHandle for SeenFile {
-    fn metadata(&self) -> io::Result<Metadata> {
-        self.open.metadata()
-    }
-
-    fn is_direct(&self) -> bool {
-        self.open.is_direct()
-    }
-
-    fn submit(&self, _: Time, request: Request) {
-        let (open, view, length) = (Arc::clone(&self.open), Arc::clone(&self.view), self.length);
-        self.threads.submit(Box::new(move || match request {
-            Request::Read {
-                offset: Some(offset),
-                bytes,
-                mut buffer,
-                done,
-            } => {
-                let out = &mut buffer.bytes_mut()[..bytes];
-                let read = read(&open, &*view, (offset, length), out);
-                let result = read.map(|read| buffer.set_len(read));
-                done.complete((buffer, result));
-            }
-            other => refuse_request(other),
-        }));
-    }
-
-    fn control(&self, control: Control) -> io::Result<u64> {
-        self.open.control(control)
-    }
-}
-
-fn read(
-    open: &OpenFile,
+/// A stretch of a file of that length, from an offset on, as a view shows it. `fill` reads into the bytes at an
+/// offset, fewer only at the end of the file. What is behind the length is no part of the contents.
+pub(crate) fn read_seen(
     view: &dyn View,
     (offset, length): (u64, u64),
     out: &mut [u8],
+    fill: impl Fn(u64, &mut [u8]) -> io::Result<usize>,
 ) -> io::Result<usize> {
-    let read = open.read(Some(offset), &mut [IoSliceMut::new(out)])?;
+    let read = fill(offset, out)?;
     let left = usize::try_from(length.saturating_sub(offset)).unwrap_or(usize::MAX);
     let (seen, left) = (read.min(left), left.saturating_sub(read));
     // A direct read needs memory that begins as a disk block does.
@@ -72,7 +28,7 @@ fn read(
     let behind = if left == 0 || read < out.len() {
         0
     } else {
-        open.read(Some(offset + read as u64), &mut [IoSliceMut::new(ahead)])?
+        fill(offset + read as u64, ahead)?
     };
     view.show(Stretch {
         offset,

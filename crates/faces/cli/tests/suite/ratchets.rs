@@ -17,17 +17,17 @@ const LARGEST_CIRCLE: usize = 4;
 const LINES: [(&str, usize); 26] = [
     ("units", 200),
     // Views: how the bytes of a file look, for records of several lines; beside them in node-real and record.
-    ("node", 4_180),
+    ("node", 4_190),
     ("codec", 2360),
     ("node-real", 3_000),
     ("terminal", 2_070),
     ("node-mpi", 2550),
     ("active", 3_600),
     // Forms of values of rows and lines: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
-    ("record", 14_440),
+    ("record", 14_530),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 35_020),
+    ("sort", 35_070),
     ("gristmill", 2_490),
     ("c", 1_280),
     ("disk", 2_560),
@@ -43,12 +43,12 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_690),
+    ("cli", 7_710),
     ("python", 2_410),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 147_500;
+const ALL_LINES: usize = 147_700;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

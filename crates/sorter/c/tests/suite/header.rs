@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Types of the border, and of C.
-const TYPES: [(&str, &str); 24] = [
+const TYPES: [(&str, &str); 25] = [
     ("Out<'_,*mut Sorter>", "gristmill_sorter **"),
     ("Out<'_,*const u8>", "const uint8_t **"),
     ("Out<'_,*const usize>", "const size_t **"),
@@ -26,6 +26,7 @@ const TYPES: [(&str, &str); 24] = [
     ("Status", "gristmill_status "),
     ("usize", "size_t "),
     ("u8", "uint8_t "),
+    ("u32", "uint32_t "),
     ("u64", "uint64_t "),
     ("i64", "int64_t "),
     ("f64", "double "),

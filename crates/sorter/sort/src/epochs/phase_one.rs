@@ -366,11 +366,10 @@ async fn open_output(
             for inputs in inputs {
                 output.spares(node, inputs, merges).await?;
             }
-            let output = match job.compression() {
-                Some(how) => output.compressed(node, how).await?,
-                None => output,
-            };
-            Ok(output.hiding(node, job.view().as_ref()))
+            output
+                .compressed(node, job.compression())
+                .await
+                .map(|output| output.hiding(node, job.view().as_ref()))
         }
     }
 }

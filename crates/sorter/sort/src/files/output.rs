@@ -101,10 +101,7 @@ impl Output {
         path: &Path,
         bytes: u64,
     ) -> Result<Output, Failure> {
-        let mut together = Together::open(node, job, path, bytes).await?;
-        if let Some(view) = job.view() {
-            together.draft = together.draft.hiding(&view);
-        }
+        let together = Together::open(node, job, path, bytes).await?;
         let draft = together.draft.clone();
         Ok(Output::of(
             node,
@@ -126,11 +123,18 @@ impl Output {
         }
     }
 
-    /// The output, which must be one file, compressed on the way.
+    /// The output, which must be one file, compressed on the way if it is to be.
     ///
     /// # Errors
     /// When the node does not know compressed files, or there is no memory.
-    pub(crate) async fn compressed(self, node: &Node, how: Compress) -> Result<Output, Failure> {
+    pub(crate) async fn compressed(
+        self,
+        node: &Node,
+        how: Option<Compress>,
+    ) -> Result<Output, Failure> {
+        let Some(how) = how else {
+            return Ok(self);
+        };
         let plain = self.first();
         match plain.clone().compressed(how) {
             Ok(draft) => Ok(Output::of(node, draft, Commit::One)),

@@ -39,9 +39,7 @@ pub async fn store(
     check_name(&target)?;
     let input = node.standard(Standard::Input).await?;
     let mut output = Output::open(node, &Target::Path(target), IoChoice::Auto, &[]).await?;
-    if let Some(how) = compress {
-        output = output.compressed(node, how).await?;
-    }
+    output = output.compressed(node, compress).await?;
     let stored = async {
         let bytes = copy(node, input, &output).await?;
         output.finish(node, bytes).await?;

@@ -81,6 +81,9 @@ impl Together {
             }
         };
         draft.length = Some(bytes);
+        if let Some(view) = job.view() {
+            draft = draft.hiding(&view);
+        }
         let agreement = Guarded::new(node, "an agreement on an output", Some(agreement));
         Ok(Together {
             draft,
