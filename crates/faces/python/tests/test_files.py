@@ -56,7 +56,7 @@ class Files(TestCase):
         self.assertEqual(self.content("out"), b"@b\nA\n@a\nC\n")
         with self.assertRaisesRegex(OSError, "does not begin with"):
             gristmill.sort_file(log, self.path("out"), record_start="x")
-        with self.assertRaisesRegex(gristmill.OptionsError, "at least 1"):
+        with self.assertRaisesRegex(gristmill.OptionsError, "at least one line"):
             gristmill.sort_file(log, self.path("out"), record_lines=0)
 
 

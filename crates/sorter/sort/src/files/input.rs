@@ -103,8 +103,8 @@ impl Inputs {
         } else {
             reading.io
         };
-        let reading = &ReadOptions { io, ..reading };
-        inputs.reading = reading.clone();
+        inputs.reading = ReadOptions { io, ..reading };
+        let reading = &inputs.reading.clone();
         inputs.kept_open = KEPT_OPEN.min(spare(node) / 2);
         let mut listed = Some(Listed::default());
         let mut left = sources;
@@ -247,15 +247,13 @@ impl Inputs {
         // The header of a compressed file is skipped each time that the file is opened.
         let skips = is_compressed && source.header_bytes() > 0;
         let kept = (is_pipe || self.files.len() < self.kept_open && !skips).then_some(file);
-        let (source, skipped, reading) =
-            (source.clone(), source.header_bytes(), self.reading.clone());
         self.files.push(Input {
             kept,
-            source,
+            source: source.clone(),
             seen,
             direct,
-            skipped,
-            reading,
+            skipped: source.header_bytes(),
+            reading: self.reading.clone(),
             is_compressed,
             is_open,
             framing: self.framing,
@@ -373,11 +371,11 @@ impl Input {
         let path = self.source.path().expect("standard input stays open");
         let file = node.open(path, self.source.how(self.direct)).await?;
         is_unchanged(path, &self.seen, &file.metadata())?;
-        if !self.is_compressed {
-            return self.reading.seen(node, file).await;
+        if self.is_compressed {
+            let contents = self.reading.behind(node, file, self.skipped).await?;
+            return contents.ok_or_else(|| replaced(path).into());
         }
-        let contents = self.reading.behind(node, file, self.skipped).await?;
-        contents.ok_or_else(|| replaced(path).into())
+        self.reading.seen(node, file).await
     }
 }
 
