@@ -1,5 +1,6 @@
 //! The report of a sort.
 
+use record::{Comparison, Multiline};
 use std::time::Duration;
 
 use sort::{StripeReport, Warning};
@@ -45,6 +46,16 @@ pub struct Disorder {
     pub number: u64,
     /// The record, with its delimiter.
     pub record: Vec<u8>,
+}
+
+impl Disorder {
+    /// A record as its file has it: one of several lines ends with a newline there.
+    pub(crate) fn of(number: u64, mut record: Vec<u8>, order: &Comparison) -> Disorder {
+        if order.multiline().is_some() {
+            Multiline::end_lines(&mut record);
+        }
+        Disorder { number, record }
+    }
 }
 
 impl Report {

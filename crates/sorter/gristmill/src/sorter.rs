@@ -7,7 +7,6 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use node_real::Take;
-use record::Multiline;
 use sort::{CheckResult, Checked, Choice, Source, Target};
 
 use crate::encoder::{Encoder, MakeKey};
@@ -298,13 +297,8 @@ impl Sorter {
         };
         Ok(match check(checked)? {
             CheckResult::Kept { .. } => None,
-            CheckResult::Broken {
-                number, mut record, ..
-            } => {
-                if spec.order().multiline().is_some() {
-                    Multiline::end_lines(&mut record);
-                }
-                Some(Disorder { number, record })
+            CheckResult::Broken { number, record, .. } => {
+                Some(Disorder::of(number, record, spec.order()))
             }
         })
     }

@@ -362,8 +362,7 @@ impl SortedInputs {
     /// The first record that is less than the one before it.
     fn check_order(&self, run: &mut InputRun, file: &File, block: &Block) -> Result<(), SortError> {
         let records = &block.buffer.bytes()[block.range()];
-        let framing = self.framing.records();
-        let is_several = self.contents.multiline().is_some();
+        let (framing, is_several) = (self.framing.records(), self.contents.multiline().is_some());
         let mut before = &run.last[..];
         for record in framing.split(records) {
             // Only records that are checked may be blank: a look at each of the others costs.
