@@ -1,8 +1,8 @@
 //! The report of a sort.
 
-use record::{Comparison, Multiline};
 use std::time::Duration;
 
+use record::{Comparison, Multiline};
 use sort::{StripeReport, Warning};
 
 /// What a sort did.
