@@ -319,10 +319,10 @@ impl FileHandle for SeenFile {
     }
 }
 
-/// Refuses what contents of a file are not for, which are read one stretch at a time.
-fn refuse_request(request: Request) {
+/// Refuses requests that the contents of a file are not for: they are read or written one stretch at a time.
+pub(crate) fn refuse_request(request: Request) {
     let refused = || {
-        let what = "contents of files are read in stretches";
+        let what = "the contents of a file take no such request";
         Err(io::Error::new(io::ErrorKind::Unsupported, what))
     };
     match request {

@@ -15,6 +15,7 @@ use codec::{Encoder, encoder_memory};
 use node::backend::{Coded, Control, FileHandle, Request};
 use node::{Compress, FileKind, Metadata, Mutex, Time};
 
+use crate::coded::refuse_request;
 use crate::file::{OpenFile, sync};
 use crate::io_threads::IoThreads;
 
@@ -99,11 +100,7 @@ impl FileHandle for EncodedFile {
                 let ended = end(&mut encoder.lock());
                 done.complete(ended.and_then(|()| sync(&open.fd)));
             }
-            Request::Read { buffer, done, .. } => done.complete((buffer, Err(write_only()))),
-            Request::ReadChain { buffers, done, .. }
-            | Request::WriteChain { buffers, done, .. } => {
-                done.complete((buffers, Err(write_only())));
-            }
+            other => refuse_request(other),
         }));
     }
 

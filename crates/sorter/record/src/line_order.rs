@@ -23,7 +23,7 @@ use crate::framing::Framing;
 use crate::multiline::{Multiline, MultilineError, RECORD_END};
 use crate::order::Ties;
 use crate::rows::{BadRow, Dialect, RowOrder, RowProblem, shown};
-use crate::text::{ANY_LINE, EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
+use crate::text::{ANY_RECORD, EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrder};
 
 /// The name of the format of lines.
 const LINES: &str = "lines";
@@ -143,8 +143,8 @@ impl LineOrder {
     /// The keys with types for which none of these lines has a value.
     #[must_use]
     pub fn unseen(&self, seen: u64) -> Vec<String> {
-        let keys = self.text.keys().iter().take(63).enumerate();
-        let is_unseen = |number: usize| seen & ANY_LINE > 0 && seen >> number & 1 == 0;
+        let keys = (0..ANY_RECORD.trailing_zeros()).zip(self.text.keys());
+        let is_unseen = |number: u32| seen & ANY_RECORD > 0 && seen >> number & 1 == 0;
         let unseen = keys.filter(|(number, key)| key.value.is_some() && is_unseen(*number));
         unseen.map(|(_, key)| key.place()).collect()
     }

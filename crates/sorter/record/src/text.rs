@@ -52,7 +52,7 @@ pub use key::{KeyEnd, SeparatorError, TextKey, TextKeyError, TextKeyProblem, sep
 pub(crate) use locale::EQUAL_BYTES;
 pub use locale::{Locale, LocaleError};
 pub use options::{KeyOptions, OptionError, TextKind};
-pub(crate) use order::ANY_LINE;
+pub(crate) use order::ANY_RECORD;
 pub use order::{Lead, TextOrder, TextOrderError};
 pub(crate) use place::Place;
 pub use placed::{KeyPlaces, PlacedLine};

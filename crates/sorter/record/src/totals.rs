@@ -27,8 +27,8 @@ use crate::order::Order;
 use crate::rows::{
     BadRow, Header, RowKey, RowKeyError, RowOrder, RowOrderProblem, ValueKind, ValueOrder,
 };
-use crate::text::TextOrder;
 use crate::text::row::NullWords;
+use crate::text::{ANY_RECORD, TextOrder};
 
 use exact::Exact;
 use field::Field;
@@ -55,9 +55,6 @@ pub struct Numbers {
     /// The fields that are there, a bit for each of the first 63, and one for any record.
     pub found: u64,
 }
-
-/// The bit of any record among those of its fields.
-const ANY_RECORD: u64 = 1 << 63;
 
 /// The reason why a total was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

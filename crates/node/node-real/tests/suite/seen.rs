@@ -71,7 +71,7 @@ fn stretches_see_what_is_behind_them_up_to_the_length_at_the_beginning() {
                     (file.is_sequential(), file.is_coded()),
                     (!is_local, !is_local)
                 );
-                // What is appended is not part of a file with a length.
+                // A file with a length has no bytes that are appended later.
                 let mut grown = OpenOptions::new().append(true).open(&path).unwrap();
                 if is_local {
                     grown.write_all(&[b'+'; 5000]).unwrap();

@@ -34,8 +34,8 @@ use crate::order::Ties;
 
 pub use lead::Lead;
 
-/// The bit of a line that was checked.
-pub(crate) const ANY_LINE: u64 = 1 << 63;
+/// The bit of a record that was checked, above those of its keys, or of the numbers that are added up.
+pub(crate) const ANY_RECORD: u64 = 1 << 63;
 
 /// The reason why an order was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -253,18 +253,18 @@ impl TextOrder {
         self.keys.iter().any(|key| key.value.is_some())
     }
 
-    /// Checks the keys of a line that have types. Returns [`ANY_LINE`], and a bit for each of the first 63 keys that
+    /// Checks the keys of a line that have types. Returns [`ANY_RECORD`], and a bit for each of the first 63 keys that
     /// has a value.
     ///
     /// # Errors
     /// The first that is not of its type: the key, its bytes, and the mistake.
     pub(crate) fn check(&self, line: &[u8]) -> Result<u64, (&TextKey, Range<usize>, ValueError)> {
-        let mut found = ANY_LINE;
+        let mut found = ANY_RECORD;
         for (number, (key, part)) in self.keys.iter().zip(&self.parts).enumerate() {
             let Some(order) = key.value else { continue };
             let (range, _) = part.ranges(line);
             let value = &line[range.clone()];
-            if !value.is_empty() && number < 63 {
+            if !value.is_empty() && (number as u32) < ANY_RECORD.trailing_zeros() {
                 found |= 1 << number;
             }
             order
