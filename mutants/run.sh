@@ -9,8 +9,8 @@
 #   ONLY='in Field::'              only changes whose names (cargo mutants --list) match this regular expression
 #   TESTS='--lib'                  only these tests, as cargo test takes them: a quick first look
 #
-# A crate has as many of the drawn changes as it has of all. First each change meets the tests of its crate,
-# which take seconds. Then the survivors meet those of the crates above (wider_of), which take minutes. Changes
+# A crate has as many of the drawn changes as it has of all. First each change meets the tests of its crate
+# that take seconds. Then the survivors meet the others and those of the crates above (wider_of), which take minutes. Changes
 # that were not reached within MINUTES (60) are counted as not tried.
 #
 # Fails if more than 5 % of those that were tried survive. Kill each by a test, or list it in
@@ -57,6 +57,16 @@ tests_of() {
     esac
 }
 
+# Tests whose time is most of a crate's: only survivors meet them.
+slow_of() {
+    case $1 in
+    sort)
+        echo "hundred chained:: cluster cut_pipes:: disturbed:: disks:: endless_line every_ line_memory::" \
+            "lines::pipes_of_lines resume:: steps:: thirty_two_cores"
+        ;;
+    esac
+}
+
 # Tests that take long and find little. The kit of `kernel` leaves long inputs to the
 # sorts that have code of their own for them. One test of `gristmill` runs an example, which is not built here.
 skipped_of() {
@@ -68,13 +78,14 @@ skipped_of() {
     esac
 }
 
-# The crates whose tests look at the survivors of a crate: those that have tests of what it is for.
+# The crates whose tests look at the survivors of a crate: those that have tests of what it is for, and those of
+# its own tests that are slow.
 wider_of() {
     case $1 in
-    codec | node-mpi | sort) echo cli ;;
+    codec | node-mpi) echo cli ;;
     gristmill) echo c ;;
     machine) echo grain lab ;;
-    record) echo sort cli ;;
+    record | sort) echo sort cli ;;
     esac
 }
 
@@ -138,6 +149,7 @@ try() {
     shift
     tests=${TESTS:-$(tests_of "$crate")} skips=$(skipped_of "$crate")
     others=$*
+    [ -n "$others" ] || skips="$skips $(slow_of "$crate")"
     set -- --package "$(package_of "$crate")"
     diff_of <"$results/names" >"$results/names.diff"
     set -- "$@" --in-diff "$results/names.diff"

@@ -94,24 +94,33 @@ async fn sort_and_verify(
     Ok((report, busy))
 }
 
-/// Says of a bad row how to sort the others.
+/// Whether a value may be meant for a number, and no word for a missing one.
+fn has_digits(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Says of a bad row or line how to sort the others.
 fn with_cure(failure: Failure, job: &Job) -> Failure {
     let is_rows = job
         .headed
         .as_ref()
         .is_some_and(|headed| headed.rows().is_some());
-    let may_set_aside = is_rows && job.bad_rows.is_none() && job.resume.is_none();
+    let is_one_line = job.contents.multiline().is_none();
+    let may_set_aside = is_one_line && job.bad_rows.is_none() && job.resume.is_none();
     let Failure::Program(mut error) = failure else {
         return failure;
     };
     if let Some(SortError::BadRow { cure, bad, .. }) = error.downcast_mut() {
         *cure = match &bad.problem {
-            _ if !is_rows => "; mend it, or leave the line out",
             _ if !may_set_aside => "",
+            RowProblem::Value { value, .. } if !is_rows && !has_digits(value) => {
+                "; name a word for missing values with --null, or set such lines aside with --bad-records FILE"
+            }
+            _ if !is_rows => "; set such lines aside with --bad-records FILE",
             RowProblem::Columns { found, expected } if found < expected => {
                 "; take them with --short-rows, or set such rows aside with --bad-records FILE"
             }
-            RowProblem::Value { value, .. } if !value.bytes().any(|byte| byte.is_ascii_digit()) => {
+            RowProblem::Value { value, .. } if !has_digits(value) => {
                 "; name a word for missing values with --null, or set such rows aside with --bad-records FILE"
             }
             _ => "; set such rows aside with --bad-records FILE",

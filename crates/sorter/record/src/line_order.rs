@@ -3,6 +3,7 @@
 //! ```text
 //! lines                   lines that end with a newline, or lines:00 for another byte
 //! separator:2c            fields end at a comma; without it they are blank and non-blank bytes
+//! null:NA                 a word that stands for a missing value of a key with a type
 //! options:fr              options of keys that have none, and of the last resort
 //! key:3,3n   key:1,1      as -k takes them
 //! salt:0123..ef           of a random order
@@ -178,6 +179,7 @@ impl LineOrder {
         if options != KeyOptions::default() {
             keys.push(format!("options:{options}"));
         }
+        keys.extend(self.text.nulls().all().map(|word| format!("null:{word}")));
         keys.extend(self.text.given().iter().map(|key| format!("key:{key:#}")));
         if let Some(salt) = self.text.salt() {
             let digits: String = salt.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -225,7 +227,7 @@ impl LineOrder {
 }
 
 fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatError> {
-    let (mut given, mut options) = (Vec::new(), KeyOptions::default());
+    let (mut given, mut nulls, mut options) = (Vec::new(), Vec::new(), KeyOptions::default());
     let (mut separator, mut salt, mut locale) = (None, None, None);
     for text in keys.iter().map(AsRef::as_ref) {
         let wrong = |what: String| FormatError::Line {
@@ -242,6 +244,7 @@ fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatE
                 let parsed = letters.parse::<KeyOptions>();
                 options = parsed.map_err(|error| wrong(error.to_string()))?;
             }
+            ("null", word) => nulls.push(word.to_owned()),
             ("key", key) => {
                 let parsed = key.parse::<TextKey>();
                 given.push(parsed.map_err(|error| wrong(error.to_string()))?);
@@ -259,8 +262,8 @@ fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatE
     }
     let order = TextOrder::new(given, options, separator, ties, salt);
     let order = order.and_then(|order| match locale {
-        Some(locale) => order.with_locale(locale),
-        None => Ok(order),
+        Some(locale) => order.with_nulls(&nulls).with_locale(locale),
+        None => Ok(order.with_nulls(&nulls)),
     });
     order.map_err(|error| FormatError::Line {
         given: String::new(),

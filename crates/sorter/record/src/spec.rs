@@ -104,7 +104,7 @@ pub struct Given {
     pub has_no_header: bool,
     /// The lines that stay on top, as [`Head::parse`] reads them. Of rows the last one of a number names the columns.
     pub head: Vec<String>,
-    /// Words of rows that stand for a missing value, such as `NA`.
+    /// Words that stand for a missing value, such as `NA`, in rows and in keys of lines that have types.
     pub nulls: Vec<String>,
     /// Whether rows may have fewer columns than the header, whose values are then missing.
     pub has_short_rows: bool,
@@ -366,6 +366,14 @@ fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     let keys = keys.collect::<Result<_, _>>()?;
     let (separator, ties) = (given.separator, given.keep.ties());
     let mut text = TextOrder::new(keys, given.options, separator, ties, given.salt)?;
+    if !given.nulls.is_empty() && !text.has_types() && given.sums.is_empty() {
+        let (format, what) = (
+            given.format.clone(),
+            "has missing values in keys with types alone, such as 4:num; give one",
+        );
+        return Err(SpecError::Unfit { format, what });
+    }
+    text = text.with_nulls(&given.nulls);
     if let Some(locale) = given.locale {
         text = text.with_locale(locale)?;
     }

@@ -170,6 +170,16 @@ fn of_dfsort(given: &str) -> Option<String> {
     Some(format!("{}+{length}", position.checked_sub(1)?))
 }
 
+/// # Errors
+/// If one of the words that stand for a missing value is a number.
+fn no_number(nulls: &NullWords) -> Result<(), TotalProblem> {
+    let is_number = |word: &&str| Exact::read(word.as_bytes()).is_ok_and(|it| it.is_some());
+    match nulls.all().find(is_number) {
+        Some(number) => Err(TotalProblem::NullNumber(number.to_owned())),
+        None => Ok(()),
+    }
+}
+
 impl Totals {
     /// Columns or members of rows. Each of these words stands for a missing value.
     ///
@@ -180,14 +190,9 @@ impl Totals {
         order: &RowOrder,
         (header, nulls): (Option<&Header>, &[String]),
     ) -> Result<Totals, TotalError> {
-        let number = nulls
-            .iter()
-            .find(|word| Exact::read(word.as_bytes()).is_ok_and(|it| it.is_some()));
         let nulls = NullWords::new(nulls);
         Totals::of(sums, |given| {
-            if let Some(number) = number {
-                return Err(TotalProblem::NullNumber(number.clone()));
-            }
+            no_number(&nulls)?;
             Field::of_row(&column(given)?, order, (header, &nulls))
         })
     }
@@ -212,7 +217,10 @@ impl Totals {
     /// # Errors
     /// If one is no number, or is a key.
     pub fn of_lines(sums: &[String], order: &TextOrder) -> Result<Totals, TotalError> {
-        Totals::of(sums, |given| Field::of_line(given, order))
+        Totals::of(sums, |given| {
+            no_number(order.nulls())?;
+            Field::of_line(given, order)
+        })
     }
 
     /// Bytes of records of one length, as keys have them.

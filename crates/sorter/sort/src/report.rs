@@ -65,6 +65,8 @@ pub enum Warning {
         count: u64,
         /// The input, the line and the mistake of the first.
         first: String,
+        /// Whether they are lines, and no rows.
+        of_lines: bool,
     },
     /// No row had a value for a key, which may be misspelt; or no line had such a field.
     NoSuchKey { key: String, of_lines: bool },
@@ -145,12 +147,21 @@ impl fmt::Display for Warning {
                 "{}: was written in place, which is done: it could not be replaced ({why})",
                 file.display()
             ),
-            Warning::BadRows { file, count, first } => write!(
+            Warning::BadRows {
+                file,
+                count,
+                first,
+                of_lines,
+            } => write!(
                 out,
-                "{}: {count} {} with mistakes {} set aside here; the first is {first}",
+                "{}: {count} {}{} set aside here; the first is {first}",
                 file.display(),
-                if *count == 1 { "row" } else { "rows" },
-                if *count == 1 { "was" } else { "were" },
+                if *of_lines { "line" } else { "row" },
+                if *count == 1 {
+                    " with mistakes was"
+                } else {
+                    "s with mistakes were"
+                },
             ),
             Warning::NoSuchKey {
                 key,

@@ -119,6 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         .iter()
         .filter(|byte| framing.delimiter() == Some(**byte));
     let first = 1 + above.count() as u64;
+    let several = lines.multiline.is_some();
     for number in first..first.saturating_add(arguments.lines) {
         let Some(line) = next_line(&mut reader, *framing).map_err(failed)? else {
             break;
@@ -128,8 +129,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         for missing in keys::missing(order, &line.bytes) {
             say::warn(format!("{name}: {missing}"));
         }
-        if let Err(mistyped) = lines.check(&line.bytes) {
-            say::warn(format!("{name}: {mistyped}; a sort ends here"));
+        let checked = lines.check(&line.bytes).map(drop);
+        if let Err(mistake) = checked.and_then(|()| spec.totals().check(&line.bytes).map(drop)) {
+            let end = if several {
+                ""
+            } else {
+                " without --bad-records"
+            };
+            say::warn(format!("{name}: {mistake}; a sort ends here{end}"));
         }
     }
     Ok(Exit::Done)

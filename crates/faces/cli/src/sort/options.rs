@@ -124,7 +124,7 @@ pub(crate) struct Arguments {
     /// Lines end with NUL, not with a newline
     #[arg(short, long, help_heading = "Input and output")]
     pub(super) zero_terminated: bool,
-    /// Set rows with mistakes aside in FILE, instead of ending the sort at the first
+    /// Set rows or lines with mistakes aside in FILE, instead of ending the sort at the first
     #[arg(long, value_name = "FILE", help_heading = "Input and output")]
     pub(super) bad_records: Option<PathBuf>,
     /// Merge inputs that are sorted: each must be in order, as -c tells

@@ -136,6 +136,7 @@ impl Request {
         let spec = format::of(arguments)?;
         screen::check(arguments)?;
         let job = job(arguments, &spec, named.target.clone())?;
+        conflicts::check_mistakes(arguments, job.contents.is_checked())?;
         temporary::check_stripes(&job, arguments.quiet)?;
         Ok(Request {
             job,

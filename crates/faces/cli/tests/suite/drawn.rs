@@ -15,6 +15,7 @@
 mod job;
 mod judge;
 mod order;
+mod pieces;
 mod run;
 mod texts;
 mod ways;

@@ -138,7 +138,9 @@ fn mistakes_of_rows_have_one_line() {
     assert_eq!(bad, format!("file,line,reason,row\n{expected}"));
     let other = sort_in(place.path(), &["--bad-records", "bad", "a.csv"]);
     assert!(
-        said(&other).contains("--bad-records is for rows, not for --format lines"),
+        said(&other).contains(
+            "--bad-records has nothing to do: lines have mistakes only in keys with a type"
+        ),
         "{}",
         said(&other)
     );

@@ -197,7 +197,7 @@ fn numbers_with_mistakes_end_the_sort_or_are_set_aside() {
         (
             "a 1\na x\n",
             "-k1,1 --sum 2",
-            "mend it, or leave the line out",
+            "set such lines aside with --bad-records FILE",
         ),
         (
             "a 1\na x\n",

@@ -2,6 +2,10 @@
 
 use crate::common::Place;
 
+fn text(place: &Place, name: &str) -> String {
+    String::from_utf8(place.read(name)).unwrap()
+}
+
 /// The lines in this order, from any other one.
 fn assert_order(place: &Place, options: &str, lines: &[&str]) {
     let expected: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -67,7 +71,11 @@ fn fields_of_another_type_are_told() {
     for (options, told) in [
         (
             "-k2:ip in",
-            "in, line 2: \"10.0.0.x\" in field 2 is not an address",
+            "in, line 2: \"10.0.0.x\" in field 2 is not an address; write 10.0.0.1, 10.0.0.0/8 or an address of IPv6; set such lines aside with --bad-records FILE",
+        ),
+        (
+            "-k1:num in",
+            "\"a\" in field 1 is not a number; name a word for missing values with --null, or set such lines aside",
         ),
         ("-k2.2,2:num in", "\"0.0.0.1\" in key 2.2,2 is not a number"),
         (
@@ -85,7 +93,22 @@ fn fields_of_another_type_are_told() {
             "-k0:ip in",
             "key \"0:ip\", character 1: fields are counted from 1",
         ),
-        ("-k2:ip --bad-records bad in", "gristmill explain --lines"),
+        (
+            "-k2n --bad-records bad in",
+            "lines have mistakes only in keys with a type, such as -k4:date, or in fields of --sum",
+        ),
+        (
+            "-k2:ip --record-lines 2 --bad-records bad in",
+            "--record-lines makes records of several lines, and --bad-records sets single ones aside",
+        ),
+        (
+            "-k2n --null NA in",
+            "format lines has missing values in keys with types alone, such as 4:num; give one",
+        ),
+        (
+            "-k1,1 -u --sum 2 --null 5 in",
+            "\"5\" stands for a missing value, and a total may come to it",
+        ),
         ("-k2:date=%Q in", "%Q"),
         ("-k2:ip:nocase in", "nocase does not go with the type ip"),
     ] {
@@ -109,6 +132,138 @@ fn fields_of_another_type_are_told() {
     assert!(
         ran.err
             .contains("line 2: \"10.0.0.x\" in field 2 is not an address"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn words_stand_for_missing_values_of_fields() {
+    let place = Place::new();
+    for (options, lines) in [
+        (
+            "-k2:num --null NA --null - -s",
+            &["a NA", "b -", "c", "d -5", "e 7"][..],
+        ),
+        ("-k2:num:desc --null NA -s", &["e 7", "d -5", "a NA"]),
+        (
+            "-t, -k2:date:nulls-last --null n/a",
+            &["x,2024-01-05", "y,n/a"],
+        ),
+        // A word that is text, and one within a key of two fields.
+        (
+            "-k1:nocase:nulls-last --null none",
+            &["a 1", "B 2", "none 0"],
+        ),
+        ("-k1,2:date --null none", &["none", "2024-01-05 09:00"]),
+        (
+            "-k2:locale=sv:nulls-last --null ?",
+            &["a zebra", "b ål", "c ?"],
+        ),
+        // Not the word, but a part of it.
+        ("-k2:str --null NA", &["a NA", "b N", "c NAB"]),
+        // Words are for keys with types alone.
+        ("-k2,2 -k1:num --null NA", &["NA A", "1 NA"]),
+    ] {
+        // Two words for nothing are one value.
+        if options.ends_with("-s") {
+            place.write("in", lines.join("\n"));
+            let ran = place.run(&format!("sort {options} in")).succeeded();
+            assert_eq!(
+                String::from_utf8_lossy(&ran.out),
+                format!("{}\n", lines.join("\n"))
+            );
+            continue;
+        }
+        assert_order(&place, options, lines);
+    }
+    place.write("in", "a NA\nb -\nc 5\n");
+    let ran = place
+        .run("sort -u -k2:num --null NA --null - in")
+        .succeeded();
+    assert_eq!(String::from_utf8_lossy(&ran.out), "a NA\nc 5\n");
+    let ran = place.run("explain -k2:num --null NA in").succeeded();
+    let shown = String::from_utf8(ran.out).unwrap();
+    assert!(shown.contains("no value"), "{shown}");
+    assert!(
+        ran.err.contains(
+            "line 2: \"-\" in field 2 is not a number; a sort ends here without --bad-records"
+        ),
+        "{}",
+        ran.err
+    );
+    assert!(!ran.err.contains("line 1"), "{}", ran.err);
+    place.write("sums", "a,NA,x\nb, 2,y\na,3,z\nb,NA,w\n");
+    let ran = place
+        .run("sort -t, -k1,1 -u --sum 2 --null NA sums")
+        .succeeded();
+    assert_eq!(String::from_utf8_lossy(&ran.out), "a,3,x\nb, 2,y\n");
+    place.write("blanks", "a   NA\na 4\n");
+    let ran = place
+        .run("sort -k1,1 -u --sum 2 --null NA blanks")
+        .succeeded();
+    assert_eq!(
+        String::from_utf8_lossy(&ran.out)
+            .split_whitespace()
+            .collect::<Vec<_>>(),
+        ["a", "4"]
+    );
+}
+
+#[test]
+fn lines_with_mistakes_are_set_aside() {
+    let place = Place::new();
+    place.write("one", "top\na 3\nb x\nc \"1\"\n\nd 2\n");
+    place.write("two", "e nan\nf 1\n");
+    let sort = "sort -k2:num --bad-records bad";
+    let ran = place
+        .run(&format!("{sort} --header 1 one -o out"))
+        .succeeded();
+    assert_eq!(text(&place, "out"), "top\n\nd 2\na 3\n");
+    let told = "bad: 2 lines with mistakes were set aside here; the first is one, line 3: \"x\" in field 2 is not a number";
+    assert!(ran.err.contains(told), "{}", ran.err);
+    let bad = "file,line,reason,row\n\
+        \"one\",\"3\",\"\"\"x\"\" in field 2 is not a number\",\"b x\"\n\
+        \"one\",\"4\",\"\"\"\\\"\"1\\\"\"\"\" in field 2 is not a number\",\"c \"\"1\"\"\"\n";
+    assert_eq!(text(&place, "bad"), bad);
+    // Rows of the file are rows that can be sorted again.
+    place
+        .run("sort --format csv --key line:num:desc bad")
+        .succeeded();
+    place.write("rest", "e nan\nf 1\n");
+    for plan in ["auto", "two-pass", "merge"] {
+        let ran = place
+            .run(&format!("{sort} --plan {plan} two rest"))
+            .succeeded();
+        assert_eq!(String::from_utf8_lossy(&ran.out), "f 1\nf 1\n", "{plan}");
+        assert!(
+            ran.err.contains("bad: 2 lines with mistakes"),
+            "{}",
+            ran.err
+        );
+    }
+    let ran = place.run(&format!("{sort} -m two rest")).succeeded();
+    assert_eq!(String::from_utf8_lossy(&ran.out), "f 1\nf 1\n");
+    // Lines that end with NUL are counted by their ends.
+    place.write("nul", "a 1\nb\0c x\0d 2\0");
+    let ran = place.run("sort -z -k2:num --bad-records bad nul -o out");
+    assert!(
+        ran.err.contains("the first is nul, line 1") || ran.err.contains("line 2"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        text(&place, "bad").contains("\"nul\",\"2\""),
+        "{}",
+        text(&place, "bad")
+    );
+    place.write("sums", "a,1\nb\na,x\na,2\n");
+    let ran = place
+        .run("sort -t, -k1,1 -u --sum 2 --bad-records bad sums")
+        .succeeded();
+    assert_eq!(String::from_utf8_lossy(&ran.out), "a,3\n");
+    assert!(
+        ran.err.contains("bad: 2 lines with mistakes"),
         "{}",
         ran.err
     );

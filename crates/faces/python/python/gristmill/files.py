@@ -51,7 +51,7 @@ def sort_file(
                a regular expression: records of lines have several, and each begins with one at whose front it is
     record_lines
                the number of lines that a record has, such as 4 of FASTQ
-    null       a word of rows that stands for a missing value, or several
+    null       a word that stands for a missing value, of rows and of keys of lines with types, or several
     short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide
     unique     whether only the first of the records with equal keys is kept; or "last": only the last

@@ -75,10 +75,7 @@ impl FormatOption {
                 &[Lines, Csv, Tsv],
                 "has no lines on top; leave the header out",
             ),
-            FormatOption::Null => (
-                &[Csv, Tsv, JsonLines],
-                "has no missing values; leave their words out",
-            ),
+            FormatOption::Null => (text, "has no missing values; leave their words out"),
             FormatOption::ShortRows => (
                 &[Csv, Tsv],
                 "has no columns that a row could lack; leave short rows out",

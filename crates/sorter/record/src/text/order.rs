@@ -16,10 +16,10 @@
 
 mod behind;
 mod lead;
+mod typed;
 mod words;
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use thiserror::Error;
 
@@ -28,14 +28,12 @@ use super::key::TextKey;
 use super::locale::Locale;
 use super::options::{KeyOptions, OptionError};
 use super::part::{Part, fill};
-use super::row::{RowValue, ValueError};
+use super::row::{NullWords, RowValue};
 use super::words::group;
 use crate::order::Ties;
 
 pub use lead::Lead;
-
-/// The bit of a record that was checked, above those of its keys, or of the numbers that are added up.
-pub(crate) const ANY_RECORD: u64 = 1 << 63;
+pub(crate) use typed::ANY_RECORD;
 
 /// The reason why an order was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -97,6 +95,8 @@ pub struct TextOrder {
     line_only: Option<u64>,
     salt: Option<[u8; 16]>,
     locale: Option<Locale>,
+    /// Words of fields that stand for a missing value.
+    nulls: NullWords,
 }
 
 impl TextOrder {
@@ -198,6 +198,7 @@ impl TextOrder {
             line_only,
             salt: None,
             locale: None,
+            nulls: NullWords::default(),
         }
     }
 
@@ -223,6 +224,7 @@ impl TextOrder {
             separator: self.separator,
             keyed: self.keyed,
             salt: self.salt,
+            nulls: self.nulls,
             locale: Some(locale),
             ..order
         })
@@ -245,34 +247,6 @@ impl TextOrder {
     #[must_use]
     pub fn given(&self) -> &[TextKey] {
         if self.keyed { &self.keys } else { &[] }
-    }
-
-    /// Whether keys have types, of which a line may have no value, or none of a type.
-    #[must_use]
-    pub fn has_types(&self) -> bool {
-        self.keys.iter().any(|key| key.value.is_some())
-    }
-
-    /// Checks the keys of a line that have types. Returns [`ANY_RECORD`], and a bit for each of the first 63 keys that
-    /// has a value.
-    ///
-    /// # Errors
-    /// The first that is not of its type: the key, its bytes, and the mistake.
-    pub(crate) fn check(&self, line: &[u8]) -> Result<u64, (&TextKey, Range<usize>, ValueError)> {
-        let mut found = ANY_RECORD;
-        for (number, (key, part)) in self.keys.iter().zip(&self.parts).enumerate() {
-            let Some(order) = key.value else { continue };
-            let (range, _) = part.ranges(line);
-            let value = &line[range.clone()];
-            if !value.is_empty() && (number as u32) < ANY_RECORD.trailing_zeros() {
-                found |= 1 << number;
-            }
-            order
-                .kind
-                .check(value)
-                .map_err(|error| (key, range, error))?;
-        }
-        Ok(found)
     }
 
     /// The byte between fields.

@@ -8,6 +8,8 @@
 //! The bytes of a key are part of the line, except for values of rows with doubled quotes or escapes,
 //! which are rare: [`Found`] tells them apart.
 
+mod filling;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -19,6 +21,8 @@ use super::locale::Locale;
 use super::place::Place;
 use super::row::{Found, FoundAt, NullWords, RowPlace, RowValue, ValueOrder};
 use super::words::{ABOVE, Window, group};
+
+pub(super) use filling::fill;
 
 /// A key, ready for use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +46,9 @@ pub(super) struct Part {
 enum Source {
     /// Fields of a line, or all of it.
     Fields(Place),
-    /// A value of a row, and words that stand for a missing one.
+    /// Fields of a line that are a value of a type, and words that stand for a missing one.
+    Value(Place, NullWords),
+    /// A value of a row, and such words.
     Row(RowPlace, NullWords),
     /// Bytes of a record with a length.
     Bytes(BytePlace),
@@ -53,6 +59,7 @@ impl Source {
     fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
         match self {
             Source::Fields(place) => Found::Plain(place.key(line)),
+            Source::Value(place, nulls) => nulls.taken_from(Found::Plain(place.key(line))),
             Source::Row(place, nulls) if nulls.is_empty() => place.find(line),
             Source::Row(place, nulls) => nulls.taken_from(place.find(line)),
             Source::Bytes(place) => Found::Plain(&line[place.range(line)]),
@@ -124,6 +131,17 @@ impl Part {
         true
     }
 
+    /// The same key, in whose place these words stand for a missing value if it is one of a type.
+    pub(super) fn with_nulls(self, nulls: &NullWords) -> Part {
+        match self.source {
+            Source::Fields(place) if self.is_value => Part {
+                source: Source::Value(place, nulls.clone()),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The same key with the word that its code gives to nothing: levels of a language have marks of their own.
     fn with_nothing(self) -> Part {
         let nothing = self.code.word(&[], 0).unwrap_or(0);
@@ -173,7 +191,7 @@ impl Part {
     pub(super) fn ranges(&self, line: &[u8]) -> (Range<usize>, Range<usize>) {
         let range = match &self.source {
             Source::Row(place, _) => return place.ranges(line),
-            Source::Fields(place) => place.range(line),
+            Source::Fields(place) | Source::Value(place, _) => place.range(line),
             Source::Bytes(place) => place.range(line),
         };
         (range.clone(), range)
@@ -338,38 +356,6 @@ impl Part {
         // A decoded value is shorter than its bytes in the row.
         self.code.most_words(line)
     }
-
-    /// Word 0 of each line, with one decision about the kind of key for all of them.
-    pub(super) fn fill<'a>(&self, lines: impl Iterator<Item = &'a [u8]>, out: &mut [u64]) {
-        assert_eq!(
-            self.skipped, 0,
-            "lines that share their front have their words one by one"
-        );
-        if self.nothing.is_some() {
-            return fill(lines, out, |line| self.word(line, 0).unwrap_or(0));
-        }
-        let (code, flip) = (self.code, self.flip);
-        match (&self.source, code) {
-            (Source::Fields(place), Code::Text) => fill(lines, out, |line| {
-                group(place.key(line), 0).unwrap_or(0) ^ flip
-            }),
-            (Source::Fields(place), Code::Numeric) => fill(lines, out, |line| {
-                Code::Numeric.word(place.key(line), 0).unwrap_or(0) ^ flip
-            }),
-            (Source::Fields(place), _) => fill(lines, out, |line| {
-                code.word(place.key(line), 0).unwrap_or(0) ^ flip
-            }),
-            (Source::Row(RowPlace::Column(column), nulls), _) if nulls.is_empty() => {
-                fill(lines, out, |row| match column.find(row) {
-                    Found::Plain(key) => code.word(key, 0).unwrap_or(0) ^ flip,
-                    Found::Coded(_) => self.word(row, 0).unwrap_or(0),
-                });
-            }
-            (Source::Row(..) | Source::Bytes(_), _) => {
-                fill(lines, out, |row| self.word(row, 0).unwrap_or(0))
-            }
-        }
-    }
 }
 
 #[inline]
@@ -382,15 +368,4 @@ fn pair<T>(a: Found<'_>, b: Found<'_>, then: impl FnOnce(&[u8], &[u8]) -> T) -> 
 
 fn flip(reverse: bool) -> u64 {
     if reverse { u64::MAX } else { 0 }
-}
-
-/// A tight loop, compiled separately for each way to find a prefix.
-pub(super) fn fill<'a>(
-    lines: impl Iterator<Item = &'a [u8]>,
-    out: &mut [u64],
-    prefix: impl Fn(&[u8]) -> u64,
-) {
-    for (place, line) in out.iter_mut().zip(lines) {
-        *place = prefix(line);
-    }
 }

@@ -9,7 +9,7 @@ use crate::key::Key;
 use crate::rows::{
     BadRow, Header, RowKey, RowOrder, RowProblem, ValueError, name_of, only_key, shown,
 };
-use crate::text::row::{NullWords, RowPlace, count_fields, without_cr};
+use crate::text::row::{Found, NullWords, RowPlace, count_fields, without_cr};
 use crate::text::{Place, TextKey, TextOrder};
 
 /// Bytes of a number in text.
@@ -28,6 +28,7 @@ pub(super) enum Field {
     /// A field of lines: its number from 1.
     Line {
         place: Place,
+        nulls: NullWords,
         separator: Option<u8>,
         number: usize,
     },
@@ -89,6 +90,7 @@ impl Field {
         let key = key.map_err(|_| TotalProblem::NoField)?;
         Ok(Field::Line {
             place: Place::of(&key, separator),
+            nulls: order.nulls().clone(),
             separator,
             number,
         })
@@ -169,7 +171,11 @@ impl Field {
             Field::Row { place, nulls, .. } => {
                 nulls.taken_from(place.find(record)).with(Exact::read)
             }
-            Field::Line { place, .. } => Exact::read(place.key(record)),
+            Field::Line { place, nulls, .. } => {
+                // Blanks are before a field that no byte divides from the others.
+                let value = place.key(record).trim_ascii();
+                nulls.taken_from(Found::Plain(value)).with(Exact::read)
+            }
             Field::Bytes(key) => match record.get(key.offset..key.offset + key.bytes) {
                 Some(field) => binary::read(key.kind, field).map(Some),
                 None => Ok(None),

@@ -1,4 +1,4 @@
-//! The file of rows that are set aside because they have mistakes.
+//! The file of rows, or of lines with typed keys, that are set aside because they have mistakes.
 //!
 //! Rows come from several blocks at once, so it has them in no order, each with its place and the
 //! reason (`record::rows::RowAside`). It gets its name with the output: a sort that fails leaves
@@ -15,7 +15,7 @@ use record::rows::{Dialect, RowAside};
 use crate::error::row_place;
 use crate::files::output::Output;
 use crate::job::{IoChoice, Target};
-use crate::records::contents::{Aside, Contents, is_open, newlines};
+use crate::records::contents::{Aside, Contents, is_open, lines_in};
 use crate::records::size::Size;
 
 const WRITTEN_BYTES: usize = 1 << 20;
@@ -135,7 +135,7 @@ impl BadRows {
                     row: &row[..row.len() - 1],
                 };
                 row_aside.write(self.dialect, &mut text);
-                line = line.map(|line| line + newlines(row));
+                line = line.map(|line| line + lines_in(row, framing));
                 if text.len() >= WRITTEN_BYTES {
                     self.append(node, &mut text, written).await?;
                 }

@@ -15,7 +15,7 @@ mod workspace;
 pub use bytes::Bytes;
 pub use counts::Counts;
 pub use lines::Lines;
-pub(crate) use lines::{is_open, newlines};
+pub(crate) use lines::{is_open, lines_in, newlines};
 pub(crate) use merging::Short;
 pub use merging::{Merged, Merging};
 pub use mistakes::{Aside, Mistake, MistakeCause, Sifting};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
-use record::rows::without_mark;
+use record::rows::{Dialect, without_mark};
 use record::{Framing, Headed};
 
 use crate::agreement::Agreement;
@@ -29,10 +29,17 @@ use crate::error::SortError;
 use crate::files::bad_rows::BadRows;
 use crate::files::output::Output;
 use crate::job::{Choice, Job, LongestLine, Source, Target, naming_source};
+use crate::records::contents::Contents;
 use crate::report::{Report, Warning};
 
 use super::rows::{read_headers, resolved, same_header};
 use super::sort_in_one_copy;
+
+/// The format of the file that has lines set aside: whole lines in quotes.
+const LINES_ASIDE: Dialect = Dialect::Csv {
+    separator: b',',
+    quote: b'"',
+};
 
 /// Sorts, again if lines are longer, or rows go on over more lines, than was expected.
 pub(super) async fn sort_any_lines(
@@ -50,7 +57,7 @@ pub(super) async fn sort_any_lines(
     let mut agreement = Agreement::new(node, &job.control);
     loop {
         let failure = match attempt(node, &job, goes_on, (unfinished, &mut agreement)).await {
-            Ok(report) => return Ok(with_bad_rows(report, unfinished)),
+            Ok(report) => return Ok(with_bad_rows(report, &job, unfinished)),
             Err(Failure::Closed) => job.control.take_failure().unwrap_or(Failure::Closed),
             Err(failure) => failure,
         };
@@ -186,6 +193,8 @@ async fn with_rows(
 ) -> Result<Job, Failure> {
     check_files(node, job).await?;
     let Some(headed) = &job.headed else {
+        let of_lines = (Arc::clone(&job.contents), LINES_ASIDE, Vec::new());
+        unfinished.bad_rows = bad_rows(node, job, of_lines).await?;
         return Ok(job.clone());
     };
     let own = read_headers(node, headed, &job.sources, &job.reading()).await;
@@ -194,20 +203,29 @@ async fn with_rows(
         headers.header = saved_header(node, resume, agreement).await?;
     }
     let contents = resolved(headed, &headers, goes_on, &job.sources)?;
-    if let (Some(path), Some(rows)) = (&job.bad_rows, headed.rows()) {
-        let names = if rows.has_header() {
-            headed.names(&headers.header).to_vec()
-        } else {
-            Vec::new()
-        };
-        let kind = (Arc::clone(&contents), rows.dialect, names);
-        let opened = BadRows::open(node, path.clone(), kind, &job.temporary).await?;
-        unfinished.bad_rows = Some(opened);
-    }
+    let (dialect, names) = match headed.rows() {
+        Some(rows) if rows.has_header() => (rows.dialect, headed.names(&headers.header).to_vec()),
+        Some(rows) => (rows.dialect, Vec::new()),
+        None => (LINES_ASIDE, Vec::new()),
+    };
+    let kind = (Arc::clone(&contents), dialect, names);
+    unfinished.bad_rows = bad_rows(node, job, kind).await?;
     Ok(Job {
         sources: headers.behind,
         contents,
         ..job.clone()
+    })
+}
+
+/// The file for rows with mistakes, of these contents and the line that names their columns.
+async fn bad_rows(
+    node: &Node,
+    job: &Job,
+    kind: (Arc<dyn Contents>, Dialect, Vec<u8>),
+) -> Result<Option<BadRows>, Failure> {
+    Ok(match &job.bad_rows {
+        Some(path) => Some(BadRows::open(node, path.clone(), kind, &job.temporary).await?),
+        None => None,
     })
 }
 
@@ -216,7 +234,7 @@ async fn with_rows(
 fn with_warnings(mut report: Report, node: &Node, job: &Job) -> Report {
     if job.is_alone(node) && job.resume.is_none() {
         let unseen = job.contents.unseen_keys().into_iter();
-        let of_lines = job.headed.as_ref().and_then(Headed::rows).is_none();
+        let of_lines = is_of_lines(job);
         let warnings = unseen.map(|key| Warning::NoSuchKey { key, of_lines });
         report.warnings.extend(warnings);
         let head = job.headed.as_ref().map(Headed::head);
@@ -236,8 +254,13 @@ fn with_warnings(mut report: Report, node: &Node, job: &Job) -> Report {
     report
 }
 
+/// Whether records are no rows.
+fn is_of_lines(job: &Job) -> bool {
+    job.headed.as_ref().and_then(Headed::rows).is_none()
+}
+
 /// Warns of the rows that were set aside.
-fn with_bad_rows(mut report: Report, unfinished: &mut Unfinished) -> Report {
+fn with_bad_rows(mut report: Report, job: &Job, unfinished: &mut Unfinished) -> Report {
     if let Some(bad_rows) = unfinished.bad_rows.take()
         && let Some(first) = bad_rows.first()
     {
@@ -245,6 +268,7 @@ fn with_bad_rows(mut report: Report, unfinished: &mut Unfinished) -> Report {
             file: bad_rows.path().clone(),
             count: bad_rows.rows().records,
             first,
+            of_lines: is_of_lines(job),
         });
     }
     report

@@ -14,7 +14,7 @@ use record::Framing;
 
 use crate::records::block::BLOCK_BYTES;
 use crate::records::contents::Contents;
-pub(crate) use crate::records::contents::newlines;
+pub(crate) use crate::records::contents::{lines_in, newlines};
 
 /// Bytes that are read at once to count the lines before a row.
 const COUNTED_BYTES: usize = 1 << 20;
@@ -34,14 +34,6 @@ pub(crate) fn lines_of(record: &[u8], framing: Framing, is_several: bool) -> u64
         Framing::Quoted(_) => newlines(record),
         Framing::Delimited(_) if is_several => newlines(record) + 1,
         _ => 1,
-    }
-}
-
-/// The lines of a whole header, which end as lines of records do; those in quotes count.
-pub(crate) fn lines_in(header: &[u8], framing: Framing) -> u64 {
-    match framing {
-        Framing::Delimited(_) => framing.whole(header).0 as u64,
-        _ => newlines(header),
     }
 }
 

@@ -241,7 +241,15 @@ fn rows_with_mistakes_are_set_aside() {
         let file = PathBuf::from("/bad");
         let fields: Vec<&str> = bad[0].split('"').collect();
         let first = format!("/in0, line {}: {}", fields[3], fields[5]);
-        assert_eq!(report.warnings, [Warning::BadRows { file, count, first }]);
+        assert_eq!(
+            report.warnings,
+            [Warning::BadRows {
+                file,
+                count,
+                first,
+                of_lines: false
+            }]
+        );
         assert_eq!(paths(&driver).len(), 3, "seed {seed}: a file is left");
     }
 }

@@ -72,7 +72,7 @@ pub(in crate::sort) struct Order {
     /// Records of N lines each, such as 4 for FASTQ
     #[arg(long, value_name = "N")]
     pub record_lines: Option<u32>,
-    /// Word of rows that stands for a missing value, such as NA; may be given several times
+    /// Word that stands for a missing value of a row, or of a key with a type, such as NA; may be given several times
     #[arg(long = "null", value_name = "WORD")]
     pub nulls: Vec<String>,
     /// Rows of csv or tsv may have fewer columns than the header; their values are missing

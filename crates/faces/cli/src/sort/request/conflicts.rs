@@ -167,16 +167,11 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
         (order.quote.is_some() && !kind.has(Quote), "--quote"),
         (!order.nulls.is_empty() && !kind.has(Null), "--null"),
         (order.short_rows && !kind.has(ShortRows), "--short-rows"),
-        (sets_aside && !kind.is_rows(), "--bad-records"),
+        (sets_aside && kind == FormatKind::Binary, "--bad-records"),
     ];
     if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-        let instead = if kind == FormatKind::Lines && option == "--bad-records" {
-            "use --format csv, or list lines with mistakes by gristmill explain --lines 1000000"
-        } else {
-            "use --format csv"
-        };
         return Err(CliFailure::usage(format!(
-            "{option} is for rows, not for --format {format}; {instead}"
+            "{option} is for rows, not for --format {format}; use --format csv"
         )));
     }
     refuse(
@@ -259,12 +254,24 @@ fn check_several(arguments: &Arguments) -> Result<(), CliFailure> {
         () if is_set => {
             "writes one file, and a set lists records of one line; name one file with -o"
         }
+        () if arguments.bad_records.is_some() => {
+            "makes records of several lines, and --bad-records sets single ones aside; leave one of them out"
+        }
         () if arguments.debug => {
             "makes records of several lines, and --debug shows keys below one; leave one of them out"
         }
         () => return Ok(()),
     };
     Err(CliFailure::usage(format!("{option} {refused}")))
+}
+
+/// Refuses to set lines aside that cannot have mistakes.
+pub(super) fn check_mistakes(arguments: &Arguments, may_have: bool) -> Result<(), CliFailure> {
+    let is_of_lines = arguments.order.kind() == FormatKind::Lines;
+    refuse(
+        arguments.bad_records.is_some() && is_of_lines && !may_have,
+        "--bad-records has nothing to do: lines have mistakes only in keys with a type, such as -k4:date, or in fields of --sum",
+    )
 }
 
 /// Refuses a file that an option of a sort has taken for its value, so that standard input would be read.

@@ -130,10 +130,7 @@ impl Job {
         if is_check {
             (job.order.top, job.order.is_counted, job.order.sum) = (None, false, None);
         }
-        // Without a header the first row says how many columns there are.
-        let has_bad = (taste.format.has_header() || taste.format == texts::Format::Json)
-            && !is_check
-            && draw.u8(0..5) == 0;
+        let has_bad = taste.may_be_bad() && !is_check && draw.u8(0..5) == 0;
         if matches!(
             taste.format,
             texts::Format::Fixed { .. } | texts::Format::Gensort

@@ -10,10 +10,11 @@ use super::ways::content;
 use super::{Broken, Case};
 
 /// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 13] = [
+const REFUSALS: [&str; 14] = [
     "no order is known",
     "at least -S",
     "give a larger -S",
+    "keys with types alone",
     "--max-line",
     "leave ",
     "name an output file",
@@ -237,7 +238,9 @@ fn rows_aside(format: Format, aside: &[u8]) -> Vec<Vec<u8>> {
         let json = serde_json::from_slice::<serde_json::Value>(line);
         let end = match (format, json) {
             (Format::Json, Ok(json)) => return json["row"].as_str().unwrap_or("").into(),
-            (Format::Csv { .. }, _) => line.rsplit(|&byte| byte == b'"').nth(1),
+            (Format::Csv { .. } | Format::Lines { .. }, _) => {
+                line.rsplit(|&byte| byte == b'"').nth(1)
+            }
             _ => line.rsplit(|&byte| byte == b'\t').next(),
         };
         end.unwrap_or_default().to_vec()

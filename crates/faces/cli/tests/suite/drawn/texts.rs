@@ -2,88 +2,7 @@
 
 use super::Rng;
 use super::order::{Number, Order, Record, Value};
-
-/// Languages with rules of their own, and some without.
-const LANGUAGES: &str = "af am ar as az be bg bn bo br bs ca ceb chr cs cu cy da de de-AT dsb ee el en en-US-posix \
-    eo es et fa fa-AF ff ff-Adlm fi fil fo fr fr-CA ga gl gu ha haw he hi hr hsb hu hy id ig is it ja ka kk kl km kn ko \
-    kok ku ky lb lkt ln lo lt lv mk ml mn mr ms mt my nb ne nl nn no nso om or pa pl ps pt ro ru sa se si sk sl smn sq \
-    sr sr-Latn ssy st sv sw ta te th tk tn to tr ug uk ur uz vi vo wae wo xh yi yo zh zh-Hant zu xx";
-const VARIANTS: [&str; 13] = [
-    "",
-    "",
-    "",
-    "",
-    "-u-kn",
-    "-u-kf-upper",
-    "-u-ks-level1",
-    "-u-ks-level2",
-    "-u-ka-shifted",
-    "-u-co-trad",
-    "-u-co-phonebk",
-    "-u-co-search",
-    "-u-co-emoji",
-];
-
-/// Pieces of texts: letters composed and not, characters that languages ignore, bytes that are no
-/// characters.
-const PIECES: [&[u8]; 56] = [
-    b"a",
-    b"b",
-    b"A",
-    b"B",
-    b"o",
-    b"ss",
-    b"ch",
-    b"ll",
-    b"aa",
-    b"ae",
-    b"ij",
-    b"1",
-    b"01",
-    b"10",
-    b"2",
-    b" ",
-    b"-",
-    b"_",
-    "\u{f6}".as_bytes(),
-    "o\u{308}".as_bytes(),
-    "\u{d6}".as_bytes(),
-    "\u{e5}".as_bytes(),
-    "a\u{30a}".as_bytes(),
-    "\u{212b}".as_bytes(),
-    "\u{df}".as_bytes(),
-    "\u{e6}".as_bytes(),
-    "\u{ff41}".as_bytes(),
-    "\u{ff11}".as_bytes(),
-    "\u{ad}".as_bytes(),
-    "\u{200b}".as_bytes(),
-    "\u{200d}".as_bytes(),
-    "\u{2060}".as_bytes(),
-    "\u{feff}".as_bytes(),
-    "\u{34f}".as_bytes(),
-    "\u{fe0f}".as_bytes(),
-    "\u{323}\u{307}".as_bytes(),
-    "\u{307}\u{323}".as_bytes(),
-    "\u{ac00}".as_bytes(),
-    "\u{1100}\u{1161}".as_bytes(),
-    "\u{e40}\u{e01}".as_bytes(),
-    "\u{fdfa}".as_bytes(),
-    "\u{1f468}\u{200d}\u{1f469}".as_bytes(),
-    "\u{4e00}".as_bytes(),
-    "\u{fffd}".as_bytes(),
-    "\u{e000}".as_bytes(),
-    "\u{10ffff}".as_bytes(),
-    b"\x01",
-    b"\x02",
-    b"\x1f",
-    b"\x7f",
-    "\u{80}".as_bytes(),
-    b"\xf6",
-    b"\xfc",
-    b"\xff",
-    b"\xed\xa0\x80",
-    b"\xf0\x9f",
-];
+use super::pieces::{LANGUAGES, PIECES, VARIANTS};
 
 /// Numbers of columns, and ten times their values; in lines one that is empty is 0.
 const NUMBERS: [(&str, i64); 10] = [
@@ -165,11 +84,18 @@ pub(super) struct Taste {
     keys: Vec<usize>,
     /// Of three columns the second may be a number.
     is_number: bool,
+    /// Whether [`NULL`] stands for a missing number.
+    has_null: bool,
+    /// Whether a line without a number there has a mistake.
+    is_checked: bool,
     /// Lines on top that begin with [`MARK`], and whether a line without it follows, of lines.
     marked: usize,
     is_topped: bool,
     pub order: Order,
 }
+
+/// A word for a missing number.
+const NULL: &str = "NA";
 
 /// No record begins so.
 const MARK: &str = "@head";
@@ -335,6 +261,8 @@ impl Taste {
             most_pieces: 1 + draw.usize(0..6),
             keys: Vec::new(),
             is_number: order.locale.is_none() && draw.bool(),
+            has_null: false,
+            is_checked: false,
             marked: 0,
             is_topped: false,
             order,
@@ -405,6 +333,7 @@ impl Taste {
             let is_down = draw.u8(0..3) == 0;
             let down = if is_down { ":desc" } else { "" };
             let is_typed = is_lines && draw.u8(0..4) == 0;
+            self.is_checked |= is_number && is_typed;
             let word = match format {
                 Lines { .. } if is_typed => {
                     let kind = if is_number { "num" } else { "str" };
@@ -446,6 +375,18 @@ impl Taste {
         order.top = (draw.u8(0..6) == 0).then(|| draw.usize(1..40));
         let joins = order.is_unique && order.locale.is_none();
         self.order.sum = self.sum(draw).filter(|_| joins);
+        self.is_checked |= is_lines && self.order.sum.is_some();
+        self.has_null = self.is_number && (self.is_checked || format.is_rows()) && draw.bool();
+        if self.has_null {
+            self.order.words.extend(["--null", NULL].map(str::to_owned));
+        }
+    }
+
+    /// Whether records may have mistakes that set them aside. Without a header the first row says how many
+    /// columns there are.
+    pub(super) fn may_be_bad(&self) -> bool {
+        let is_one = self.format.lines() == OfRecord::One;
+        self.format.has_header() || self.format == Json || self.is_checked && is_one
     }
 
     /// The second column as `--sum` has it, if all records have a number there, and another one is a key.
@@ -500,6 +441,10 @@ impl Taste {
             keys.push(Value::Number(value));
             if self.format.is_rows() && draw.u8(0..12) == 0 {
                 columns[1].clear();
+                keys[0] = Value::Missing;
+            }
+            if self.has_null && draw.u8(0..6) == 0 {
+                columns[1] = NULL.into();
                 keys[0] = Value::Missing;
             }
         }
@@ -618,12 +563,12 @@ impl Taste {
         }
     }
 
-    /// A row that has no second column.
+    /// A row that has no second column, or a line that has no number there.
     pub(super) fn bad_row(&self, draw: &mut Rng) -> Record {
-        let bytes = if self.format == Json {
-            b"{\"a\":".to_vec()
-        } else {
-            format!("bad{}", draw.u8(0..200)).into_bytes()
+        let bytes = match self.format {
+            Json => b"{\"a\":".to_vec(),
+            Lines { .. } => format!("bad,{}th", draw.u8(0..200)).into_bytes(),
+            _ => format!("bad{}", draw.u8(0..200)).into_bytes(),
         };
         Record {
             bytes,
@@ -642,8 +587,8 @@ impl Taste {
                 members.extend(draw.bool().then(|| format!("\"{name}\":null")));
                 continue;
             }
-            let is_number =
-                number == 1 && self.is_number && !text.is_empty() && !text.starts_with("0");
+            let is_plain = !text.is_empty() && !text.starts_with("0") && text != NULL;
+            let is_number = number == 1 && self.is_number && is_plain;
             let mut value = if is_number && text != "-0" {
                 text.clone()
             } else {

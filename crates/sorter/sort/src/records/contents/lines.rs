@@ -46,7 +46,7 @@ use crate::records::splitters::Splitters;
 
 use parts::parts_of;
 use sifting::{Check, sift};
-pub(crate) use sifting::{is_open, newlines};
+pub(crate) use sifting::{is_open, lines_in, newlines};
 use windows::{WINDOW_BYTES, each, find_ends, first_end, line_at, windows};
 
 /// Lines in their order.

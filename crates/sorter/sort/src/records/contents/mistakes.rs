@@ -11,7 +11,7 @@ pub struct Aside {
     pub records: u64,
     /// The records, one behind the other.
     pub rows: Vec<u8>,
-    /// Those without others between them: their bytes, and the newlines before them in the block.
+    /// Those without others between them: their bytes, and the lines that end before them in the block.
     pub stretches: Vec<(usize, u64)>,
     /// Blank lines, which are no rows.
     pub blank: Size,

@@ -140,13 +140,19 @@ pub(super) fn sift(
     }
     let aside = match how {
         Sifting::Look => Aside::default(),
-        Sifting::Skip | Sifting::Aside => remove(block, &left_out),
+        Sifting::Skip | Sifting::Aside => remove(block, &left_out, framing),
     };
     Ok(Aside { totals, ..aside })
 }
 
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// The lines that end in these bytes of records or of a header; those in quotes count.
+pub(crate) fn lines_in(bytes: &[u8], framing: Framing) -> u64 {
+    let end = framing.delimiter().unwrap_or(b'\n');
+    memchr::memchr_iter(end, bytes).count() as u64
 }
 
 /// Whether the first row does not end: a quote in it is never closed.
@@ -177,7 +183,8 @@ impl LeftOut {
     }
 }
 
-fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
+fn remove(block: &mut Block, left_out: &LeftOut, framing: Framing) -> Aside {
+    let lines = |bytes: &[u8]| lines_in(bytes, framing);
     let mut aside = Aside {
         records: left_out.wrong_records,
         blank: Size {
@@ -191,7 +198,7 @@ fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
     };
     let (all, mut kept) = (block.range(), first.start);
     let rows = &mut block.buffer.bytes_mut()[all.clone()];
-    let mut before = newlines(&rows[..kept]);
+    let mut before = lines(&rows[..kept]);
     let begins = left_out.ranges.iter().skip(1).map(|(next, _)| next.start);
     for ((row, is_blank), next) in left_out.ranges.iter().zip(begins.chain([all.len()])) {
         if *is_blank {
@@ -200,7 +207,7 @@ fn remove(block: &mut Block, left_out: &LeftOut) -> Aside {
             aside.stretches.push((row.len(), before));
             aside.rows.extend_from_slice(&rows[row.clone()]);
         }
-        before += newlines(&rows[row.start..next]);
+        before += lines(&rows[row.start..next]);
         rows.copy_within(row.end..next, kept);
         kept += next - row.end;
     }

@@ -1,0 +1,54 @@
+//! Keys of lines that have types: their values may be missing, or of another type.
+
+use std::ops::Range;
+
+use super::TextOrder;
+use crate::text::TextKey;
+use crate::text::row::{NullWords, ValueError};
+
+/// The bit of a record that was checked, above those of its keys, or of the numbers that are added up.
+pub(crate) const ANY_RECORD: u64 = 1 << 63;
+
+impl TextOrder {
+    /// The same order, in which these words stand for missing values of keys that have types.
+    #[must_use]
+    pub fn with_nulls(mut self, words: &[String]) -> TextOrder {
+        self.nulls = NullWords::new(words);
+        if !words.is_empty() {
+            let parts = std::mem::take(&mut self.parts).into_iter();
+            self.parts = parts.map(|part| part.with_nulls(&self.nulls)).collect();
+        }
+        self
+    }
+
+    /// Words that stand for a missing value.
+    pub(crate) fn nulls(&self) -> &NullWords {
+        &self.nulls
+    }
+
+    /// Whether keys have types, of which a line may have no value, or none of a type.
+    #[must_use]
+    pub fn has_types(&self) -> bool {
+        self.keys.iter().any(|key| key.value.is_some())
+    }
+
+    /// Checks the keys of a line that have types. Returns [`ANY_RECORD`], and a bit for each of the first 63 keys that
+    /// has a value.
+    ///
+    /// # Errors
+    /// The first that is not of its type: the key, its bytes, and the mistake.
+    pub(crate) fn check(&self, line: &[u8]) -> Result<u64, (&TextKey, Range<usize>, ValueError)> {
+        let mut found = ANY_RECORD;
+        for (number, (key, part)) in self.keys.iter().zip(&self.parts).enumerate() {
+            let Some(order) = key.value else { continue };
+            let checked = part.with(line, |value| {
+                if !value.is_empty() && (number as u32) < ANY_RECORD.trailing_zeros() {
+                    found |= 1 << number;
+                }
+                order.kind.check(value)
+            });
+            checked.map_err(|error| (key, part.ranges(line).0, error))?;
+        }
+        Ok(found)
+    }
+}
