@@ -128,6 +128,13 @@ find_mdbook
 "$mdbook" build "$book" --dest-dir "$(readlink -f "$target")/site" 2>"$book/said" || { cat "$book/said"; exit 1; }
 if grep -E 'WARN|ERROR' "$book/said"; then fail "warnings of mdBook"; fi
 
+# Code of a sentence becomes one piece with the parenthesis before it and what follows without a space,
+# and site.css keeps that in one line. A cell of a number and its unit does not break between them.
+find "$site" -name '*.html' -exec sed -i -E '
+    s#\(<code>([^<]*)</code>([^ <]*)#<span class="kept">(<code>\1</code>\2</span>#g
+    s#(^|[^(])<code>([^<]*)</code>([^ <]+)#\1<span class="kept"><code>\2</code>\3</span>#g
+    s#>([0-9][0-9.,]*) ([a-zA-Z%/]{1,4})((</strong>)?</td>)#>\1\&nbsp;\2\3#g' {} +
+
 # Documentation of other crates, from earlier runs, does not belong to the site.
 rm -rf "$target/doc"
 "$cargo" doc --no-deps --locked --quiet --package gristmill
