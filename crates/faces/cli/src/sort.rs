@@ -112,7 +112,8 @@ fn with_cure(failure: Failure, job: &Job) -> Failure {
     };
     if let Some(SortError::BadRow { cure, bad, .. }) = error.downcast_mut() {
         *cure = match &bad.problem {
-            _ if !may_set_aside => "",
+            _ if !may_set_aside && is_rows => "",
+            _ if !may_set_aside => "; mend it, or leave the line out",
             RowProblem::Value { value, .. } if !is_rows && !has_digits(value) => {
                 "; name a word for missing values with --null, or set such lines aside with --bad-records FILE"
             }

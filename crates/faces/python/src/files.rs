@@ -19,6 +19,7 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
         in_place,
         rebuilt_bytes,
         apart,
+        set_aside,
         ..
     } = *report;
     let class = py.import("gristmill.reports")?.getattr("Report")?;
@@ -32,6 +33,7 @@ pub(crate) fn told<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py,
         in_place,
         rebuilt_bytes,
         apart,
+        set_aside,
     );
     class.call1(figures)
 }

@@ -56,6 +56,7 @@ pub(crate) struct Options {
     temporary: Vec<PathBuf>,
     stripe: Option<NonZero<usize>>,
     longest: Option<usize>,
+    bad_records: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 }
 
@@ -141,6 +142,7 @@ impl Options {
             temporary: take("temporary")?.map_or(Ok(Vec::new()), |value| paths(&value))?,
             stripe: number("stripe", 1, take("stripe")?)?,
             longest: number("longest", 1, take("longest")?)?,
+            bad_records: extract(take("bad_records")?)?,
             progress,
         })
     }
@@ -174,12 +176,25 @@ impl Options {
             format = format.short_rows();
         }
         let sorter = self.sorter_of(format, watch);
-        self.sums.iter().fold(sorter, |sorter, it| sorter.sum(it))
+        let sorter = self.sums.iter().fold(sorter, |sorter, it| sorter.sum(it));
+        match &self.bad_records {
+            Some(file) => sorter.bad_records(file),
+            None => sorter,
+        }
     }
 
-    /// Whether numbers are added up.
-    pub fn sums(&self) -> bool {
-        !self.sums.is_empty()
+    /// The first option of text or bytes, which record batches do not have.
+    pub fn of_text(&self) -> Option<&'static str> {
+        let given = [
+            (!self.sums.is_empty(), "sum"),
+            (self.bad_records.is_some(), "bad_records"),
+            (!self.nulls.is_empty(), "null"),
+            (self.short_rows, "short_rows"),
+            (self.separator.is_some(), "separator"),
+            (self.delimiter.is_some(), "delimiter"),
+        ];
+        let given = given.into_iter().find(|(is_given, _)| *is_given);
+        given.map(|(_, name)| name)
     }
 
     /// The sort of records in another format.

@@ -101,12 +101,20 @@ impl Pushed {
             (ARROW, Order::Function(..)) => {
                 return Err(option("the keys of record batches are names of columns"));
             }
-            (ARROW, _) if options.sums() => {
-                return Err(option(
-                    "sum is for lines, rows and records; batches are added up by group_by of their library",
-                ));
-            }
-            (ARROW, _) => State::Unfed(Box::new(options)),
+            (ARROW, _) => match options.of_text() {
+                Some("sum") => {
+                    return Err(option(
+                        "sum is for lines, rows and records; batches are added up by group_by of their library",
+                    ));
+                }
+                Some(name) => {
+                    let told = format!(
+                        "{name} is for lines and rows, not for record batches; leave it out"
+                    );
+                    return Err(option(&told));
+                }
+                None => State::Unfed(Box::new(options)),
+            },
             _ => State::Records(Records::start(options, &waiter).map_err(raised)?),
         };
         let state = Mutex::new(state);

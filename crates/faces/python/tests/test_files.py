@@ -59,6 +59,24 @@ class Files(TestCase):
         with self.assertRaisesRegex(gristmill.OptionsError, "at least one line"):
             gristmill.sort_file(log, self.path("out"), record_lines=0)
 
+    def test_records_with_mistakes(self):
+        lines = self.write("lines", b"b 2\na x\nc 1\n")
+        report = gristmill.sort_file(lines, self.path("out"), key="2:num", bad_records=self.path("bad"))
+        self.assertEqual((report.records, report.set_aside), (2, 1))
+        self.assertEqual(self.content("out"), b"c 1\nb 2\n")
+        self.assertEqual(self.content("bad").splitlines()[0], b"file,line,reason,row")
+        rows = self.write("rows", b"a,b\n1,2\n3\n")
+        gristmill.merge(rows, self.path("out"), format="csv", key="a:num", bad_records=pathlib.Path(self.path("bad")))
+        self.assertEqual(self.content("out"), b"a,b\n1,2\n")
+        with gristmill.Sorter(key="1:num", bad_records=self.path("bad")) as sorter:
+            sorter.push_all([b"2", b"x", b"1"])
+            sorted = sorter.finish()
+            self.assertEqual(list(sorted), [b"1\n", b"2\n"])
+        self.assertEqual(sorted.report.set_aside, 1)
+        for wrong in ({}, {"format": "fixed:4"}, {"key": "1:num", "record_lines": 2}):
+            with self.assertRaisesRegex(gristmill.OptionsError, "bad_records sets rows aside"):
+                gristmill.sort_file(lines, self.path("out"), bad_records=self.path("bad"), **wrong)
+
 
 class BadInput(TestCase):
     def test_a_missing_file(self):

@@ -81,6 +81,10 @@ class Orders(TestCase):
         by("v:date=dmy:desc:nulls-last", "5/1/2024", "31/12/2023", "")
         by("v:num:nulls-last", "9", "10", "NA", null="NA")
         by("v:ip", "9.9.9.9", "10.0.0.1", null=["-", "n/a"])
+        with self.assertRaisesRegex(gristmill.OptionsError, "null is for lines and rows"):
+            gristmill.Sorter(format="arrow", key="a", null="NA")
+        lines = [b"a NA\n", b"b 9\n", b"c 10\n"]
+        self.assertEqual(result(lines[::-1], key="2:num", null="NA"), lines)
         rows = [b"a,b\n", b"x,2\n", b"y\n"]
         self.assertEqual(result(rows, format="csv", key="b:num", short_rows=True), [rows[0], rows[2], rows[1]])
         with self.assertRaisesRegex(gristmill.Error, "is not an amount"):

@@ -99,6 +99,8 @@ typedef struct gristmill_report {
     uint64_t rebuilt_bytes;
     /* Records that stayed apart from those with their keys, because a total would not have fitted. */
     uint64_t apart;
+    /* Records that were set aside for their mistakes. */
+    uint64_t set_aside;
 } gristmill_report;
 
 /* How far a sort has come. */
@@ -184,6 +186,10 @@ gristmill_status gristmill_set_keep_last(gristmill_sorter *sorter);
  * of rows as in a key, the number of a field of lines, or OFFSET+LENGTH:TYPE of records. Call it again for
  * more of them. */
 gristmill_status gristmill_add_sum(gristmill_sorter *sorter, const char *column);
+
+/* Sets rows with mistakes, and lines whose keys have types, aside in a file, which is replaced; without it, the
+ * first mistake ends the sort. */
+gristmill_status gristmill_set_bad_records(gristmill_sorter *sorter, const char *file);
 
 /* Keeps only the first `records` of the sorted records. */
 gristmill_status gristmill_set_top(gristmill_sorter *sorter, uint64_t records);

@@ -34,6 +34,8 @@ pub struct Report {
     /// Records that stayed apart from those with their keys, because a total would not have fitted; see
     /// [`Sorter::sum`](crate::Sorter::sum).
     pub apart: u64,
+    /// Records that were set aside for their mistakes; see [`Sorter::bad_records`](crate::Sorter::bad_records).
+    pub set_aside: u64,
     /// Whether the output file was written in place, because it could not be replaced.
     pub in_place: bool,
 }
@@ -68,6 +70,7 @@ impl Report {
             rebuilt_bytes: report.stripes.as_ref().map_or(0, rebuilt_bytes),
             time: Duration::from_secs_f64(report.seconds),
             apart: report.warnings.iter().map(apart).sum(),
+            set_aside: report.warnings.iter().map(set_aside).sum(),
             in_place: report.warnings.iter().any(is_in_place),
         }
     }
@@ -80,6 +83,13 @@ fn rebuilt_bytes(stripes: &StripeReport) -> u64 {
 fn apart(warning: &Warning) -> u64 {
     match warning {
         Warning::Apart { count } => *count,
+        _ => 0,
+    }
+}
+
+fn set_aside(warning: &Warning) -> u64 {
+    match warning {
+        Warning::BadRows { count, .. } => *count,
         _ => 0,
     }
 }

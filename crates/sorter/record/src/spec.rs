@@ -16,6 +16,7 @@
 //! command asks it before, to refuse options by their names; the refusals here are those of the libraries.
 
 mod headed;
+mod keep;
 mod kind;
 mod rows;
 
@@ -31,6 +32,7 @@ use crate::multiline::MultilineError;
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, RowKeyError, RowOrderError};
 pub use crate::spec::headed::Headed;
+pub use crate::spec::keep::Keep;
 pub use crate::spec::kind::{FormatKind, FormatOption};
 pub use crate::spec::rows::RowSpec;
 use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
@@ -38,48 +40,6 @@ use crate::totals::{TotalError, TotalProblem, Totals};
 
 /// The mark of a key in the old form among keys of the new one.
 pub const OBSOLETE: &str = "obsolete:";
-
-/// The choice among records with equal keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// All, in an order of their whole records.
-    #[default]
-    All,
-    /// All, in the order of the input.
-    Stable,
-    /// The first.
-    First,
-    /// The last.
-    Last,
-    /// The first, behind their number; of lines alone.
-    Counted,
-    /// The last, behind their number; of lines alone.
-    LastCounted,
-}
-
-impl Keep {
-    /// The tie-breaker that this takes.
-    #[must_use]
-    pub fn ties(self) -> Ties {
-        match self {
-            Keep::All => Ties::Record,
-            Keep::Stable | Keep::First | Keep::Counted => Ties::Position,
-            Keep::Last | Keep::LastCounted => Ties::LastPosition,
-        }
-    }
-
-    /// Whether one record stands for all with its keys.
-    #[must_use]
-    pub fn is_unique(self) -> bool {
-        matches!(self, Keep::First | Keep::Last) || self.counts()
-    }
-
-    /// Whether its records stand behind their number.
-    #[must_use]
-    pub fn counts(self) -> bool {
-        matches!(self, Keep::Counted | Keep::LastCounted)
-    }
-}
 
 /// Records as a user describes them. All but the format may be left as they are by default.
 #[derive(Clone, Debug, Default)]
@@ -154,6 +114,12 @@ pub enum SpecError {
     /// Rows with a header and without one.
     #[error("rows have a header or none; leave one of the two out")]
     HeadAndNone,
+    /// Words for missing values of lines that have no values.
+    #[error(
+        "words stand for missing values of keys with a type, such as 4:num, or of fields that are added up; give one of \
+         these, or leave the words out"
+    )]
+    NoValues,
     /// An option that this format does not have.
     #[error("format {format} {what}")]
     Unfit {
@@ -313,6 +279,23 @@ impl RecordSpec {
     pub fn framing(&self) -> Framing {
         self.order.framing()
     }
+
+    /// Whether records may have mistakes for which they can be set aside: rows; and lines, if they have values of
+    /// types or numbers that are added up.
+    #[must_use]
+    pub fn can_set_aside(&self) -> bool {
+        let Comparison::Lines(lines) = &self.order else {
+            return false;
+        };
+        match lines.keys {
+            LineKeys::Rows(_) => true,
+            LineKeys::Text => {
+                let is_checked = lines.text.has_types() || !self.totals.is_none();
+                is_checked && lines.multiline.is_none()
+            }
+            LineKeys::Fields(_) => false,
+        }
+    }
 }
 
 impl Given {
@@ -367,11 +350,7 @@ fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     let (separator, ties) = (given.separator, given.keep.ties());
     let mut text = TextOrder::new(keys, given.options, separator, ties, given.salt)?;
     if !given.nulls.is_empty() && !text.has_types() && given.sums.is_empty() {
-        let (format, what) = (
-            given.format.clone(),
-            "has missing values in keys with types alone, such as 4:num; give one",
-        );
-        return Err(SpecError::Unfit { format, what });
+        return Err(SpecError::NoValues);
     }
     text = text.with_nulls(&given.nulls);
     if let Some(locale) = given.locale {

@@ -134,9 +134,9 @@ impl Request {
         temporary::check(arguments)?;
         let named = Named::new(&arguments.outputs)?;
         let spec = format::of(arguments)?;
+        conflicts::check_mistakes(arguments, &spec)?;
         screen::check(arguments)?;
         let job = job(arguments, &spec, named.target.clone())?;
-        conflicts::check_mistakes(arguments, job.contents.is_checked())?;
         temporary::check_stripes(&job, arguments.quiet)?;
         Ok(Request {
             job,

@@ -95,7 +95,7 @@ fn mistakes_of_rows_have_one_line() {
         (&["-z"], "gristmill: -z is for lines"),
         (
             &["--resume", "-o", "out", "--bad-records", "bad"],
-            "gristmill: --resume stops at the first bad row, so it cannot be combined with --bad-records",
+            "gristmill: --resume stops at the first mistake, so it cannot be combined with --bad-records",
         ),
         (
             &["--quote", "ab"],

@@ -32,6 +32,7 @@ def sort_file(
     temporary: Paths | None = None,
     stripe: int | None = None,
     longest: int | None = None,
+    bad_records: Path | None = None,
     progress: ProgressOption = None,
 ) -> Report:
     """Sorts a file, or several, into a file.
@@ -64,6 +65,9 @@ def sort_file(
     stripe     the blocks of stripes, which protect temporary files by parity: one of so many directories
                and one more may be lost
     longest    bytes of the longest record, if it exceeds a 256th of the memory
+    bad_records
+               a file, which is replaced: rows with mistakes, and lines whose keys have types, are set aside in it,
+               each with its input, its line and the reason; without it the first ends the sort
     progress   True for a bar in a terminal or notebook, or a function that takes a Progress; if it
                raises, the sort ends
 
@@ -89,6 +93,7 @@ def sort_file(
         "temporary": temporary,
         "stripe": stripe,
         "longest": longest,
+        "bad_records": bad_records,
         "progress": function(progress),
     }
     return _gristmill.sort_file(inputs, output, options)
@@ -114,6 +119,7 @@ def merge(
     threads: int | None = None,
     temporary: Paths | None = None,
     stripe: int | None = None,
+    bad_records: Path | None = None,
     progress: ProgressOption = None,
 ) -> Report:
     """Merges files that are sorted into a file.
@@ -138,6 +144,7 @@ def merge(
         "threads": threads,
         "temporary": temporary,
         "stripe": stripe,
+        "bad_records": bad_records,
         "progress": function(progress),
     }
     return _gristmill.merge(inputs, output, options)

@@ -24,6 +24,8 @@ class Report(NamedTuple):
     """Bytes of a temporary directory that was lost, read from the others."""
     apart: int = 0
     """Records that stayed apart from those with their keys, because a total would not have fitted."""
+    set_aside: int = 0
+    """Records that were set aside for their mistakes."""
 
 
 class Disorder(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any, Callable, Literal
 
 from ._gristmill import Pushed
 from .ending import follow
-from .options import Bytes, Header, Keys, Paths, Words
+from .options import Bytes, Header, Keys, Path, Paths, Words
 from .progress import ProgressOption, function
 
 
@@ -51,6 +51,7 @@ class Sorter(Pushed):
         temporary: Paths | None = None,
         stripe: int | None = None,
         longest: int | None = None,
+        bad_records: Path | None = None,
         progress: ProgressOption = None,
     ) -> Sorter:
         options = {
@@ -71,6 +72,7 @@ class Sorter(Pushed):
             "temporary": temporary,
             "stripe": stripe,
             "longest": longest,
+            "bad_records": bad_records,
             "progress": function(progress),
         }
         sorter = super().__new__(cls, options)

@@ -26,6 +26,8 @@ pub struct ReportOfC {
     pub rebuilt_bytes: u64,
     /// Records that stayed apart from those with their keys, because a total would not have fitted.
     pub apart: u64,
+    /// Records that were set aside for their mistakes.
+    pub set_aside: u64,
 }
 
 impl From<Report> for ReportOfC {
@@ -39,6 +41,7 @@ impl From<Report> for ReportOfC {
             in_place: report.in_place.into(),
             rebuilt_bytes: report.rebuilt_bytes,
             apart: report.apart,
+            set_aside: report.set_aside,
         }
     }
 }

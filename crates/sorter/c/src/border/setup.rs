@@ -240,6 +240,17 @@ pub extern "C" fn gristmill_add_sum(sorter: Handle, column: Text) -> Status {
     })
 }
 
+/// Sets rows with mistakes, and lines whose keys have types, aside in a file, which is replaced; without it, the first
+/// mistake ends the sort.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_bad_records(sorter: Handle, file: Text) -> Status {
+    set(sorter, |options| {
+        let file = file.path("file")?;
+        options.sorter(|sorter| sorter.bad_records(file));
+        Ok(())
+    })
+}
+
 /// Keeps only the first `records` of the sorted records.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_top(sorter: Handle, records: u64) -> Status {

@@ -52,6 +52,7 @@ static void null_is_no_sorter(void)
     CHECK(gristmill_set_stable(NULL) == wrong);
     CHECK(gristmill_set_unique(NULL) == wrong);
     CHECK(gristmill_add_sum(NULL, "2") == wrong);
+    CHECK(gristmill_set_bad_records(NULL, "bad") == wrong);
     CHECK(gristmill_set_top(NULL, 1) == wrong);
     CHECK(gristmill_set_memory(NULL, 1) == wrong);
     CHECK(gristmill_set_threads(NULL, 1) == wrong);
@@ -225,6 +226,25 @@ static void options_change_the_result(void)
     CHECK(first(sorter, 0) == GRISTMILL_MEMORY);
 }
 
+static void lines_with_mistakes_are_set_aside(void)
+{
+    gristmill_sorter *sorter = make("lines");
+    gristmill_report report;
+
+    CHECK(gristmill_set_bad_records(sorter, "bad.csv") == GRISTMILL_OK);
+    CHECK(gristmill_start(sorter) == GRISTMILL_OPTIONS && says(sorter, "bad_records sets rows aside"));
+    gristmill_free(sorter);
+    sorter = make("lines");
+    CHECK(gristmill_add_key(sorter, "2:num") == GRISTMILL_OK);
+    CHECK(gristmill_set_bad_records(sorter, "bad.csv") == GRISTMILL_OK);
+    CHECK(gristmill_start(sorter) == GRISTMILL_OK);
+    CHECK(gristmill_push_bytes(sorter, BYTES("b 2\na x\nc 1\n"), 12) == GRISTMILL_OK);
+    CHECK(gristmill_finish(sorter) == GRISTMILL_OK);
+    CHECK(gristmill_write_file(sorter, "good", &report) == GRISTMILL_OK);
+    CHECK(report.records == 2 && report.set_aside == 1);
+    gristmill_free(sorter);
+}
+
 static void numbers_are_added_up(void)
 {
     gristmill_sorter *sorter = make("lines");
@@ -297,6 +317,7 @@ int main(void)
     each_call_has_its_time();
     options_are_checked();
     options_change_the_result();
+    lines_with_mistakes_are_set_aside();
     numbers_are_added_up();
     keys_may_fail();
     puts("passed");

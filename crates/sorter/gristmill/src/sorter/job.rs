@@ -27,7 +27,12 @@ const MOST_KEY_BYTES: usize = 8 + (4 << 10);
 impl Sorter {
     pub(super) fn spec(&self) -> Result<RecordSpec, Error> {
         self.check()?;
-        self.format.spec(self.keep(), &self.sums)
+        let spec = self.format.spec(self.keep(), &self.sums)?;
+        if self.bad_records.is_some() && !spec.can_set_aside() {
+            let what = "bad_records sets rows aside, and lines whose keys have types or whose fields are added up; leave it out";
+            return Err(Error::Options(what.to_owned()));
+        }
+        Ok(spec)
     }
 
     fn keep(&self) -> Keep {
@@ -108,6 +113,10 @@ impl Sorter {
                         one of them out";
             return Err(Error::Options(what.to_owned()));
         }
+        if self.bad_records.is_some() {
+            let what = "by_key compares its own keys, in which there are no mistakes; leave bad_records out";
+            return Err(Error::Options(what.to_owned()));
+        }
         self.check()?;
         let keep = match self.keep() {
             Keep::All => Keep::Stable,
@@ -147,6 +156,7 @@ impl Sorter {
             temporary: temporary.into_iter().map(resolved).collect(),
             compress,
             stripe: self.stripe,
+            bad_rows: self.bad_records.clone().map(resolved),
             top: self.top,
             longest_line: self.longest_line(),
             control: self.watch.control(),

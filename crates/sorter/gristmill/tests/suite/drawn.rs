@@ -56,6 +56,7 @@ enum Kind {
     Lines,
     Topped,
     Fields,
+    Typed,
     Nul,
     Events,
     Pairs,
@@ -79,6 +80,7 @@ impl Kind {
             Kind::Lines,
             Kind::Topped,
             Kind::Fields,
+            Kind::Typed,
             Kind::Nul,
             Kind::Events,
             Kind::Pairs,
@@ -102,6 +104,7 @@ impl Kind {
             Kind::Lines | Kind::LinesByKey => Format::lines(),
             Kind::Topped => Format::lines().header("1"),
             Kind::Fields => Format::lines().separator(b',').key("2,2n"),
+            Kind::Typed => Format::lines().key("2:num").null("NA"),
             Kind::Nul => Format::lines().delimiter(0).key("1.2"),
             Kind::Events => Format::lines().record_start("@"),
             Kind::Pairs => Format::lines().record_lines(2),
@@ -175,6 +178,17 @@ impl Kind {
                 let amount = random.below(100) as i64 - 50;
                 let body = format!("w{},{number},{amount},{shown}", random.below(9));
                 of(body.into_bytes(), ordered(number))
+            }
+            Kind::Typed => {
+                let (value, key) = if random.one_in(5) {
+                    ("NA".to_owned(), Vec::new())
+                } else {
+                    (number.to_string(), ordered(number))
+                };
+                of(
+                    format!("w{} {value} {shown}", random.below(9)).into_bytes(),
+                    key,
+                )
             }
             Kind::Events => {
                 let lines = "b\n".repeat(random.below(3));

@@ -10,8 +10,9 @@ use children::Command;
 const MOST: usize = 40;
 
 /// Three are for untidy files: lines on top, words for missing values, short rows. `keep_last` and `sum` are what
-/// people ask for beside `unique`, and two more say where records of several lines begin.
-const MOST_METHODS: usize = 47;
+/// people ask for beside `unique`, two more say where records of several lines begin, and one where those with
+/// mistakes go.
+const MOST_METHODS: usize = 48;
 
 struct Face {
     items: BTreeSet<String>,
@@ -44,7 +45,7 @@ fn face() -> Face {
             (None, None) => continue,
         };
         face.items.extend(names.split(", ").map(str::to_owned));
-        let text = read(&format!("{module}.rs"));
+        let text = text_of(&source, module);
         face.examples += &examples(&text);
         if names == module {
             let types = text
@@ -61,6 +62,18 @@ fn face() -> Face {
         face.methods.extend(methods);
     }
     face
+}
+
+/// A module with those below it.
+fn text_of(source: &Path, module: &str) -> String {
+    let below = fs::read_dir(source.join(module)).into_iter().flatten();
+    let below = below.map(|file| file.unwrap().path());
+    let files = [source.join(format!("{module}.rs"))]
+        .into_iter()
+        .chain(below);
+    files
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect()
 }
 
 fn word(text: &str) -> Option<String> {

@@ -218,16 +218,19 @@ impl TextOrder {
                 return Err(TextOrderError::Locale { letters });
             }
         }
+        self.locale = Some(locale);
+        Ok(self.with_parts(parts))
+    }
+
+    /// The same order with other parts for its keys.
+    fn with_parts(self, parts: Vec<Part>) -> TextOrder {
         let order = TextOrder::of_parts(parts, self.global, self.ties);
-        Ok(TextOrder {
-            keys: self.keys,
-            separator: self.separator,
-            keyed: self.keyed,
-            salt: self.salt,
-            nulls: self.nulls,
-            locale: Some(locale),
-            ..order
-        })
+        TextOrder {
+            parts: order.parts,
+            rest: order.rest,
+            line_only: order.line_only,
+            ..self
+        }
     }
 
     /// The language whose order text has.

@@ -59,7 +59,7 @@ impl Source {
     fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
         match self {
             Source::Fields(place) => Found::Plain(place.key(line)),
-            Source::Value(place, nulls) => nulls.taken_from(Found::Plain(place.key(line))),
+            Source::Value(place, nulls) => Found::Plain(nulls.taken_from_field(place.key(line))),
             Source::Row(place, nulls) if nulls.is_empty() => place.find(line),
             Source::Row(place, nulls) => nulls.taken_from(place.find(line)),
             Source::Bytes(place) => Found::Plain(&line[place.range(line)]),

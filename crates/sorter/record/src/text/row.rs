@@ -148,6 +148,14 @@ impl NullWords {
         self.0.is_empty()
     }
 
+    /// A field of a line, or an empty one in the place of such a word. Blanks around both do not count, nor does the
+    /// carriage return of a line.
+    pub(crate) fn taken_from_field<'l>(&self, field: &'l [u8]) -> &'l [u8] {
+        let value = field.trim_ascii();
+        let is_null = self.all().any(|word| word.as_bytes().trim_ascii() == value);
+        if is_null { &[] } else { field }
+    }
+
     /// The value, or an empty one in the place of such a word.
     pub(crate) fn taken_from<'r>(&self, found: Found<'r>) -> Found<'r> {
         let is_null = |value: &[u8]| self.all().any(|word| word.as_bytes() == value);

@@ -9,7 +9,7 @@ use crate::key::Key;
 use crate::rows::{
     BadRow, Header, RowKey, RowOrder, RowProblem, ValueError, name_of, only_key, shown,
 };
-use crate::text::row::{Found, NullWords, RowPlace, count_fields, without_cr};
+use crate::text::row::{NullWords, RowPlace, count_fields, without_cr};
 use crate::text::{Place, TextKey, TextOrder};
 
 /// Bytes of a number in text.
@@ -172,9 +172,7 @@ impl Field {
                 nulls.taken_from(place.find(record)).with(Exact::read)
             }
             Field::Line { place, nulls, .. } => {
-                // Blanks are before a field that no byte divides from the others.
-                let value = place.key(record).trim_ascii();
-                nulls.taken_from(Found::Plain(value)).with(Exact::read)
+                Exact::read(nulls.taken_from_field(place.key(record)))
             }
             Field::Bytes(key) => match record.get(key.offset..key.offset + key.bytes) {
                 Some(field) => binary::read(key.kind, field).map(Some),

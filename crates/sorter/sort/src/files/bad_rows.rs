@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use node::{Buffer, Guarded, Node, Tokens};
 use pipeline::{Failure, Worker};
+use record::RowSpec;
 use record::rows::{Dialect, RowAside};
 
 use crate::error::row_place;
@@ -43,6 +44,38 @@ struct Written {
     first: Option<(u64, String)>,
 }
 
+/// The form in which rows are set aside.
+pub(crate) struct AsideForm {
+    pub dialect: Dialect,
+    /// The line of the header that names columns; empty without one.
+    pub names: Vec<u8>,
+}
+
+impl AsideForm {
+    /// Rows in their own dialect.
+    pub(crate) fn of_rows(rows: &RowSpec, names: &[u8]) -> AsideForm {
+        AsideForm {
+            dialect: rows.dialect,
+            names: if rows.has_header() {
+                names.to_vec()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Whole lines, in quotes.
+    pub(crate) fn of_lines() -> AsideForm {
+        AsideForm {
+            dialect: Dialect::Csv {
+                separator: b',',
+                quote: b'"',
+            },
+            names: Vec::new(),
+        }
+    }
+}
+
 /// The place of a block from which rows are set aside.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockPlace<'a> {
@@ -63,7 +96,7 @@ impl BadRows {
     pub(crate) async fn open(
         node: &Node,
         path: PathBuf,
-        (contents, dialect, names): (Arc<dyn Contents>, Dialect, Vec<u8>),
+        (contents, form): (Arc<dyn Contents>, AsideForm),
         places: &[PathBuf],
     ) -> Result<BadRows, Failure> {
         let target = Target::Path(path.clone());
@@ -72,8 +105,8 @@ impl BadRows {
             path,
             output,
             contents,
-            dialect,
-            names: names.into(),
+            dialect: form.dialect,
+            names: form.names.into(),
             turn: Tokens::new(node, "the file of bad rows", vec![0]),
             written: Arc::new(Guarded::new(node, "bad rows", Written::default())),
         })

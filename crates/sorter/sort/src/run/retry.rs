@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use node::{FileKind, Node};
 use pipeline::Failure;
-use record::rows::{Dialect, without_mark};
+use record::rows::without_mark;
 use record::{Framing, Headed};
 
 use crate::agreement::Agreement;
@@ -26,7 +26,7 @@ use crate::epochs::parts::check_files;
 use crate::epochs::recovery::saved_header;
 use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
-use crate::files::bad_rows::BadRows;
+use crate::files::bad_rows::{AsideForm, BadRows};
 use crate::files::output::Output;
 use crate::job::{Choice, Job, LongestLine, Source, Target, naming_source};
 use crate::records::contents::Contents;
@@ -34,12 +34,6 @@ use crate::report::{Report, Warning};
 
 use super::rows::{read_headers, resolved, same_header};
 use super::sort_in_one_copy;
-
-/// The format of the file that has lines set aside: whole lines in quotes.
-const LINES_ASIDE: Dialect = Dialect::Csv {
-    separator: b',',
-    quote: b'"',
-};
 
 /// Sorts, again if lines are longer, or rows go on over more lines, than was expected.
 pub(super) async fn sort_any_lines(
@@ -193,8 +187,8 @@ async fn with_rows(
 ) -> Result<Job, Failure> {
     check_files(node, job).await?;
     let Some(headed) = &job.headed else {
-        let of_lines = (Arc::clone(&job.contents), LINES_ASIDE, Vec::new());
-        unfinished.bad_rows = bad_rows(node, job, of_lines).await?;
+        let lines = (Arc::clone(&job.contents), AsideForm::of_lines());
+        unfinished.bad_rows = bad_rows(node, job, lines).await?;
         return Ok(job.clone());
     };
     let own = read_headers(node, headed, &job.sources, &job.reading()).await;
@@ -203,13 +197,10 @@ async fn with_rows(
         headers.header = saved_header(node, resume, agreement).await?;
     }
     let contents = resolved(headed, &headers, goes_on, &job.sources)?;
-    let (dialect, names) = match headed.rows() {
-        Some(rows) if rows.has_header() => (rows.dialect, headed.names(&headers.header).to_vec()),
-        Some(rows) => (rows.dialect, Vec::new()),
-        None => (LINES_ASIDE, Vec::new()),
-    };
-    let kind = (Arc::clone(&contents), dialect, names);
-    unfinished.bad_rows = bad_rows(node, job, kind).await?;
+    let form = headed.rows().map_or_else(AsideForm::of_lines, |rows| {
+        AsideForm::of_rows(rows, headed.names(&headers.header))
+    });
+    unfinished.bad_rows = bad_rows(node, job, (Arc::clone(&contents), form)).await?;
     Ok(Job {
         sources: headers.behind,
         contents,
@@ -217,14 +208,14 @@ async fn with_rows(
     })
 }
 
-/// The file for rows with mistakes, of these contents and the line that names their columns.
+/// The file for records of these contents with mistakes.
 async fn bad_rows(
     node: &Node,
     job: &Job,
-    kind: (Arc<dyn Contents>, Dialect, Vec<u8>),
+    records: (Arc<dyn Contents>, AsideForm),
 ) -> Result<Option<BadRows>, Failure> {
     Ok(match &job.bad_rows {
-        Some(path) => Some(BadRows::open(node, path.clone(), kind, &job.temporary).await?),
+        Some(path) => Some(BadRows::open(node, path.clone(), records, &job.temporary).await?),
         None => None,
     })
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use ::sort::{Choice, names_rank};
-use record::FormatKind;
 use record::FormatOption::{
     Counts, Delimiter, Head, Header, KeyOptions, Locale, Multiline, Null, Quote, Separator,
     ShortRows,
 };
+use record::{FormatKind, RecordSpec};
 
 use super::advice::{for_records, for_rows};
 use super::target::is_directory;
@@ -170,13 +170,17 @@ fn check_rows(arguments: &Arguments) -> Result<(), CliFailure> {
         (sets_aside && kind == FormatKind::Binary, "--bad-records"),
     ];
     if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+        let others = match option {
+            "--null" | "--bad-records" => " and lines",
+            _ => "",
+        };
         return Err(CliFailure::usage(format!(
-            "{option} is for rows, not for --format {format}; use --format csv"
+            "{option} is for rows{others}, not for --format {format}; use --format csv"
         )));
     }
     refuse(
         arguments.resume && sets_aside,
-        "--resume stops at the first bad row, so it cannot be combined with --bad-records; leave one of them out",
+        "--resume stops at the first mistake, so it cannot be combined with --bad-records; leave one of them out",
     )
 }
 
@@ -266,10 +270,9 @@ fn check_several(arguments: &Arguments) -> Result<(), CliFailure> {
 }
 
 /// Refuses to set lines aside that cannot have mistakes.
-pub(super) fn check_mistakes(arguments: &Arguments, may_have: bool) -> Result<(), CliFailure> {
-    let is_of_lines = arguments.order.kind() == FormatKind::Lines;
+pub(super) fn check_mistakes(arguments: &Arguments, spec: &RecordSpec) -> Result<(), CliFailure> {
     refuse(
-        arguments.bad_records.is_some() && is_of_lines && !may_have,
+        arguments.bad_records.is_some() && !spec.can_set_aside(),
         "--bad-records has nothing to do: lines have mistakes only in keys with a type, such as -k4:date, or in fields of --sum",
     )
 }

@@ -14,7 +14,7 @@ const REFUSALS: [&str; 14] = [
     "no order is known",
     "at least -S",
     "give a larger -S",
-    "keys with types alone",
+    "or leave the words out",
     "--max-line",
     "leave ",
     "name an output file",

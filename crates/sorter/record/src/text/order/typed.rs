@@ -10,15 +10,17 @@ use crate::text::row::{NullWords, ValueError};
 pub(crate) const ANY_RECORD: u64 = 1 << 63;
 
 impl TextOrder {
-    /// The same order, in which these words stand for missing values of keys that have types.
+    /// The same order, in which these words stand for missing values of keys that have types. Blanks around them do not
+    /// count, nor does the carriage return of a line.
     #[must_use]
     pub fn with_nulls(mut self, words: &[String]) -> TextOrder {
-        self.nulls = NullWords::new(words);
-        if !words.is_empty() {
-            let parts = std::mem::take(&mut self.parts).into_iter();
-            self.parts = parts.map(|part| part.with_nulls(&self.nulls)).collect();
+        if words.is_empty() {
+            return self;
         }
-        self
+        self.nulls = NullWords::new(words);
+        let parts = std::mem::take(&mut self.parts).into_iter();
+        let parts = parts.map(|part| part.with_nulls(&self.nulls)).collect();
+        self.with_parts(parts)
     }
 
     /// Words that stand for a missing value.
