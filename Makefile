@@ -279,8 +279,10 @@ uninstall:
 docs: $(if $(BUILT),,bench)
 	sh docs/site/build.sh $(or $(BUILT),$(BINARY))
 
-# All that a release has, in target/dist; docs/install.md tells more. The wheel, the image and the recipes
-# are made from the static archive, the RPM package from the Debian one.
+# All that a release has, in target/dist; docs/install.md tells more. The wheels, the image and the recipes
+# are made from the static archives, the RPM package from the Debian one. What needs nothing of this machine is
+# built for the OTHER one, too.
+OTHER ?= $(if $(filter aarch64,$(shell uname -m)),x86_64,aarch64)
 dist: dist-musl dist-deb dist-rpm dist-wheel dist-image dist-recipes dist-crates dist-sbom
 	@$(MAKE) --no-print-directory table
 
@@ -289,6 +291,7 @@ table:
 
 dist-musl:
 	sh dist/musl.sh
+	$(if $(OTHER),MACHINE=$(OTHER) sh dist/musl.sh)
 
 dist-deb: release mpi-if-possible
 	sh dist/deb.sh
@@ -298,9 +301,11 @@ dist-rpm: dist-deb
 
 dist-wheel: dist-musl
 	sh dist/wheel.sh
+	$(if $(OTHER),MACHINE=$(OTHER) sh dist/wheel.sh)
 
 dist-image: dist-musl
 	sh dist/image.sh
+	$(if $(OTHER),MACHINE=$(OTHER) sh dist/image.sh)
 
 # The Homebrew formula and the conda recipe.
 dist-recipes: dist-musl

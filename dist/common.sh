@@ -3,6 +3,9 @@
 cargo=${CARGO:-cargo}
 target=${CARGO_TARGET_DIR:-target}
 out=$target/dist
+# The machine that this is, and the one that a script packs for, x86_64 or aarch64.
+here=$(uname -m)
+machine=${MACHINE:-$here}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The same commit gives the same archives: their files have its time. Without git it is now.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
@@ -25,15 +28,24 @@ need() {
     command -v "$1" >/dev/null
 }
 
+# Makes sure that `cargo zigbuild` is there, which links for other machines; Zig comes along, from pip.
+has_zig() {
+    zig=$(realpath -m "$target")/dist-tools
+    [ -x "$zig/bin/pip" ] || "${PYTHON:-python3}" -m venv --clear "$zig" >"$out/pip.log" 2>&1 || return
+    PATH=$zig/bin:$PATH
+    pip install --quiet --disable-pip-version-check 'cargo-zigbuild>=0.20,<1' 'ziglang>=0.13' >"$out/pip.log" 2>&1
+}
+
 is_elf() { readelf -h "$1" >/dev/null 2>&1; }
 
 # The shared libraries that a file names, on one line.
 needs() { readelf -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | paste -sd ' ' -; }
 
-# The static archive, unpacked: what other packages of the command are made from.
+# The static archive of a machine, unpacked: what other packages of the command are made from.
 unpack_static() {
-    archive=$(find "$out" -name "gristmill-$version-*-linux-*.tar.gz")
-    [ -f "$archive" ] || fail "there is not one static archive of version $version in $out: remove old ones, or run 'make dist-musl'"
+    archive=$(find "$out" -name "gristmill-$version-$1-linux-*.tar.gz")
+    [ -f "$archive" ] || fail "there is not one static archive of version $version for $1 in $out: remove old ones, or run 'make dist-musl'"
+    rm -rf "$stage/static"
     mkdir "$stage/static"
     tar -C "$stage/static" --strip-components=1 -xzf "$archive"
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Publishes what `make dist` has built: the crates, the wheel, the image, and a release of the files.
+# Publishes what `make dist` has built: the crates, the wheels, the image of this machine, and a release of the files.
 # It prints each command, and runs it only if PUBLISH=yes. Logging in is up to each tool: cargo, twine,
 # skopeo and gh. Theirs are also the names of other registries (CARGO_REGISTRY_DEFAULT,
 # TWINE_REPOSITORY_URL).
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=dist/common.sh
 . dist/common.sh
 publish=${PUBLISH:-no}
-wheel=$(find "$out" -name "gristmill-$version-*.whl")
+wheels=$(find "$out" -name "gristmill-$version-*.whl")
 image=$out/gristmill-$version-$(uname -m)-oci.tar
 
 # What must not be published; a rehearsal only tells of it.
@@ -26,7 +26,7 @@ run() {
     refuse "this commit has no tag v$version: run 'git tag v$version' and 'make dist' again"
 ! grep -q '^repository = "https://your\.forge/' Cargo.toml ||
     refuse "Cargo.toml names no repository yet: its 'repository' is an example"
-[ -f "$wheel" ] || refuse "there is no wheel of version $version in $out: run 'make dist'"
+[ -n "$wheels" ] || refuse "there is no wheel of version $version in $out: run 'make dist'"
 (cd "$out" && sha256sum --check --quiet --strict SHA256SUMS) || refuse "files of $out are not those of its SHA256SUMS"
 
 # cargo cannot take back what it has published, so all other tools must be there before.
@@ -37,7 +37,8 @@ done
 
 # shellcheck disable=SC2046 # one argument for each; cargo orders them itself
 run "$cargo" publish --locked $(crates | sed 's/^/--package /')
-run twine upload --disable-progress-bar "$wheel"
+# shellcheck disable=SC2086 # one argument for each
+run twine upload --disable-progress-bar $wheels
 [ -z "${IMAGE:-}" ] || run skopeo copy "oci-archive:$image" "docker://$IMAGE:$version"
 # All that has a checksum, but for the crates.
 # shellcheck disable=SC2046 # no name of an artifact has blanks

@@ -1,29 +1,50 @@
 #!/bin/sh
-# Writes the Homebrew formula and the conda recipe of the static archive: its address in a release, and
-# its checksum.
+# Writes the Homebrew formula and the conda recipe of the static archives: for each machine its address in a
+# release, and its checksum.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=dist/common.sh
 . dist/common.sh
-unpack_static
 repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)
-url=$repository/releases/download/v$version/${archive##*/}
-sum=$(sha256sum "$archive" | cut -d' ' -f1)
 licence=$(sed -n 's/^license = "\(.*\)"/\1/p' Cargo.toml)
 description=$(sed -n 's/^description = "\(.*\)"/\1/p' crates/faces/cli/Cargo.toml)
-machine=$(uname -m)
+machines=
+for archive in "$out/gristmill-$version-"*-linux-*.tar.gz; do
+    [ -f "$archive" ] || fail "there is no static archive of version $version in $out: run 'make dist-musl'"
+    machine=${archive#"$out/gristmill-$version-"}
+    machine=${machine%%-*}
+    url=$repository/releases/download/v$version/${archive##*/}
+    sum=$(sha256sum "$archive" | cut -d' ' -f1)
+    machines="$machines${machines:+ or }$machine"
+    only="
+  depends_on arch: :$(echo "$machine" | sed 's/aarch64/arm64/')"
+    cat >>"$stage/formula" <<END
+
+  on_$(echo "$machine" | sed 's/aarch64/arm/; s/x86_64/intel/') do
+    url "$url"
+    sha256 "$sum"
+  end
+END
+    cat >>"$stage/source" <<END
+  - if: $machine
+    then:
+      url: $url
+      sha256: $sum
+END
+done
+
+case $machines in *" or "*) only= ;; esac
 
 cat >"$out/gristmill.rb" <<END
 # Homebrew on Linux: brew install ./gristmill.rb
 class Gristmill < Formula
   desc "$description"
   homepage "$repository"
-  url "$url"
-  sha256 "$sum"
+  version "$version"
   license any_of: [$(echo "$licence" | sed 's/ OR /", "/; s/.*/"&"/')]
-
-  depends_on arch: :$(echo "$machine" | sed 's/aarch64/arm64/')
+$only
   depends_on :linux
+$(cat "$stage/formula")
 
   def install
     bin.install "bin/gristmill"
@@ -48,11 +69,10 @@ package:
   name: gristmill
   version: "$version"
 source:
-  url: $url
-  sha256: $sum
+$(cat "$stage/source")
 build:
   number: 0
-  skip: not (linux and $machine)
+  skip: not (linux and ($machines))
   # It is static: there is nothing to relocate.
   dynamic_linking:
     binary_relocation: false

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tries the artifacts of `make dist` where nothing else is installed: the static binary, the image and the
 # RPM package in an empty root directory, the Debian package in a Debian of nothing but its essential
-# packages, the wheel in a new virtual environment. It says how long each takes until it has sorted.
+# packages, the wheel in a new virtual environment. It says how long each takes until it has sorted. qemu-user runs
+# the static binary and the wheel of another machine.
 # Recipes, the bill of materials and CITATION.cff are read by the tools of others, from pip.
 #
 #   tests/dist.sh [built]      built: tries those of target/dist, and builds none
@@ -58,7 +59,7 @@ first() {
 static_binary() {
     root=$stage/empty
     begin
-    unpack_static
+    unpack_static "$here"
     mkdir -p "$root/tmp"
     is_complete "$stage/static" ""
     cp "$stage/static/bin/gristmill" "$root"
@@ -84,7 +85,7 @@ static_binary() {
 image() {
     root=$stage/image
     mkdir -p "$stage/oci" "$root"
-    tar -C "$stage/oci" -xf "$(find "$out" -name "gristmill-$version-*-oci.tar")"
+    tar -C "$stage/oci" -xf "$out/gristmill-$version-$here-oci.tar"
     blob() { echo "$stage/oci/blobs/$(jq -r "$1" "$2" | tr : /)"; }
     manifest=$(blob '.manifests[0].digest' "$stage/oci/index.json")
     for layer in $(jq -r '.layers[].digest' "$manifest" | tr : /); do tar -C "$root" -xf "$stage/oci/blobs/$layer"; done
@@ -113,7 +114,7 @@ rpm_package() {
 }
 
 wheel() {
-    wheel=$(find "$out" -name "gristmill-$version-cp39-abi3-manylinux*.whl")
+    wheel=$(find "$out" -name "gristmill-$version-cp39-abi3-manylinux*_$here.whl")
     if [ ! -f "$wheel" ]; then
         [ -z "$(find "$out" -name "gristmill-*.whl")" ] || fail "the wheel is not tagged for manylinux"
         echo "skipped: the wheel, which needs Python 3.9 or later"
@@ -132,6 +133,42 @@ wheel() {
     [ -s "$root/share/man/man1/gristmill.1" ] || fail "the wheel has no man page"
 }
 
+# Where only the files of another machine are, by an emulator.
+other_machine() {
+    archive=$(find "$out" -name "gristmill-$version-*-linux-*.tar.gz" ! -name "*-$here-*")
+    [ -n "$archive" ] || { echo "skipped: no tool: another machine's compiler, as 'make dist' told" && return; }
+    [ -f "$archive" ] || fail "there are static archives of several other machines in $out: remove old ones"
+    other=${archive#"$out/gristmill-$version-"}
+    other=${other%%-*}
+    emulator=qemu-$other-static
+    need "$emulator" qemu-user-static || { echo "skipped: no tool: $emulator, for the files of $other" && return; }
+    unpack_static "$other"
+    is_complete "$stage/static" ""
+    root=$stage/$other
+    mkdir -p "$root/tmp"
+    cp "$stage/static/bin/gristmill" "$(command -v "$emulator")" "$root"
+    sorts "$root" "/$emulator" /gristmill
+    echo "dist: the static binary of $other sorts in an empty root directory"
+    wheel=$(find "$out" -name "gristmill-$version-cp39-abi3-manylinux*_$other.whl")
+    if [ ! -f "$wheel" ] || ! need mmdebstrap mmdebstrap; then
+        echo "skipped: no tool: the wheel of $other, or mmdebstrap for a Python of $other"
+        return
+    fi
+    root=$stage/$other-debian
+    mmdebstrap --quiet --variant=extract --architectures="$(echo "$other" | sed 's/aarch64/arm64/; s/x86_64/amd64/')" \
+        --include=python3 "$suite" "$root" 2>"$stage/said" || { cat "$stage/said"; fail "there is no Python of $other"; }
+    cp "$(command -v "$emulator")" "$root"
+    "${PYTHON:-python3}" -m zipfile -e "$wheel" "$root/wheel"
+    cp "$stage/$other/tmp/lines" "$root/tmp"
+    chroot "$root" "/$emulator" /usr/bin/python3 -c 'import sys
+sys.path.insert(0, "/wheel")
+import gristmill
+gristmill.sort_file("/tmp/lines", "/tmp/sorted")'
+    LC_ALL=C sort "$root/tmp/lines" | cmp - "$root/tmp/sorted"
+    chroot "$root" "/$emulator" "/wheel/gristmill-$version.data/scripts/gristmill" --version
+    echo "dist: the wheel of $other sorts by a Python of $other"
+}
+
 # What the tools of others say of the files that describe a release.
 descriptions() {
     grep -q "^version: $version\$" CITATION.cff || fail "CITATION.cff has another version than Cargo.toml"
@@ -147,7 +184,7 @@ descriptions() {
     "$checks-cffconvert/bin/cffconvert" --validate --infile CITATION.cff
     mkdir "$stage/recipe"
     # The archive that is here, in the place of the release's.
-    sed "s|^  url: .*/|  url: file://$(realpath "$out")/|" "$out/recipe.yaml" >"$stage/recipe/recipe.yaml"
+    sed "s|url: .*/\(gristmill-\)|url: file://$(realpath "$out")/\1|" "$out/recipe.yaml" >"$stage/recipe/recipe.yaml"
     "$checks-cyclonedx/bin/python" - "$out/gristmill-$version.cdx.json" "$stage/recipe" <<'END'
 import sys
 from cyclonedx.schema import SchemaVersion
@@ -224,6 +261,7 @@ static_binary
 wheel
 descriptions
 if [ "$(id -u)" = 0 ]; then
+    other_machine
     image
     rpm_package
 fi

@@ -2,9 +2,9 @@
 # The Python module: builds it, runs its tests and the examples of docs/python.md, and checks its types,
 # in a virtual environment below the target directory.
 #
-#   tests/python.sh              builds the library as `make test` has built all others (dev profile)
-#   tests/python.sh installed    builds the wheel (release profile), and installs it
-#   tests/python.sh wheel        only builds the wheel
+#   tests/python.sh                 builds the library as `make test` has built all others (dev profile)
+#   tests/python.sh installed       builds the wheel (release profile), and installs it
+#   tests/python.sh wheel [TRIPLE]  only builds the wheel, for another target than this machine's
 #
 # A wheel is built with the features that this crate alone asks for, so Cargo compiles most crates once
 # more. That takes minutes, and is too much for `make test`.
@@ -46,7 +46,7 @@ if [ "$mode" = built ]; then
 else
     rm -rf "$wheels"
     maturin build --quiet --locked --release --strip --zig --compatibility manylinux2014 --manifest-path crates/faces/python/Cargo.toml --out "$wheels" \
-        >"$place/said" 2>&1 || { cat "$place/said"; fail "the wheel was not built"; }
+        ${2:+--target "$2"} >"$place/said" 2>&1 || { cat "$place/said"; fail "the wheel was not built"; }
     set -- "$wheels"/gristmill-*-cp39-abi3-*.whl
     [ -e "$1" ] || fail "there is no wheel for all versions from 3.9 in $wheels"
     [ "$mode" = installed ] || { echo "$1"; exit 0; }
