@@ -165,6 +165,8 @@ sys.path.insert(0, "/wheel")
 import gristmill
 gristmill.sort_file("/tmp/lines", "/tmp/sorted")'
     LC_ALL=C sort "$root/tmp/lines" | cmp - "$root/tmp/sorted"
+    # pip would make it executable.
+    chmod 755 "$root/wheel/gristmill-$version.data/scripts/gristmill"
     chroot "$root" "/$emulator" "/wheel/gristmill-$version.data/scripts/gristmill" --version
     echo "dist: the wheel of $other sorts by a Python of $other"
 }
