@@ -110,8 +110,15 @@ fn with_cure(failure: Failure, job: &Job) -> Failure {
     let Failure::Program(mut error) = failure else {
         return failure;
     };
-    if let Some(SortError::BadRow { cure, bad, .. }) = error.downcast_mut() {
+    if let Some(SortError::BadRow {
+        cure, bad, line, ..
+    }) = error.downcast_mut()
+    {
+        let may_be_header = !is_rows && *line == Some(1) && job.headed.is_none();
         *cure = match &bad.problem {
+            _ if may_be_header && is_one_line => {
+                "; if it names the columns, keep it on top with --header 1"
+            }
             _ if !may_set_aside && is_rows => "",
             _ if !may_set_aside => "; mend it, or leave the line out",
             RowProblem::Value { value, .. } if !is_rows && !has_digits(value) => {

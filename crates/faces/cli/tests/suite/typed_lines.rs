@@ -75,7 +75,7 @@ fn fields_of_another_type_are_told() {
         ),
         (
             "-k1:num in",
-            "\"a\" in field 1 is not a number; name a word for missing values with --null, or set such lines aside",
+            "\"a\" in field 1 is not a number; if it names the columns, keep it on top with --header 1",
         ),
         ("-k2.2,2:num in", "\"0.0.0.1\" in key 2.2,2 is not a number"),
         (
@@ -259,6 +259,25 @@ fn lines_with_mistakes_are_set_aside() {
         \"one\",\"3\",\"\"\"x\"\" in field 2 is not a number\",\"b x\"\n\
         \"one\",\"4\",\"\"\"\\\"\"1\\\"\"\"\" in field 2 is not a number\",\"c \"\"1\"\"\"\n";
     assert_eq!(text(&place, "bad"), bad);
+    // They are nowhere else once their input is replaced.
+    place.write("own", "a x\nb 1\n");
+    let own = "sort -k2:num own -o own --bad-records aside";
+    place.run(own).succeeded();
+    let ran = place.run(own);
+    assert!(
+        ran.complaint().contains("what an earlier sort set aside"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(text(&place, "own"), "b 1\n");
+    assert!(text(&place, "aside").contains("a x"));
+    place.write("aside", "file,line,reason,row,comment\n");
+    let ran = place.run("sort -k2:num own --bad-records aside");
+    assert!(
+        ran.complaint().contains("does not hold rows set aside"),
+        "{}",
+        ran.err
+    );
     // Rows of the file are rows that can be sorted again.
     place
         .run("sort --format csv --key line:num:desc bad")

@@ -96,8 +96,11 @@ pub fn is_aside(front: &[u8]) -> bool {
     let first = &front[..end];
     if let Some(&separator) = first.get(PLACE[0].len()) {
         let names = PLACE.map(|name| [name.as_bytes(), &[separator]].concat());
-        if first.starts_with(&names.concat()) {
-            return true;
+        // Behind tabs are the columns of the rows.
+        match first.strip_prefix(&names.concat()[..]) {
+            Some(b"row") => return true,
+            Some(_) if separator == b'\t' => return true,
+            _ => {}
         }
     }
     let object = serde_json::from_slice::<serde_json::Value>(first);

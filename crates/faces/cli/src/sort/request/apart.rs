@@ -13,7 +13,7 @@ use super::target::is_directory;
 use crate::sort::json;
 use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
-use terminal::files::keep_apart;
+use terminal::files::{is_same, keep_apart};
 
 use crate::listed::files_listed;
 
@@ -48,8 +48,22 @@ fn keep_others(arguments: &Arguments) -> Result<(), CliFailure> {
             let usage = CliFailure::usage(message);
             return Err(CliFailure { file, ..usage });
         }
+        if option == "--bad-records" && !front.is_empty() && is_in_place(arguments) {
+            let message = format!(
+                "{option} {}: this file holds what an earlier sort set aside, which may be nowhere else, since the output \
+                 replaces its input; name another file, or remove this one",
+                path.display()
+            );
+            return Err(CliFailure::usage(message));
+        }
     }
     Ok(())
+}
+
+/// Whether the output replaces an input.
+fn is_in_place(arguments: &Arguments) -> bool {
+    let mut outputs = arguments.outputs.iter();
+    outputs.any(|output| arguments.inputs.iter().any(|input| is_same(output, input)))
 }
 
 /// Checks the files of these command lines together: of one process, or of all ranks. `list` is the
