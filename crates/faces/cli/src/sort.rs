@@ -116,8 +116,8 @@ fn with_cure(failure: Failure, job: &Job) -> Failure {
     {
         let may_be_header = !is_rows && *line == Some(1) && job.headed.is_none();
         *cure = match &bad.problem {
-            _ if may_be_header && is_one_line => {
-                "; if it names the columns, keep it on top with --header 1"
+            _ if may_be_header && may_set_aside => {
+                "; if it names the columns, keep it on top with --header 1; else set it aside with --bad-records FILE"
             }
             _ if !may_set_aside && is_rows => "",
             _ if !may_set_aside => "; mend it, or leave the line out",

@@ -167,7 +167,8 @@ gristmill_status gristmill_set_record_start(gristmill_sorter *sorter, const char
 /* Records of so many lines each, from files into a file. */
 gristmill_status gristmill_set_record_lines(gristmill_sorter *sorter, uint32_t lines);
 
-/* A word that stands for a missing value, of rows and of keys of lines with types, such as "NA". Call it again for further ones. */
+/* A word that stands for a missing value, of rows and of keys of lines with types, such as "NA". Call it
+ * again for further ones. */
 gristmill_status gristmill_add_null(gristmill_sorter *sorter, const char *word);
 
 /* Rows of csv and tsv may have fewer columns than the header; their values are missing. */

@@ -87,7 +87,8 @@ impl Format {
         self
     }
 
-    /// A word that stands for a missing value, of rows and of keys of lines with types, such as `"NA"`. Call it again for further ones.
+    /// A word that stands for a missing value, of rows and of keys of lines with types, such as `"NA"`. Call it again
+    /// for further ones.
     #[must_use]
     pub fn null(mut self, word: &str) -> Format {
         self.given.nulls.push(word.to_owned());

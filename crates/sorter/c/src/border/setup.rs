@@ -183,7 +183,8 @@ pub extern "C" fn gristmill_set_record_lines(sorter: Handle, lines: u32) -> Stat
     })
 }
 
-/// A word that stands for a missing value, of rows and of keys of lines with types, such as "NA". Call it again for further ones.
+/// A word that stands for a missing value, of rows and of keys of lines with types, such as "NA". Call it again for
+/// further ones.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_add_null(sorter: Handle, word: Text) -> Status {
     set(sorter, |options| {

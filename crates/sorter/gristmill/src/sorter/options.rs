@@ -130,10 +130,10 @@ impl Sorter {
         self
     }
 
-    /// Sets records with mistakes aside in a file, which is replaced, and sorts the others (an output that is an input
-    /// needs a new file each time, since they are nowhere else): rows; and lines whose keys
-    /// have types, or whose fields are added up. It has the input, the line and the reason of each. Without it, the
-    /// first mistake ends the sort. [`Report::set_aside`](crate::Report::set_aside) tells how many there were.
+    /// Sets records with mistakes aside in a file, and sorts the others: rows; and lines whose keys have types, or whose
+    /// fields are added up. The file has the input, the line and the reason of each, and replaces one of its name: name a
+    /// new one where the output replaces an input, since the records are nowhere else. Without it, the first mistake
+    /// ends the sort. [`Report::set_aside`](crate::Report::set_aside) tells how many there were.
     ///
     /// ```
     /// use gristmill::{Format, Sorter};
