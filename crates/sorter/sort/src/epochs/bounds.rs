@@ -286,4 +286,4 @@ fn within(what: &str, value: usize, least: usize, most: usize) -> Result<(), Str
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -297,3 +297,6 @@ pub(crate) fn source_names(sources: &[Source]) -> Vec<String> {
     let name = |source: &Source| source.path().map_or("-".to_owned(), spelled);
     sources.iter().map(name).collect()
 }
+
+#[cfg(test)]
+mod tests;

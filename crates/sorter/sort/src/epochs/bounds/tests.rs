@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const BLOCK: usize = BLOCK_BYTES as usize;
 
 /// Range 1 of 2, of 1,500 records of 100 bytes: 7 partitions, and chunks of 655 records.
-fn begun() -> Value {
+pub(in crate::epochs) fn begun() -> Value {
     let fingerprint = json!({ "version": "1", "format": "fixed:100", "keys": [], "stable": false, "unique": false, "header": [0, 0],
         "exchange": "Streams", "shared": false, "together": false, "resume": true,
         "bytes": 0 });
