@@ -41,6 +41,12 @@ is_elf() { readelf -h "$1" >/dev/null 2>&1; }
 # The shared libraries that a file names, on one line.
 needs() { readelf -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | paste -sd ' ' -; }
 
+# Whether there is a static archive of a machine: that of another one may not have been built.
+has_static() { [ -n "$(find "$out" -name "gristmill-$version-$1-linux-*.tar.gz")" ]; }
+
+# The name of a machine in Debian and in images.
+debian_name() { echo "$1" | sed 's/aarch64/arm64/; s/x86_64/amd64/'; }
+
 # The static archive of a machine, unpacked: what other packages of the command are made from.
 unpack_static() {
     archive=$(find "$out" -name "gristmill-$version-$1-linux-*.tar.gz")

@@ -8,14 +8,14 @@ cd "$(dirname "$0")/.."
 need buildah buildah || fail "a container image needs buildah"
 image=gristmill-$version-$machine-oci.tar
 rm -f "$out"/gristmill-*-"$machine"-oci.tar
-if [ "$machine" != "$here" ] && [ -z "$(find "$out" -name "gristmill-$version-$machine-*.tar.gz")" ]; then
+if [ "$machine" != "$here" ] && ! has_static "$machine"; then
     echo "skipped: the image of $machine, for which the static binary is missing"
     exit
 fi
 unpack_static "$machine"
 # Nothing is left in the user's own storage, and the same files give the same image.
 buildah --storage-driver vfs --root "$stage/storage" --runroot "$stage/run" bud --quiet --isolation chroot \
-    --arch "$(echo "$machine" | sed 's/aarch64/arm64/; s/x86_64/amd64/')" --timestamp "$SOURCE_DATE_EPOCH" --label "org.opencontainers.image.version=$version" \
+    --arch "$(debian_name "$machine")" --timestamp "$SOURCE_DATE_EPOCH" --label "org.opencontainers.image.version=$version" \
     --file dist/Dockerfile --tag "oci-archive:$stage/$image:gristmill:$version" "$stage/static" >"$stage/said" 2>&1 ||
     { cat "$stage/said" >&2; fail "buildah failed"; }
 mv "$stage/$image" "$out"

@@ -9,8 +9,7 @@ cd "$(dirname "$0")/.."
 triple=$machine-unknown-linux-gnu
 rm -f "$out"/*_"$machine".whl
 if [ "$machine" != "$here" ]; then
-    if [ -z "$(find "$out" -name "gristmill-$version-$machine-*.tar.gz")" ] ||
-        ! rustup target add "$triple" >"$out/rustup.log" 2>&1; then
+    if ! has_static "$machine" || ! rustup target add "$triple" >"$out/rustup.log" 2>&1; then
         echo "skipped: the wheel of $machine, for which Rust's library or the static binary is missing"
         exit
     fi

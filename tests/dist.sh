@@ -155,7 +155,7 @@ other_machine() {
         return
     fi
     root=$stage/$other-debian
-    mmdebstrap --quiet --variant=extract --architectures="$(echo "$other" | sed 's/aarch64/arm64/; s/x86_64/amd64/')" \
+    mmdebstrap --quiet --variant=extract --architectures="$(debian_name "$other")" \
         --include=python3 "$suite" "$root" 2>"$stage/said" || { cat "$stage/said"; fail "there is no Python of $other"; }
     cp "$(command -v "$emulator")" "$root"
     "${PYTHON:-python3}" -m zipfile -e "$wheel" "$root/wheel"

@@ -14,7 +14,7 @@ fn changed(change: impl Fn(&mut Value)) -> Begun {
 #[test]
 fn ranges_of_other_runs_do_not_belong_together() {
     let one = changed(|_| {});
-    // What each range has of its own.
+    // These differ between the ranges of one run.
     for (name, own) in [("range", 0), ("rank", 3), ("expected", 1), ("draft", 9)] {
         let other = changed(|begun| begun[name] = json!(own));
         assert!(is_same_sort(&one, &other), "{name}");
