@@ -38,24 +38,20 @@ fn keep_others(arguments: &Arguments) -> Result<(), CliFailure> {
         };
         let mut front = Vec::new();
         let read = file.take(FRONT_BYTES).read_to_end(&mut front);
-        if read.is_err() || !front.is_empty() && !is_own(&front) {
-            let shown = path.display();
-            let message = format!(
-                "{option} {shown}: this file does not hold {wanted}, so it is not replaced; name \
-                 another file, or remove this one"
-            );
-            let file = Some(path.to_owned());
-            let usage = CliFailure::usage(message);
-            return Err(CliFailure { file, ..usage });
-        }
-        if option == "--bad-records" && !front.is_empty() && is_in_place(arguments) {
-            let message = format!(
-                "{option} {}: this file holds what an earlier sort set aside, which may be nowhere else, since the output \
-                 replaces its input; name another file, or remove this one",
-                path.display()
-            );
-            return Err(CliFailure::usage(message));
-        }
+        let problem = if read.is_err() || !front.is_empty() && !is_own(&front) {
+            format!("does not hold {wanted}, so it is not replaced")
+        } else if option == "--bad-records" && !front.is_empty() && is_in_place(arguments) {
+            "holds what an earlier sort set aside, which may be nowhere else, since the output replaces its input"
+                .to_owned()
+        } else {
+            continue;
+        };
+        let shown = path.display();
+        let message =
+            format!("{option} {shown}: this file {problem}; name another file, or remove this one");
+        let file = Some(path.to_owned());
+        let usage = CliFailure::usage(message);
+        return Err(CliFailure { file, ..usage });
     }
     Ok(())
 }
