@@ -45,6 +45,7 @@ pub(crate) struct Options {
     header: Head,
     record_start: Option<String>,
     record_lines: Option<u32>,
+    shuffle: Option<u64>,
     nulls: Vec<String>,
     short_rows: bool,
     pub stable: bool,
@@ -131,6 +132,7 @@ impl Options {
             header: head(take("header")?)?,
             record_start: extract(take("record_start")?)?,
             record_lines: number("record_lines", 1, take("record_lines")?)?,
+            shuffle: number("shuffle", 0, take("shuffle")?)?,
             nulls: words("null", take("null")?)?,
             short_rows: is("short_rows", false)?,
             stable: is("stable", false)?,
@@ -170,6 +172,9 @@ impl Options {
         }
         if let Some(lines) = self.record_lines {
             format = format.record_lines(lines);
+        }
+        if let Some(seed) = self.shuffle {
+            format = format.shuffled(seed);
         }
         format = self.nulls.iter().fold(format, |format, it| format.null(it));
         if self.short_rows {

@@ -59,6 +59,21 @@ class Files(TestCase):
         with self.assertRaisesRegex(gristmill.OptionsError, "at least one line"):
             gristmill.sort_file(log, self.path("out"), record_lines=0)
 
+    def test_shuffled_lines(self):
+        lines = self.write("lines", b"name\n" + b"".join(b"%d\n" % number for number in range(1000)))
+        gristmill.sort_file(lines, self.path("out"), header=1, shuffle=7)
+        once = self.content("out")
+        self.assertTrue(once.startswith(b"name\n"))
+        self.assertEqual(sorted(once.splitlines()), sorted(self.content("lines").splitlines()))
+        gristmill.sort_file(lines, self.path("out"), header=1, shuffle=7, memory="8M", top=10)
+        self.assertEqual(self.content("out"), b"".join(once.splitlines(True)[:11]))
+        gristmill.sort_file(lines, self.path("out"), header=1, shuffle=8)
+        self.assertNotEqual(self.content("out"), once)
+        with self.assertRaisesRegex(gristmill.OptionsError, "have no keys"):
+            gristmill.sort_file(lines, self.path("out"), key="1,1", shuffle=7)
+        with self.assertRaisesRegex(gristmill.OptionsError, "shuffle must be at least 0"):
+            gristmill.sort_file(lines, self.path("out"), shuffle=-1)
+
     def test_records_with_mistakes(self):
         lines = self.write("lines", b"b 2\na x\nc 1\n")
         report = gristmill.sort_file(lines, self.path("out"), key="2:num", bad_records=self.path("bad"))

@@ -1,7 +1,7 @@
-//! Files that are decompressed on the way, or seen as a view shows them (`seen`).
+//! Files that are decompressed on the way, seen as a view shows them (`seen`), or read with lots.
 //!
 //! ```text
-//! task ---- read request ----> I/O thread: file > decoder > the request's buffer ----> task
+//! task ---- read request ----> I/O thread: file > decoder > view > lots > the request's buffer ----> task
 //! ```
 //!
 //! The I/O thread that serves a request decompresses into its buffer. The reader of a sequential
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use codec::{Decoder, Front, Header, LONGEST_HEADER, OF_PIPE, read_past};
 use node::backend::{Coded, Control, FileHandle, Request};
-use node::{CodingMemory, Decompression, FileKind, Metadata, Mutex, Time, View};
+use node::{CodingMemory, Dealer, Decompression, FileKind, Metadata, Mutex, Time, View};
 
 use crate::file::OpenFile;
 use crate::io_threads::IoThreads;
@@ -43,9 +43,9 @@ pub(crate) fn decompressed(
             Source::skip,
         )?;
         let header = header(&front, &reading);
-        match (header, reading.view.clone()) {
-            (None, None) => return Ok(None),
-            (None, Some(view)) if view.is_local() => {
+        match (header, &reading.lots, reading.view.clone()) {
+            (None, None, None) => return Ok(None),
+            (None, None, Some(view)) if view.is_local() => {
                 return Ok(Some(seen(open, threads, (view, length))));
             }
             _ => {}
@@ -57,7 +57,7 @@ pub(crate) fn decompressed(
             Some(header) => State::Compressed(Decoder::new(header, front, source)),
             None => State::Plain(front.bytes, Some(source)),
         };
-        (Contents::of(state, reading.view), memory, true)
+        (Contents::of(state, &reading), memory, true)
     } else {
         (Contents::new(source, reading), OF_PIPE, false)
     };
@@ -135,6 +135,7 @@ impl Read for Source {
 pub struct Contents<S> {
     state: State<S>,
     seeing: Option<Seeing>,
+    dealer: Option<Dealer>,
 }
 
 enum State<S> {
@@ -150,13 +151,16 @@ enum State<S> {
 impl<S: Read + Send + 'static> Contents<S> {
     /// Of a source whose reads fill their buffer, less only at the end, as those of [`Whole`] do.
     pub fn new(source: S, reading: Decompression) -> Contents<S> {
-        let view = reading.view.clone();
-        Contents::of(State::Unknown(source, reading), view)
+        let state = State::Unknown(source, reading.clone());
+        Contents::of(state, &reading)
     }
 
-    fn of(state: State<S>, view: Option<Arc<dyn View>>) -> Contents<S> {
-        let seeing = view.map(Seeing::new);
-        Contents { state, seeing }
+    fn of(state: State<S>, reading: &Decompression) -> Contents<S> {
+        Contents {
+            state,
+            seeing: reading.view.clone().map(Seeing::new),
+            dealer: reading.lots.clone().map(Dealer::new),
+        }
     }
 
     /// Fills `out`, less only at the end.
@@ -164,9 +168,14 @@ impl<S: Read + Send + 'static> Contents<S> {
     /// # Errors
     /// When the source fails, is damaged, asks for too much memory, or has bytes that have no such view.
     pub fn fill(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match &mut self.seeing {
-            Some(seeing) => seeing.fill(out, |out| self.state.fill(out)),
-            None => self.state.fill(out),
+        let (state, seeing) = (&mut self.state, &mut self.seeing);
+        let mut seen = |out: &mut [u8]| match seeing {
+            Some(seeing) => seeing.fill(out, |out| state.fill(out)),
+            None => state.fill(out),
+        };
+        match &mut self.dealer {
+            Some(dealer) => dealer.fill(out, seen),
+            None => seen(out),
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::lots::Lots;
 use crate::view::View;
 
 /// Formats of compressed files.
@@ -87,6 +88,8 @@ pub struct Decompression {
     pub memory_bytes: u64,
     /// The view of the contents, if they are not seen as they are.
     pub view: Option<Arc<dyn View>>,
+    /// The lots in front of their records, if they are to be shuffled.
+    pub lots: Option<Lots>,
 }
 
 /// Memory that decompression or compression takes beside the buffers of requests. It may grow with

@@ -4,6 +4,7 @@
 //! take effect at once, when the world has reached the task's clock.
 
 mod coded;
+mod collecting;
 mod hiding;
 mod paths;
 

@@ -32,6 +32,7 @@ pub mod conformance;
 mod disk;
 mod group;
 mod handle;
+mod lots;
 mod message;
 mod opening;
 mod random;
@@ -51,6 +52,7 @@ pub use compression::{CodingMemory, Compress, Compression, Decompress, Decompres
 pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;
 pub use handle::{Node, Panic, catch, caught};
+pub use lots::{Dealer, Heading, LOT_BYTES, Lots};
 pub use message::{Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, MessagePort, Undelivered};
 pub use opening::{
     Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard, of_another_group,

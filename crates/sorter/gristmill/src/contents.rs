@@ -13,6 +13,7 @@ pub(crate) fn contents(file: File, memory_bytes: u64) -> impl Read {
         cores: 1,
         memory_bytes,
         view: None,
+        lots: None,
     };
     Contents::new(Whole(file), reading)
 }

@@ -134,8 +134,39 @@ impl Format {
         self
     }
 
-    /// Refuses records of several lines where they do not come from files and go to one.
+    /// Lines that are shuffled instead of sorted, from files into a file: each order of all lines has the same chance,
+    /// and the same seed gives the same one. With [`Sorter::top`](crate::Sorter::top) so many lines are drawn.
+    ///
+    /// ```
+    /// use gristmill::{Format, Sorter};
+    /// # let place = tempfile::tempdir()?;
+    /// # std::env::set_current_dir(place.path())?;
+    /// std::fs::write("a.csv", "name\nx\ny\nz\n")?;
+    /// let shuffled = Format::lines().header("1").shuffled(42);
+    /// Sorter::new(shuffled).sort_files(["a.csv"], "b.csv")?;
+    /// assert!(std::fs::read("b.csv")?.starts_with(b"name\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn shuffled(mut self, seed: u64) -> Format {
+        self.given.shuffle = Some(seed);
+        self
+    }
+
+    /// Refuses a shuffle where neighbours are compared.
+    pub(crate) fn check_order(&self) -> Result<(), Error> {
+        match self.given.shuffle {
+            Some(_) => Err(Error::Options("shuffled lines are in no order".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses records of several lines, and shuffled ones, where they do not come from files and go to one.
     pub(crate) fn check_single(&self) -> Result<(), Error> {
+        if self.given.shuffle.is_some() {
+            let what = "lines are shuffled from files into a file: save them first";
+            return Err(Error::Options(what.to_owned()));
+        }
         if self.given.multiline.is_none() {
             return Ok(());
         }

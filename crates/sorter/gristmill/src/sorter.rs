@@ -157,6 +157,7 @@ impl Sorter {
     /// When an option or the file is wrong.
     pub fn check_file(self, file: impl AsRef<Path>) -> Result<Option<Disorder>, Error> {
         self.without_key("check_file")?;
+        self.format.check_order()?;
         if !self.sums.is_empty() {
             let what = "check_file only looks at records; leave sum out";
             return Err(Error::Options(what.to_owned()));

@@ -8,6 +8,7 @@
 //! key:3,3n   key:1,1      as -k takes them
 //! salt:0123..ef           of a random order
 //! start:[0-9]  lines:4    records of several lines, as `Multiline` describes them
+//! shuffle:42              in no order, but in one that this seed decides
 //! csv, columns:7 ..       rows, as `rows::RowOrder` describes them
 //! varlen:u16le, 0+4 ..    records with lengths, as `FieldOrder` does
 //! locale:de-DE            text in the order of a language, of lines and rows
@@ -29,6 +30,9 @@ use crate::text::{ANY_RECORD, EQUAL_BYTES, KeyOptions, Locale, TextKey, TextOrde
 /// The name of the format of lines.
 const LINES: &str = "lines";
 
+/// Stands before the seed of a shuffle.
+const SHUFFLE: &str = "shuffle:";
+
 /// Lines that end with a byte, in the order of their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineOrder {
@@ -40,6 +44,8 @@ pub struct LineOrder {
     pub keys: LineKeys,
     /// The lines that are one record, if it has several.
     pub multiline: Option<Arc<Multiline>>,
+    /// The seed by which lines are shuffled: `text` compares what is drawn in front of each.
+    pub shuffle: Option<u64>,
 }
 
 /// The kind of keys, for a description.
@@ -62,6 +68,7 @@ impl LineOrder {
             framing: Framing::Delimited(delimiter),
             keys: LineKeys::Text,
             multiline: None,
+            shuffle: None,
         }
     }
 
@@ -82,6 +89,7 @@ impl LineOrder {
             framing: rows.dialect().framing(),
             keys: LineKeys::Rows(rows),
             multiline: None,
+            shuffle: None,
         }
     }
 
@@ -93,6 +101,7 @@ impl LineOrder {
             framing: Framing::Prefixed(fields.prefix()),
             keys: LineKeys::Fields(fields),
             multiline: None,
+            shuffle: None,
         }
     }
 
@@ -189,6 +198,7 @@ impl LineOrder {
             keys.extend(locale.describe());
         }
         keys.extend(self.multiline.iter().map(ToString::to_string));
+        keys.extend(self.shuffle.map(|seed| format!("{SHUFFLE}{seed}")));
         (format, keys)
     }
 
@@ -213,7 +223,9 @@ impl LineOrder {
         };
         let mut keys_of_text = keys.iter().map(AsRef::as_ref);
         let multiline = keys_of_text.find(|key| Multiline::is_described(key));
-        Some(described(keys, ties).and_then(|text| match multiline {
+        let mut keys_of_text = keys.iter().map(AsRef::as_ref);
+        let shuffle = keys_of_text.find_map(|key| key.strip_prefix(SHUFFLE)?.parse().ok());
+        let order = described(keys, ties).and_then(|text| match multiline {
             None => Ok(LineOrder::lines(text, delimiter)),
             Some(given) => match given.parse() {
                 Ok(multiline) => Ok(LineOrder::several(text, multiline)),
@@ -222,7 +234,8 @@ impl LineOrder {
                     what: MultilineError::to_string(&mistake),
                 }),
             },
-        }))
+        });
+        Some(order.map(|order| LineOrder { shuffle, ..order }))
     }
 }
 
@@ -256,6 +269,7 @@ fn described<S: AsRef<str>>(keys: &[S], ties: Ties) -> Result<TextOrder, FormatE
             ("locale", tag) => {
                 locale = Some(Locale::described(tag, keys).map_err(wrong)?);
             }
+            ("shuffle", seed) if seed.parse::<u64>().is_ok() => {}
             _ if text == EQUAL_BYTES || Multiline::is_described(text) => {}
             _ => return Err(none()),
         }
@@ -346,6 +360,13 @@ mod tests {
                 assert_eq!(again.unwrap().unwrap(), order, "{format} {keys:?}");
             }
         }
+        let shuffled = LineOrder {
+            shuffle: Some(u64::MAX),
+            ..order(&[], "", None)
+        };
+        let (format, keys) = shuffled.describe();
+        let again = LineOrder::parse(&format, &keys, Ties::Record);
+        assert_eq!(again.unwrap().unwrap(), shuffled);
     }
 
     #[test]
@@ -360,6 +381,7 @@ mod tests {
             "salt:12",
             "options:%",
             "x:1",
+            "shuffle:x",
         ] {
             let found = LineOrder::parse("lines", &[key], Ties::Record);
             assert!(found.unwrap().is_err(), "{key}");

@@ -15,6 +15,7 @@
 //! option means the same in all of them. [`FormatKind::has`] is the rule of which format has which option. The
 //! command asks it before, to refuse options by their names; the refusals here are those of the libraries.
 
+mod check;
 mod headed;
 mod keep;
 mod kind;
@@ -31,12 +32,13 @@ use crate::line_order::{LineKeys, LineOrder};
 use crate::multiline::MultilineError;
 use crate::order::{Order, Ties};
 use crate::rows::{Dialect, RowKeyError, RowOrderError};
+use crate::spec::check::{check, check_shuffle};
 pub use crate::spec::headed::Headed;
 pub use crate::spec::keep::Keep;
 pub use crate::spec::kind::{FormatKind, FormatOption};
 pub use crate::spec::rows::RowSpec;
 use crate::text::{KeyOptions, Locale, TextKey, TextKeyError, TextOrder, TextOrderError};
-use crate::totals::{TotalError, TotalProblem, Totals};
+use crate::totals::{TotalError, Totals};
 
 /// The mark of a key in the old form among keys of the new one.
 pub const OBSOLETE: &str = "obsolete:";
@@ -58,6 +60,8 @@ pub struct Given {
     pub quote: Option<u8>,
     /// The lines that are one record, as [`Multiline`](crate::Multiline) is parsed: `start:PATTERN` or `lines:N`.
     pub multiline: Option<String>,
+    /// The seed by which lines are shuffled instead of sorted: each order of all lines has the same chance.
+    pub shuffle: Option<u64>,
     /// The options of keys of lines that have none.
     pub options: KeyOptions,
     /// Whether the first row is one of values.
@@ -108,6 +112,14 @@ pub enum SpecError {
     /// Records of several lines with options of single ones.
     #[error("records of several lines {what}; leave one of the two out")]
     Several {
+        /// The other option.
+        what: &'static str,
+    },
+    /// Lines that are shuffled and compared.
+    #[error(
+        "lines that are shuffled are not compared, so they have no {what}; leave one of the two out"
+    )]
+    Shuffled {
         /// The other option.
         what: &'static str,
     },
@@ -314,37 +326,8 @@ impl Given {
     }
 }
 
-/// Refuses options that the format does not have.
-fn check(given: &Given) -> Result<(), SpecError> {
-    let has_options = given.options != KeyOptions::default();
-    let options = [
-        (given.separator.is_some(), FormatOption::Separator),
-        (given.delimiter.is_some(), FormatOption::Delimiter),
-        (given.quote.is_some(), FormatOption::Quote),
-        (given.multiline.is_some(), FormatOption::Multiline),
-        (given.has_no_header, FormatOption::Header),
-        (!given.head.is_empty(), FormatOption::Head),
-        (!given.nulls.is_empty(), FormatOption::Null),
-        (given.has_short_rows, FormatOption::ShortRows),
-        (given.locale.is_some(), FormatOption::Locale),
-        (has_options, FormatOption::KeyOptions),
-        (given.keep.counts(), FormatOption::Counts),
-    ];
-    for (is_given, option) in options {
-        if is_given && !FormatKind::of(&given.format).has(option) {
-            let (format, what) = (given.format.clone(), option.rule().1);
-            return Err(SpecError::Unfit { format, what });
-        }
-    }
-    match given.sums.first() {
-        Some(sum) if !given.keep.is_unique() => {
-            Err(TotalError::new(sum, TotalProblem::NotUnique).into())
-        }
-        _ => Ok(()),
-    }
-}
-
 fn lines(given: &Given) -> Result<LineOrder, SpecError> {
+    check_shuffle(given)?;
     let keys = given.keys.iter().map(|key| text_key(key));
     let keys = keys.collect::<Result<_, _>>()?;
     let (separator, ties) = (given.separator, given.keep.ties());
@@ -356,16 +339,18 @@ fn lines(given: &Given) -> Result<LineOrder, SpecError> {
     if let Some(locale) = given.locale {
         text = text.with_locale(locale)?;
     }
-    Ok(
-        match given.multiline.as_deref().map(str::parse).transpose()? {
-            Some(_) if given.delimiter.is_some() => {
-                let what = "have ends of their own, and no delimiter";
-                return Err(SpecError::Several { what });
-            }
-            Some(multiline) => LineOrder::several(text, multiline),
-            None => LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')),
-        },
-    )
+    let order = match given.multiline.as_deref().map(str::parse).transpose()? {
+        Some(_) if given.delimiter.is_some() => {
+            let what = "have ends of their own, and no delimiter";
+            return Err(SpecError::Several { what });
+        }
+        Some(multiline) => LineOrder::several(text, multiline),
+        None => LineOrder::lines(text, given.delimiter.unwrap_or(b'\n')),
+    };
+    Ok(LineOrder {
+        shuffle: given.shuffle,
+        ..order
+    })
 }
 
 fn text_key(key: &str) -> Result<TextKey, TextKeyError> {

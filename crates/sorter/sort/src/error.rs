@@ -324,6 +324,12 @@ pub enum SortError {
         file = file.display()
     )]
     SeveralLines { file: PathBuf },
+    /// Records that cannot be shuffled.
+    #[error("a shuffle is one process's work, and its output one file; {why}")]
+    NotShuffled {
+        /// Why not, and what to do.
+        why: &'static str,
+    },
     /// Splitters that are even cannot divide these records.
     #[error(
         "splitters are even only between records of one length, such as --format gensort; leave out \

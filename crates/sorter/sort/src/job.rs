@@ -1,12 +1,13 @@
 //! A job: inputs, outputs, resources and options of a sort.
 
+mod coding;
 mod described;
 mod lengths;
 mod stripes;
 mod tuning;
 
 use codec::Packing;
-use node::{Compress, Compression, Decompress, File, Metadata, Node, Open, View};
+use node::{Compression, Decompress, File, Lots, Metadata, Node, Open, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +17,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::records::contents::Contents;
-use crate::records::view::view_of;
 
 pub use described::contents_of;
 pub use lengths::LongestLine;
@@ -139,6 +139,8 @@ pub struct ReadOptions {
     pub in_parts: bool,
     /// How their bytes look, if records have several lines.
     pub view: Option<Arc<dyn View>>,
+    /// The lots of records that are shuffled. Each input has others ([`ReadOptions::of_input`]).
+    pub lots: Option<Lots>,
 }
 
 /// The plan that the user asks for.
@@ -330,6 +332,7 @@ impl Job {
             cores: self.resources.cores,
             memory_bytes: self.resources.memory_bytes,
             view: self.view(),
+            lots: self.lots(),
             ..ReadOptions::default()
         }
     }
@@ -347,52 +350,5 @@ impl Job {
             return Err(SortError::NotEven);
         }
         Ok(())
-    }
-
-    /// # Errors
-    /// When a set of files is to have records of several lines.
-    pub(crate) fn check_view(&self) -> Result<(), SortError> {
-        match &self.target {
-            Target::Directories(all) if self.view().is_some() => {
-                let file = all[0].clone();
-                Err(SortError::SeveralLines { file })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// How the bytes of its files look.
-    pub(crate) fn view(&self) -> Option<Arc<dyn View>> {
-        view_of(self.contents.multiline())
-    }
-
-    /// How the output is compressed.
-    pub(crate) fn compression(&self) -> Option<Compress> {
-        self.compress.map(|format| Compress {
-            format,
-            cores: self.resources.cores,
-            memory_bytes: self.resources.memory_bytes,
-        })
-    }
-
-    /// # Errors
-    /// When the output is to be compressed, but is not written front to back by one process.
-    pub(crate) fn check_compression(&self, node: &Node) -> Result<(), SortError> {
-        if self.compress.is_none() {
-            return Ok(());
-        }
-        let (file, why) = match &self.target {
-            Target::Directories(all) => (all[0].clone(), "a set of files is not: name one file"),
-            Target::Together(path) if node.nodes() > 1 => {
-                let what =
-                    "a file that all ranks write is not: put {rank} in -o to give each its own";
-                (path.clone(), what)
-            }
-            Target::Path(path) | Target::Together(path) if self.resume.is_some() => {
-                (path.clone(), "that of --resume is not: remove --resume")
-            }
-            _ => return Ok(()),
-        };
-        Err(SortError::NotCompressed { file, why })
     }
 }

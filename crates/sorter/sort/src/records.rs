@@ -5,6 +5,7 @@ pub(crate) mod contents;
 pub(crate) mod framing;
 pub(crate) mod lead;
 pub(crate) mod lengths;
+pub(crate) mod lots;
 pub(crate) mod open_bucket;
 pub(crate) mod order;
 pub(crate) mod part;

@@ -251,7 +251,8 @@ async fn recover(
         .check_compression(node)
         .and_then(|()| job.check_splitters())
         .and_then(|()| job.check_stripes())
-        .and_then(|()| job.check_view());
+        .and_then(|()| job.check_view())
+        .and_then(|()| job.check_shuffle(node));
     if job.is_alone(node) {
         checked?;
         return Ok((Recovery::none(1, Vec::new()), None));

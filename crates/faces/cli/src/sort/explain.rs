@@ -90,6 +90,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         zero_terminated: arguments.zero_terminated,
         ..SortArguments::plain()
     };
+    if arguments.order.shuffle.is_some() {
+        let why = "explain shows keys, and --shuffle has none; leave it out";
+        return Err(CliFailure::usage(why));
+    }
     let spec = request::spec_of(&sort)?;
     let input = arguments.input.as_deref();
     let failed = |cause| unread(input, &cause);
@@ -243,6 +247,7 @@ fn contents(source: Box<dyn Read + Send>, order: &Comparison) -> impl Read {
         cores: 1,
         memory_bytes: CONTENTS_BYTES,
         view: view_of(order.multiline()),
+        lots: None,
     };
     Contents::new(Whole(source), reading)
 }

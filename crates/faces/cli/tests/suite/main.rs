@@ -48,6 +48,7 @@ mod report_page;
 mod resume;
 mod rows;
 mod several_lines;
+mod shuffle;
 mod signals;
 mod sim;
 mod sim_machine;

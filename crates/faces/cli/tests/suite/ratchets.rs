@@ -17,19 +17,20 @@ const LARGEST_CIRCLE: usize = 4;
 const LINES: [(&str, usize); 26] = [
     ("units", 200),
     // Views: how the bytes of a file look, for records of several lines; beside them in node-real and record.
-    ("node", 4_190),
+    // Lots, by which records are shuffled: 300 lines with their tests.
+    ("node", 4_520),
     ("codec", 2360),
     ("node-real", 3_000),
     ("terminal", 2_070),
     ("node-mpi", 2550),
     ("active", 3_600),
     // Forms of values of rows and lines: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
-    ("record", 14_640),
+    ("record", 14_690),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 35_120),
-    ("gristmill", 2_550),
-    ("c", 1_300),
+    ("sort", 35_300),
+    ("gristmill", 2_580),
+    ("c", 1_310),
     ("disk", 2_560),
     // The mapper of an unknown network: 2,200 lines.
     ("machine", 16_450),
@@ -43,12 +44,12 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_760),
+    ("cli", 7_820),
     ("python", 2_440),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 147_950;
+const ALL_LINES: usize = 148_610;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

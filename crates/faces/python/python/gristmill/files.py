@@ -21,6 +21,7 @@ def sort_file(
     header: Header = True,
     record_start: str | None = None,
     record_lines: int | None = None,
+    shuffle: int | None = None,
     null: Words = (),
     short_rows: bool = False,
     stable: bool = False,
@@ -52,6 +53,7 @@ def sort_file(
                a regular expression: records of lines have several, and each begins with one at whose front it is
     record_lines
                the number of lines that a record has, such as 4 of FASTQ
+    shuffle    a number: lines are shuffled instead of sorted, in the order that it decides; each has the same chance
     null       a word that stands for a missing value, of rows and of keys of lines with types, or several
     short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide
@@ -82,6 +84,7 @@ def sort_file(
         "header": header,
         "record_start": record_start,
         "record_lines": record_lines,
+        "shuffle": shuffle,
         "null": null,
         "short_rows": short_rows,
         "stable": stable,

@@ -16,6 +16,7 @@ fn reading(decompress: Decompress) -> Decompression {
         cores: 2,
         memory_bytes: MEMORY_BYTES,
         view: None,
+        lots: None,
     }
 }
 

@@ -43,6 +43,7 @@ async fn seen(node: &Node, file: node::File, is_local: bool) -> node::File {
         cores: 1,
         memory_bytes: 1 << 24,
         view: Some(view),
+        lots: None,
     };
     file.decompressed(node, reading).await.unwrap()
 }

@@ -3,16 +3,18 @@
 use std::io;
 use std::sync::Arc;
 
+use super::collecting::Collecting;
 use super::hiding::Hiding;
 use super::{DiskError, File};
 use crate::backend::Coded;
 use crate::compression::{CodingMemory, Compress, Decompress, Decompression};
+use crate::lots::{Collector, Lots};
 use crate::view::View;
-use crate::{Buffer, Filled, Node};
+use crate::{Buffer, Filled, Mutex, Node};
 
 impl File {
     /// The contents of a file that nothing was read of. If the file is compressed, they can be read
-    /// front to back only, and each read decompresses what it returns. If not, they are the file
+    /// front to back only, and each read decompresses what it returns; with lots, too. If not, they are the file
     /// itself, or its bytes as the view shows them. A pipe is told by its first read, so opening does not wait for it.
     ///
     /// A decompressor takes a part of the memory limit, or more where the data needs it:
@@ -26,16 +28,18 @@ impl File {
         reading: Decompression,
     ) -> Result<File, DiskError> {
         let header_bytes = self.handle.header_bytes();
-        let is_plain = reading.decompress == Decompress::Never && reading.view.is_none();
-        if is_plain {
+        let is_as_it_is = reading.view.is_none() && reading.lots.is_none();
+        if reading.decompress == Decompress::Never && is_as_it_is {
             return Ok(self);
         }
         if header_bytes == 0 {
             // A backend that shows files as they are.
             let cause = io::ErrorKind::Unsupported.into();
-            return reading
-                .view
-                .map_or(Ok(self.clone()), |_| Err(self.failed("view", cause)));
+            return if is_as_it_is {
+                Ok(self)
+            } else {
+                Err(self.failed("view", cause))
+            };
         }
         let begin = if self.is_sequential() {
             None
@@ -68,6 +72,24 @@ impl File {
         let handle = self.handle;
         let handle = Arc::new(Hiding { handle, view });
         File { handle, ..self }
+    }
+
+    /// This file, which is empty, as one that is written front to back, behind a heading of so many bytes, without the
+    /// lots of its records.
+    ///
+    /// # Errors
+    /// When the system does not say what file it is.
+    pub fn collecting(self, lots: &Lots, heading_bytes: usize) -> Result<File, DiskError> {
+        let collecting = Collecting {
+            handle: Arc::clone(&self.handle),
+            collector: Mutex::new(Collector::new(lots, heading_bytes)),
+        };
+        let memory = self.coding_memory;
+        self.coded(Coded {
+            handle: Arc::new(collecting),
+            is_coded: true,
+            memory,
+        })
     }
 
     /// Whether its contents are decompressed or compressed on the way, or else seen from front to back only. Of a

@@ -183,6 +183,16 @@ pub extern "C" fn gristmill_set_record_lines(sorter: Handle, lines: u32) -> Stat
     })
 }
 
+/// Lines that are shuffled instead of sorted, from files into a file: each order of all lines has the same chance, and
+/// the same seed gives the same one.
+#[unsafe(no_mangle)]
+pub extern "C" fn gristmill_set_shuffle(sorter: Handle, seed: u64) -> Status {
+    set(sorter, |options| {
+        options.format(|format| format.shuffled(seed));
+        Ok(())
+    })
+}
+
 /// A word that stands for a missing value, of rows and of keys of lines with types, such as "NA". Call it again for
 /// further ones.
 #[unsafe(no_mangle)]

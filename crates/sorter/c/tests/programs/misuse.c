@@ -48,6 +48,7 @@ static void null_is_no_sorter(void)
     CHECK(gristmill_add_null(NULL, "NA") == wrong);
     CHECK(gristmill_set_record_start(NULL, "a") == wrong);
     CHECK(gristmill_set_record_lines(NULL, 2) == wrong);
+    CHECK(gristmill_set_shuffle(NULL, 2) == wrong);
     CHECK(gristmill_set_short_rows(NULL) == wrong);
     CHECK(gristmill_set_stable(NULL) == wrong);
     CHECK(gristmill_set_unique(NULL) == wrong);

@@ -10,6 +10,9 @@ use gristmill::{Error, Format, Report, Sorted, Sorter};
 
 use crate::files;
 
+/// Of shuffles.
+const SEED: u64 = 42;
+
 /// SplitMix64.
 pub struct Random(pub u64);
 
@@ -55,6 +58,7 @@ fn ordered(number: i64) -> Vec<u8> {
 enum Kind {
     Lines,
     Topped,
+    Shuffled,
     Fields,
     Typed,
     Nul,
@@ -79,6 +83,7 @@ impl Kind {
         let all = [
             Kind::Lines,
             Kind::Topped,
+            Kind::Shuffled,
             Kind::Fields,
             Kind::Typed,
             Kind::Nul,
@@ -103,6 +108,7 @@ impl Kind {
         match self {
             Kind::Lines | Kind::LinesByKey => Format::lines(),
             Kind::Topped => Format::lines().header("1"),
+            Kind::Shuffled => Format::lines().header("1").shuffled(SEED),
             Kind::Fields => Format::lines().separator(b',').key("2,2n"),
             Kind::Typed => Format::lines().key("2:num").null("NA"),
             Kind::Nul => Format::lines().delimiter(0).key("1.2"),
@@ -125,12 +131,15 @@ impl Kind {
     }
 
     fn has_header(self) -> bool {
-        matches!(self, Kind::Topped | Kind::Csv | Kind::CsvWhole | Kind::Tsv)
+        matches!(
+            self,
+            Kind::Topped | Kind::Shuffled | Kind::Csv | Kind::CsvWhole | Kind::Tsv
+        )
     }
 
     /// Whether its records are sorted from files into a file alone.
-    fn is_multiline(self) -> bool {
-        matches!(self, Kind::Events | Kind::Pairs)
+    fn is_of_files(self) -> bool {
+        matches!(self, Kind::Events | Kind::Pairs | Kind::Shuffled)
     }
 
     fn by_key(self) -> bool {
@@ -172,7 +181,7 @@ impl Kind {
             key,
         };
         match self {
-            Kind::Lines | Kind::Topped => of(text.clone(), text),
+            Kind::Lines | Kind::Topped | Kind::Shuffled => of(text.clone(), text),
             Kind::LinesByKey => of(text, ordered(-(length as i64))),
             Kind::Fields => {
                 let amount = random.below(100) as i64 - 50;
@@ -347,7 +356,17 @@ impl Case {
             .collect();
         cuts.extend([0, records.len()]);
         cuts.sort_unstable();
-        let unique = random.one_in(4).then(|| random.one_in(2));
+        if kind == Kind::Shuffled {
+            // Each record has a number that it draws in its file.
+            for (file, cut) in (0..).zip(cuts.windows(2)) {
+                let mut drawn = node::Random::stream(SEED, file);
+                for record in &mut records[cut[0]..cut[1]] {
+                    record.key = (drawn.next_u64() >> 1).to_be_bytes().to_vec();
+                }
+            }
+        }
+        let is_sorted = kind != Kind::Shuffled;
+        let unique = (random.one_in(4) && is_sorted).then(|| random.one_in(2));
         let sum = match kind {
             Kind::Fields => Some("3"),
             Kind::Fixed(_) => Some("0+2:u16be"),
@@ -358,7 +377,7 @@ impl Case {
             kind,
             header,
             cuts,
-            stable: random.one_in(3),
+            stable: random.one_in(3) && is_sorted,
             unique,
             sum,
             top: (sum.is_none() && random.one_in(4)).then(|| 1 + random.below(30) as u64),
@@ -511,11 +530,12 @@ impl Case {
 
     /// Sorts in a way that is drawn; returns the output.
     fn run(&self, place: &Path, random: &mut Random) -> Result<(Vec<u8>, Report), Error> {
-        let is_merge = !self.kind.by_key() && random.one_in(5);
+        let may_merge = !self.kind.by_key() && self.kind != Kind::Shuffled;
+        let is_merge = may_merge && random.one_in(5);
         let end = random.of(&["", "", "", ".gz", ".zst", ".lz4"]);
         let out = place.join(format!("out{end}"));
         match random.below(5) {
-            0..3 if self.kind.is_multiline() => {
+            0..3 if self.kind.is_of_files() => {
                 let refused = self.sorter(place).start().err().expect("it is refused");
                 assert!(refused.to_string().contains("from files into a file"));
                 let paths = self.files(place, random, false);

@@ -10,6 +10,7 @@ mod mistakes;
 mod names;
 mod numbers;
 mod orders;
+mod shuffled;
 mod stopping;
 mod streams;
 mod stripes;

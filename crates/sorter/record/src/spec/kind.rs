@@ -19,6 +19,7 @@ pub enum FormatOption {
     Delimiter,
     Quote,
     Multiline,
+    Shuffle,
     Header,
     Head,
     Null,
@@ -70,6 +71,7 @@ impl FormatOption {
                 lines,
                 "has no records of several lines; leave their start or number out",
             ),
+            FormatOption::Shuffle => (lines, "has an order; give lines to shuffle them"),
             FormatOption::Header => (&[Csv, Tsv], "has no header; leave without_header out"),
             FormatOption::Head => (
                 &[Lines, Csv, Tsv],

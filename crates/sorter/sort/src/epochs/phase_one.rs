@@ -366,10 +366,9 @@ async fn open_output(
             for inputs in inputs {
                 output.spares(node, inputs, merges).await?;
             }
-            output
-                .compressed(node, job.compression())
-                .await
-                .map(|output| output.hiding(node, job.view().as_ref()))
+            let output = output.compressed(node, job.compression()).await?;
+            let output = output.hiding(node, job.view().as_ref());
+            output.collecting(node, job).await
         }
     }
 }

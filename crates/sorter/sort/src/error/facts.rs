@@ -36,6 +36,7 @@ impl SortError {
             SortError::NotDivisible { .. } | SortError::Compressed { .. } => "not_divisible",
             SortError::NotCompressed { .. } => "not_compressed",
             SortError::SeveralLines { .. } | SortError::CountedLines { .. } => "several_lines",
+            SortError::NotShuffled { .. } => "not_shuffled",
             SortError::NotEven => "not_even",
             SortError::Shares { .. } => "shares",
             SortError::NotStriped { .. } => "not_striped",

@@ -109,13 +109,14 @@ impl Inputs {
         let mut listed = Some(Listed::default());
         let mut left = sources;
         while !left.is_empty() {
-            let found = look_at(node, left, reading).await?;
+            let first = sources.len() - left.len();
+            let found = look_at(node, (left, first), reading).await?;
             let (some, rest) = left.split_at(found.len());
             left = rest;
             for (source, found) in some.iter().zip(found) {
                 match found {
                     Found::File(look) => {
-                        inputs.add(source, look.end(node, reading).await?)?;
+                        inputs.add(source, look.end(node).await?)?;
                         listed = None;
                     }
                     Found::Set(directory, manifest) => {
@@ -149,9 +150,7 @@ impl Inputs {
     ) -> Result<(), Failure> {
         let (framing, reading) = (self.framing, &self.reading.clone());
         let file = directory.join(Manifest::NAME);
-        if reading.view.is_some() {
-            return Err(SortError::SeveralLines { file }.into());
-        }
+        reading.check_set(&file)?;
         let refused = |what| SortError::Manifest { file, what };
         if manifest.order(directory)?.framing() != framing.records() {
             let listed = &manifest.format;
@@ -175,12 +174,12 @@ impl Inputs {
         let mut listed = manifest.files.iter();
         let mut left = &sources[..];
         while !left.is_empty() {
-            let found = look_at(node, left, reading).await?;
+            let found = look_at(node, (left, 0), reading).await?;
             let (some, rest) = left.split_at(found.len());
             left = rest;
             for ((source, look), listed) in some.iter().zip(found).zip(&mut listed) {
                 let Found::File(look) = look else { continue };
-                let opened = look.end(node, reading).await?;
+                let opened = look.end(node).await?;
                 let name = opened.file.path().display().to_string();
                 self.add(source, opened)?;
                 let bytes = self.files.last().map_or(0, |input| input.bytes);
@@ -253,7 +252,7 @@ impl Inputs {
             seen,
             direct,
             skipped: source.header_bytes(),
-            reading: self.reading.clone(),
+            reading: self.reading.of_input(self.files.len()),
             is_compressed,
             is_open,
             framing: self.framing,

@@ -11,6 +11,7 @@
 //! Stages see numbered files ([`Output::file`]). No file has its name before all files are complete
 //! and durable. A pipe is written front to back, and has its name from the start.
 
+mod coded;
 mod draft;
 mod in_place;
 mod layout;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use node::{CodingMemory, Compress, DiskError, File, Guarded, Node, Rank, View};
+use node::{CodingMemory, DiskError, File, Guarded, Node, Rank};
 use pipeline::Failure;
 
 use crate::files::manifest::{ListedFile, Manifest};
@@ -120,36 +121,6 @@ impl Output {
             drafts,
             commit,
             is_touched: Arc::default(),
-        }
-    }
-
-    /// The output, which must be one file, compressed on the way if it is to be.
-    ///
-    /// # Errors
-    /// When the node does not know compressed files, or there is no memory.
-    pub(crate) async fn compressed(
-        self,
-        node: &Node,
-        how: Option<Compress>,
-    ) -> Result<Output, Failure> {
-        let Some(how) = how else {
-            return Ok(self);
-        };
-        let plain = self.first();
-        match plain.clone().compressed(how) {
-            Ok(draft) => Ok(Output::of(node, draft, Commit::One)),
-            Err(failure) => {
-                plain.discard(node).await;
-                Err(failure)
-            }
-        }
-    }
-
-    /// The output, which must be one file, written as `view` has it if there is one.
-    pub(crate) fn hiding(self, node: &Node, view: Option<&Arc<dyn View>>) -> Output {
-        match view {
-            Some(view) => Output::of(node, self.first().hiding(view), Commit::One),
-            None => self,
         }
     }
 

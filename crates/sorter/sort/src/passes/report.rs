@@ -1,5 +1,6 @@
 //! The report of a run, from the figures of its stages.
 
+use node::LOT_BYTES;
 use pipeline::{StageReport, bottleneck};
 
 use crate::job::IoChoice;
@@ -39,10 +40,17 @@ impl RunContext<'_> {
         let rebuilt = stripes.map_or(Vec::new(), |stripes| stripes.rebuilt.clone());
         let rebuilt = rebuilt.into_iter().map(Warning::Rebuilt);
         let count = settled.apart;
+        let records = settled.sum.size.records;
+        let is_shuffled = self.job.contents.shuffle().is_some();
+        let lots = if is_shuffled {
+            records * LOT_BYTES as u64
+        } else {
+            0
+        };
         let apart = (count > 0).then_some(Warning::Apart { count });
         Report {
-            records: settled.sum.size.records,
-            bytes: settled.bytes(),
+            records,
+            bytes: settled.bytes() - lots,
             dropped: settled.dropped.size.records,
             blank_lines: 0,
             header_bytes: self.job.contents.header().len() as u64,

@@ -89,6 +89,11 @@ pub trait Contents: Send + Sync + 'static {
         None
     }
 
+    /// The seed by which records are shuffled, if they are.
+    fn shuffle(&self) -> Option<u64> {
+        None
+    }
+
     /// The order of real records; `None` if they are only counted.
     fn comparison(&self) -> Option<Comparison> {
         None

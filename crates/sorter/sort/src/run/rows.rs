@@ -58,12 +58,13 @@ pub(super) async fn read_headers(
     reading: &ReadOptions,
 ) -> Result<Headers, Failure> {
     let (mut first, mut all): (Option<Front>, _) = (None, Headers::default());
-    for source in sources {
+    for (number, source) in sources.iter().enumerate() {
         if headed.head().is_none() && is_gone(node, source).await {
             all.behind.push(source.clone());
             continue;
         }
-        let (fronts, rest) = read_fronts_of(node, source, headed, reading).await?;
+        let reading = reading.of_input(number);
+        let (fronts, rest) = read_fronts_of(node, source, headed, &reading).await?;
         all.behind.push(rest);
         for front in fronts {
             all.columns = all.columns.max(front.columns);

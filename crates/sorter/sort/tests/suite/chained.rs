@@ -99,6 +99,7 @@ fn a_file_that_changes_behind_its_index_is_refused() {
     let records = b"\x08\0\0\0abcdefgh".repeat(3000);
     let order = LineOrder {
         multiline: None,
+        shuffle: None,
         text: whole_records(Ties::Record),
         framing: framing("varlen:u32le"),
         keys: LineKeys::Text,
@@ -151,6 +152,7 @@ fn a_file_that_shrinks_before_its_index_is_refused() {
     let rows = b"a,\"b\n\"\n".repeat(20_000);
     let order = LineOrder {
         multiline: None,
+        shuffle: None,
         text: whole_records(Ties::Record),
         framing: Framing::Quoted(Quoting::CSV),
         keys: LineKeys::Text,
@@ -189,6 +191,7 @@ fn refusal(framing: Framing, file: &[u8]) -> String {
         vec![file.to_vec()],
         LineOrder {
             multiline: None,
+            shuffle: None,
             text,
             framing,
             keys: LineKeys::Text,

@@ -57,6 +57,7 @@ fn named(end: Result<Report, Failure>) -> u64 {
 fn the_limit_that_all_ranks_name_is_accepted() {
     let order = LineOrder {
         multiline: None,
+        shuffle: None,
         text: text_order(false, Ties::Record),
         framing: record::Framing::Delimited(b'\n'),
         keys: record::LineKeys::Text,

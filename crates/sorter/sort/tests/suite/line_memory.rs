@@ -47,6 +47,7 @@ fn sort_as_wished() {
     let mut job = job(&[&paths[0]], &paths[1], &Order::gensort(Ties::Record));
     job.contents = Arc::new(Lines::new(LineOrder {
         multiline: None,
+        shuffle: None,
         text: text_order(false, ties),
         framing: record::Framing::Delimited(b'\n'),
         keys: record::LineKeys::Text,

@@ -102,6 +102,12 @@ pub(in crate::sort) struct Order {
     /// Shuffle, but keep equal keys together
     #[arg(short = 'R', long = "random-sort")]
     pub random: bool,
+    /// Shuffle lines: each order of all has the same chance; SEED, a number, gives the same one again
+    ///
+    /// Unlike -R it parts lines that are equal. With --top N it draws N of the lines. Records of several lines stay
+    /// whole, and --header keeps lines on top.
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
+    pub shuffle: Option<Option<u64>>,
     /// Compare as an option does: general-numeric, human-numeric, month, numeric, random, version
     #[arg(long, value_name = "WORD", value_parser = letter)]
     pub sort: Vec<char>,

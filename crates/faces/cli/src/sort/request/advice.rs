@@ -1,7 +1,8 @@
 //! Advice in place of an option of lines that does not go with the format.
 
 /// Options for lines, and what to do instead with binary records.
-const FOR_RECORDS: [(&str, &str); 8] = [
+const FOR_RECORDS: [(&str, &str); 9] = [
+    ("--shuffle", "leave it out"),
     ("--header", "leave it out; records have no lines on top"),
     (
         "-r",
@@ -52,6 +53,9 @@ pub(super) fn for_rows(option: &str) -> &'static str {
         "-z" => "rows end with newlines",
         "--record-start" | "--record-lines" => "rows have ends of their own; leave it out",
         "--header" => "jsonl has no lines on top; leave it out",
+        "--shuffle" => {
+            "if no value has a newline, leave --format out, and keep the header on top with --header 1"
+        }
         "-d" => "the byte between fields is given with -t, as in -t ';'",
         "-f" => "give it with the key, as in --key name:nocase",
         _ => {

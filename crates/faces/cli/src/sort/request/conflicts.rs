@@ -5,7 +5,7 @@ use std::path::Path;
 use ::sort::{Choice, names_rank};
 use record::FormatOption::{
     Counts, Delimiter, Head, Header, KeyOptions, Locale, Multiline, Null, Quote, Separator,
-    ShortRows,
+    ShortRows, Shuffle,
 };
 use record::{FormatKind, RecordSpec};
 
@@ -47,6 +47,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     )?;
     check_top(arguments)?;
     check_several(arguments)?;
+    check_shuffle(arguments)?;
     refuse(
         arguments.quiet && arguments.progress == Mode::Json,
         "-q shows no progress; leave -q or --progress json out",
@@ -132,6 +133,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         (!order.sort.is_empty(), KeyOptions, "--sort"),
         (arguments.zero_terminated, Delimiter, "-z"),
         (several.is_some(), Multiline, several.unwrap_or_default()),
+        (order.shuffle.is_some(), Shuffle, "--shuffle"),
         (order.count, Counts, "--count"),
         (order.locale.is_some(), Locale, "--locale"),
         (!order.header.is_empty(), Head, "--header"),
@@ -267,6 +269,40 @@ fn check_several(arguments: &Arguments) -> Result<(), CliFailure> {
         () => return Ok(()),
     };
     Err(CliFailure::usage(format!("{option} {refused}")))
+}
+
+/// Refuses a shuffle with options about an order.
+fn check_shuffle(arguments: &Arguments) -> Result<(), CliFailure> {
+    let order = &arguments.order;
+    if order.shuffle.is_none() {
+        return Ok(());
+    }
+    let is_set = arguments.outputs.iter().any(|output| is_directory(output));
+    let letter = order.letters().chars().next().map(|it| format!("-{it}"));
+    let others = [
+        (!order.keys.is_empty(), "-k"),
+        (letter.is_some(), letter.as_deref().unwrap_or_default()),
+        (!order.separators.is_empty(), "-t"),
+        (order.locale.is_some(), "--locale"),
+        (order.stable, "-s"),
+        (order.unique, "-u"),
+        (!order.nulls.is_empty(), "--null"),
+        (!order.random_source.is_empty(), "--random-source"),
+        (arguments.merge, "-m"),
+        (arguments.checks().is_some(), "-c"),
+        (arguments.verify, "--verify"),
+        (arguments.debug, "--debug"),
+        (arguments.resume, "--resume"),
+    ];
+    if let Some((_, other)) = others.into_iter().find(|(is_given, _)| *is_given) {
+        return Err(CliFailure::usage(format!(
+            "--shuffle puts lines in no order, and {other} needs one; leave one of them out"
+        )));
+    }
+    refuse(
+        is_set,
+        "--shuffle writes one file, and a set lists records in an order; name one file with -o",
+    )
 }
 
 /// Refuses to set lines aside that cannot have mistakes.

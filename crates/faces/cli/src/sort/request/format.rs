@@ -32,6 +32,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
         delimiter: arguments.zero_terminated.then_some(0),
         multiline: options.multiline().map(|(described, _)| described),
         quote: options.quote.as_deref().map(one_byte).transpose()?,
+        shuffle: options.shuffle.map(seed).transpose()?,
         options: options.letters().parse().expect("letters of options"),
         has_no_header: options.no_header,
         head: options.header.clone(),
@@ -150,12 +151,22 @@ fn salt(named: &[PathBuf]) -> Result<[u8; SALT_BYTES], CliFailure> {
             ));
         }
     };
-    let mut salt = [0; SALT_BYTES];
+    random(path)
+}
+
+/// The seed that was given, or one that is drawn.
+fn seed(given: Option<u64>) -> Result<u64, CliFailure> {
+    given.map_or_else(|| random(Path::new(RANDOM)).map(u64::from_le_bytes), Ok)
+}
+
+/// The first bytes of a file of random ones.
+fn random<const BYTES: usize>(path: &Path) -> Result<[u8; BYTES], CliFailure> {
+    let mut salt = [0; BYTES];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut salt));
     read.map(|()| salt).map_err(|cause| {
         let why = match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                format!("end of file; -R needs {SALT_BYTES} bytes")
+                format!("end of file; -R needs {BYTES} bytes")
             }
             _ => format!("{cause}; name a file of random bytes"),
         };

@@ -243,6 +243,19 @@ impl Job {
         if self.has("--progress=json") {
             self.options.retain(|words| words[0] != "-q");
         }
+        if self.order.shuffle.is_some() {
+            self.task = Task::Sort;
+            self.options
+                .retain(|words| !["--resume", "--verify"].contains(&&*words[0]));
+            for input in &mut self.inputs {
+                if input.source == Source::Set {
+                    input.source = Source::File;
+                }
+            }
+            if matches!(self.sink, Sink::Set(_)) {
+                self.sink = Sink::File(false);
+            }
+        }
         if self.has("--resume") {
             self.options.retain(|words| words[0] != "--stripe");
             (self.order.is_counted, self.order.sum) = (false, None);

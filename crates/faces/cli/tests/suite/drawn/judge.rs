@@ -10,7 +10,8 @@ use super::ways::content;
 use super::{Broken, Case};
 
 /// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 14] = [
+const REFUSALS: [&str; 15] = [
+    "name its files",
     "no order is known",
     "at least -S",
     "give a larger -S",
@@ -54,7 +55,10 @@ impl Job {
             .iter()
             .flat_map(|input| &input.records)
             .collect();
-        let kept = self.order.sorted(&all);
+        let kept = match self.order.shuffle {
+            Some(seed) => self.order.shuffled(seed, &self.inputs),
+            None => self.order.sorted(&all),
+        };
         let output = output.unwrap_or_else(|| b"(no output)".to_vec());
         let written = kept
             .iter()

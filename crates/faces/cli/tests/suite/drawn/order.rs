@@ -3,6 +3,10 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use node::Random;
+
+use super::job::Input;
+
 /// The value of a key. A column has values of one kind, and missing ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
@@ -87,6 +91,8 @@ pub(super) struct Order {
     pub sum: Option<String>,
     pub top: Option<usize>,
     pub locale: Option<String>,
+    /// The seed of a shuffle, which has no order.
+    pub shuffle: Option<u64>,
     /// The options that say how keys are read.
     pub words: Vec<String>,
 }
@@ -125,6 +131,7 @@ impl Order {
             words.push("--keep=last".to_owned());
         }
         words.extend(self.sum.as_ref().map(|sum| format!("--sum={sum}")));
+        words.extend(self.shuffle.map(|seed| format!("--shuffle={seed}")));
         words.extend(self.top.map(|top| format!("--top={top}")));
         words
     }
@@ -146,6 +153,20 @@ impl Order {
         } else {
             by_keys.then_with(last)
         }
+    }
+
+    /// The records of these inputs in the order that a seed gives them: by a number that each record draws.
+    pub(super) fn shuffled(&self, seed: u64, inputs: &[Input]) -> Vec<(usize, Record)> {
+        let drawn = inputs.iter().zip(0..).flat_map(|(input, number)| {
+            let mut random = Random::stream(seed, number);
+            let lot = move |record| (random.next_u64() >> 1, record);
+            input.records.iter().map(lot)
+        });
+        let mut drawn: Vec<(u64, &Record)> = drawn.collect();
+        drawn.sort_by(|(a, one), (b, other)| (a, &one.bytes).cmp(&(b, &other.bytes)));
+        drawn.truncate(self.top.unwrap_or(usize::MAX));
+        let alone = |(_, record): (u64, &Record)| (1, record.clone());
+        drawn.into_iter().map(alone).collect()
     }
 
     /// The records of the output, each with the number of records that have its keys.

@@ -312,6 +312,12 @@ impl Taste {
             Vec::new()
         };
         let is_lines = matches!(format, Lines { .. });
+        if is_lines && order.locale.is_none() && draw.u8(0..10) == 0 {
+            order.shuffle = Some(draw.u16(0..1000).into());
+            order.top = (draw.u8(0..4) == 0).then(|| draw.usize(1..40));
+            self.keys.clear();
+            return;
+        }
         order.is_reverse = is_lines && draw.u8(0..4) == 0;
         if order.is_reverse {
             order.words.push("-r".to_owned());

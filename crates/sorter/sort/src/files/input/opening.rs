@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use node::{
-    Buffer, Decompress, Decompression, DiskError, DiskTicket, File, FileKind, Filled, Metadata,
-    Node, Open, Standard,
+    Buffer, Decompress, Decompression, DiskError, DiskTicket, File, FileKind, Filled, Lots,
+    Metadata, Node, Open, Standard,
 };
 use pipeline::Failure;
 use record::RECORD_END;
@@ -29,6 +29,7 @@ pub(super) enum Found<'a> {
 /// A file that is being opened.
 pub(super) struct Look<'a> {
     source: &'a Source,
+    reading: ReadOptions,
     file: File,
     is_pipe: bool,
     /// The read of its last bytes, if it has a length.
@@ -101,24 +102,24 @@ pub(super) async fn open(
     source: &Source,
     reading: &ReadOptions,
 ) -> Result<Opened, Failure> {
-    begin(node, source, reading).await?.end(node, reading).await
+    begin(node, source, reading).await?.end(node).await
 }
 
 /// Looks at the first of these sources, and at the files behind it, which wait for their disks at the same time.
 /// Another source is looked at when all before it are open: a pipe would wait for its writer before their mistakes
-/// are told.
+/// are told. The first of them has the number `first`.
 pub(super) async fn look_at<'a>(
     node: &Node,
-    sources: &'a [Source],
+    (sources, first): (&'a [Source], usize),
     reading: &ReadOptions,
 ) -> Result<Vec<Found<'a>>, Failure> {
     let at_once = LOOKS.min(spare(node) / 4).max(1);
     let mut found = Vec::with_capacity(at_once);
-    for source in sources.iter().take(at_once) {
+    for (number, source) in (first..).zip(sources.iter().take(at_once)) {
         if !found.is_empty() && !is_file(node, source).await {
             break;
         }
-        found.push(look(node, source, reading).await?);
+        found.push(look(node, source, &reading.of_input(number)).await?);
         if !is_file(node, source).await {
             break;
         }
@@ -142,6 +143,7 @@ async fn begin<'a>(
 ) -> Result<Look<'a>, Failure> {
     let pipe = |file: File| Look {
         source,
+        reading: reading.clone(),
         file,
         is_pipe: true,
         last: None,
@@ -173,6 +175,7 @@ async fn begin<'a>(
     };
     Ok(Look {
         source,
+        reading: reading.clone(),
         file,
         is_pipe: false,
         last,
@@ -180,8 +183,8 @@ async fn begin<'a>(
 }
 
 impl Look<'_> {
-    pub(super) async fn end(self, node: &Node, reading: &ReadOptions) -> Result<Opened, Failure> {
-        let (source, file) = (self.source, self.file);
+    pub(super) async fn end(self, node: &Node) -> Result<Opened, Failure> {
+        let (source, reading, file) = (self.source, self.reading, self.file);
         let Some(path) = source.path().filter(|_| !self.is_pipe) else {
             return Ok(Opened::pipe(file));
         };
@@ -250,8 +253,35 @@ impl ReadOptions {
             },
             memory_bytes: self.memory_bytes,
             view: self.view.clone(),
+            lots: self.lots.clone(),
         };
         Ok(file.decompressed(node, reading).await?)
+    }
+
+    /// # Errors
+    /// When records are not those that a set of files lists.
+    pub(super) fn check_set(&self, manifest: &Path) -> Result<(), SortError> {
+        if self.lots.is_some() {
+            let why = "a set of files is in an order: name its files";
+            return Err(SortError::NotShuffled { why });
+        }
+        if self.view.is_some() {
+            let file = manifest.to_owned();
+            return Err(SortError::SeveralLines { file });
+        }
+        Ok(())
+    }
+
+    /// The same for the input of that number.
+    pub(crate) fn of_input(&self, number: usize) -> ReadOptions {
+        let lots = self.lots.clone();
+        ReadOptions {
+            lots: lots.map(|lots| Lots {
+                file: number as u64,
+                ..lots
+            }),
+            ..self.clone()
+        }
     }
 
     /// A file that was found to be no compressed one before, as its records look.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{Access, Compress, DiskError, File, Filled, Node, View};
+use node::{Access, Compress, DiskError, File, Filled, Lots, Node, View};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,16 @@ impl Draft {
     /// When the node does not know compressed files, or there is no memory.
     pub(super) fn compressed(self, how: Compress) -> Result<Draft, Failure> {
         let file = self.file.clone().compressed(how);
+        let file = file.map_err(|error| self.named(error))?;
+        Ok(Draft { file, ..self })
+    }
+
+    /// The file, which is written behind a heading of so many bytes, without the lots of its records.
+    ///
+    /// # Errors
+    /// When the system does not say what file it is.
+    pub(super) fn collecting(self, lots: &Lots, heading_bytes: usize) -> Result<Draft, Failure> {
+        let file = self.file.clone().collecting(lots, heading_bytes);
         let file = file.map_err(|error| self.named(error))?;
         Ok(Draft { file, ..self })
     }

@@ -99,6 +99,10 @@ impl Contents for Lines {
         self.order.multiline.as_ref()
     }
 
+    fn shuffle(&self) -> Option<u64> {
+        self.order.shuffle
+    }
+
     fn comparison(&self) -> Option<Comparison> {
         Some(Comparison::Lines(self.order.clone()))
     }

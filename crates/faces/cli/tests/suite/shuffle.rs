@@ -1,0 +1,190 @@
+//! `sort --shuffle`: each order has the same chance, a seed repeats one, and no line is lost.
+
+use crate::common::Place;
+
+const LINES: u32 = 20_000;
+
+fn numbers(lines: u32) -> String {
+    (0..lines).map(|number| format!("{number}\n")).collect()
+}
+
+fn sorted(text: &[u8]) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Lines of each tenth of the input come to each tenth of the output equally often: chi squared of 81 degrees of
+/// freedom, whose mean is 81 and whose standard deviation 13.
+#[test]
+fn lines_come_from_everywhere() {
+    let place = Place::new();
+    place.write("in", numbers(LINES));
+    let out = place.run("sort --shuffle=7 in").succeeded().out;
+    assert_eq!(sorted(&out), sorted(numbers(LINES).as_bytes()));
+    let text = String::from_utf8(out).unwrap();
+    let tenth = LINES / 10;
+    let mut found = [[0_u32; 10]; 10];
+    for (place, line) in (0..).zip(text.lines()) {
+        let number: u32 = line.parse().unwrap();
+        found[(number / tenth) as usize][(place / tenth) as usize] += 1;
+    }
+    let expected = f64::from(tenth) / 10.0;
+    let off = |count: &u32| (f64::from(*count) - expected).powi(2) / expected;
+    let chi_squared: f64 = found.iter().flatten().map(off).sum();
+    assert!((30.0..146.0).contains(&chi_squared), "{chi_squared}");
+}
+
+/// Of two lines, each as often as the other, about half of the neighbours differ: 10,000 of 19,999, with a standard
+/// deviation of 71. With `-R` they differ once.
+#[test]
+fn equal_lines_are_parted() {
+    let place = Place::new();
+    let half = LINES as usize / 2;
+    place.write("in", "a\n".repeat(half) + &"b\n".repeat(half));
+    // The same file twice, too: its lines have other places each time.
+    for inputs in ["in", "in in"] {
+        let ran = place.run(&format!("sort --shuffle=1 {inputs}")).succeeded();
+        let lines = sorted_in_place(&ran.out);
+        let changes = lines.windows(2).filter(|two| two[0] != two[1]).count();
+        let expected = lines.len() / 2;
+        assert!(changes.abs_diff(expected) < 600, "{inputs}: {changes}");
+    }
+}
+
+fn sorted_in_place(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|byte| *byte != b'\n').collect()
+}
+
+#[test]
+fn a_seed_decides_the_order() {
+    let place = Place::new();
+    place.write("in", numbers(LINES));
+    place.run_shell("gzip -k in").succeeded();
+    let run = |how: &str| {
+        place
+            .run(&format!("sort --shuffle=3 {how}"))
+            .succeeded()
+            .out
+    };
+    let once = run("in");
+    for how in [
+        "-S 6M --parallel 1 in",
+        "--parallel 4 --plan merge in",
+        "--plan two-pass in",
+        "--io direct in",
+        "in.gz",
+    ] {
+        assert!(run(how) == once, "{how}");
+    }
+    assert!(
+        place
+            .feed("sort --shuffle=3", numbers(LINES).as_bytes())
+            .out
+            == once
+    );
+    run("in -o out --compress-output zstd");
+    assert!(place.run_shell("zstd -dc out").out == once);
+    let ten = run("--top 10 in");
+    assert!(once.starts_with(&ten));
+    assert_eq!(ten.iter().filter(|byte| **byte == b'\n').count(), 10);
+    // In place, and without a seed another order each time.
+    place.run("sort --shuffle in -o in").succeeded();
+    let other = place.read("in");
+    assert_eq!(sorted(&other), sorted(&once));
+    place.run("sort --shuffle in -o in").succeeded();
+    assert!(other != once && place.read("in") != other);
+}
+
+#[test]
+fn records_stay_whole_below_their_head() {
+    let place = Place::new();
+    place.write("a.csv", "\u{feff}name,n\nx,1\ny,2\n");
+    place.write("b.csv", "name,n\nz,3");
+    place.write("empty.csv", "");
+    let inputs = "a.csv empty.csv b.csv";
+    let out = place
+        .run(&format!("sort --shuffle=5 --header 1 {inputs}"))
+        .succeeded()
+        .out;
+    assert!(out.starts_with("\u{feff}name,n\n".as_bytes()));
+    assert_eq!(sorted(&out[10..]), sorted(b"x,1\ny,2\nz,3\n"));
+    place.write("in.vcf", "##a\n##b\n#CHROM\n1\t5\n2\t7\n");
+    let out = place
+        .run("sort --shuffle --header # in.vcf")
+        .succeeded()
+        .out;
+    assert!(out.starts_with(b"##a\n##b\n#CHROM\n"));
+    assert_eq!(out.len(), place.read("in.vcf").len());
+    let reads: String = (0..500)
+        .map(|read| format!("@r{read}\nACGT\n+\nFFFF\n"))
+        .collect();
+    place.write("reads.fq", &reads);
+    for how in ["--record-lines 4", "--record-start @"] {
+        let out = place
+            .run(&format!("sort --shuffle=2 {how} reads.fq"))
+            .succeeded()
+            .out;
+        assert!(out != reads.as_bytes());
+        let text = String::from_utf8(out).unwrap();
+        let mut found: Vec<&str> = text.split_inclusive("FFFF\n").collect();
+        let mut expected: Vec<&str> = reads.split_inclusive("FFFF\n").collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{how}");
+    }
+    let out = place.feed("sort --shuffle -z", b"b\nc\0a\0").out;
+    assert!(out == b"b\nc\0a\0" || out == b"a\0b\nc\0", "{out:?}");
+}
+
+#[test]
+fn the_report_counts_lines_and_their_bytes() {
+    let place = Place::new();
+    place.write("in", numbers(LINES));
+    let ran = place
+        .run("sort --shuffle=9 --report - in -o out")
+        .succeeded();
+    let report = ran.json();
+    assert_eq!(report["records"], LINES);
+    assert_eq!(report["bytes"], numbers(LINES).len());
+    assert_eq!(place.read("out").len(), numbers(LINES).len());
+}
+
+#[test]
+fn an_order_is_refused_beside_it() {
+    let place = Place::new();
+    place.write("in", "b\na\n");
+    for (options, told) in [
+        ("-k1,1", "and -k needs one; leave one of them out"),
+        ("-n", "and -n needs one"),
+        ("--sort=random", "and -R needs one"),
+        ("-u", "and -u needs one"),
+        ("-m", "and -m needs one"),
+        ("-c", "and -c needs one"),
+        ("--verify -o out", "and --verify needs one"),
+        ("--resume -o out", "and --resume needs one"),
+        ("--locale de", "and --locale needs one"),
+        ("-o set/", "name one file with -o"),
+        (
+            "--format csv",
+            "leave --format out, and keep the header on top with --header 1",
+        ),
+        ("--format gensort", "is for lines, not for --format gensort"),
+        ("--bad-records bad", "has nothing to do"),
+    ] {
+        let ran = place.run(&format!("sort --shuffle {options} in"));
+        assert!(ran.complaint().contains(told), "{options}: {}", ran.err);
+        assert_eq!((ran.code, &ran.out[..]), (2, &b""[..]), "{options}");
+    }
+    let ran = place.run("explain --shuffle in");
+    assert!(
+        ran.complaint().contains("--shuffle has none"),
+        "{}",
+        ran.err
+    );
+    place.run("sort in -o set/").succeeded();
+    let ran = place.run("sort --shuffle set");
+    assert!(ran.complaint().contains("name its files"), "{}", ran.err);
+    let ran = place.run("sort --shuffle=x in");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}
