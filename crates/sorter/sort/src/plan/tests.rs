@@ -1,3 +1,5 @@
+mod known;
+
 use super::*;
 use crate::job::SpillLayout;
 use crate::records::lengths::{LengthCounter, Lengths};
