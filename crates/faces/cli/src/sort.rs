@@ -4,6 +4,7 @@ mod balance;
 mod check;
 mod choices;
 mod cluster;
+mod cures;
 mod debug;
 mod explain;
 mod json;
@@ -16,12 +17,12 @@ mod tell;
 mod verify;
 mod words;
 
-use ::sort::{Job, Report, SortError};
+use ::sort::{Job, Report};
 use node::Node;
 use pipeline::Failure;
 use record::Comparison;
-use record::rows::RowProblem;
 
+use cures::Cures;
 use host::busy::{Busy, Watch};
 use host::machine;
 use part::Together;
@@ -86,53 +87,10 @@ async fn sort_and_verify(
 ) -> Result<(Report, Busy), Failure> {
     let watch = Watch::begin();
     let sorted = ::sort::run(node, job).await;
-    let report = sorted.map_err(|failure| with_cure(failure, job))?;
+    let report = sorted.map_err(|failure| Cures::of(job).told(failure))?;
     let busy = watch.end(job, report.passes);
     if let Some(comparison) = comparison {
         check_output(node, job, comparison, &report).await?;
     }
     Ok((report, busy))
-}
-
-/// Whether a value may be meant for a number, and no word for a missing one.
-fn has_digits(value: &str) -> bool {
-    value.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// Says of a bad row or line how to sort the others.
-fn with_cure(failure: Failure, job: &Job) -> Failure {
-    let is_rows = job
-        .headed
-        .as_ref()
-        .is_some_and(|headed| headed.rows().is_some());
-    let is_one_line = job.contents.multiline().is_none();
-    let may_set_aside = is_one_line && job.bad_rows.is_none() && job.resume.is_none();
-    let Failure::Program(mut error) = failure else {
-        return failure;
-    };
-    if let Some(SortError::BadRow {
-        cure, bad, line, ..
-    }) = error.downcast_mut()
-    {
-        let may_be_header = !is_rows && *line == Some(1) && job.headed.is_none();
-        *cure = match &bad.problem {
-            _ if may_be_header && may_set_aside => {
-                "; if it names the columns, keep it on top with --header 1; else set it aside with --bad-records FILE"
-            }
-            _ if !may_set_aside && is_rows => "",
-            _ if !may_set_aside => "; mend it, or leave the line out",
-            RowProblem::Value { value, .. } if !is_rows && !has_digits(value) => {
-                "; name a word for missing values with --null, or set such lines aside with --bad-records FILE"
-            }
-            _ if !is_rows => "; set such lines aside with --bad-records FILE",
-            RowProblem::Columns { found, expected } if found < expected => {
-                "; take them with --short-rows, or set such rows aside with --bad-records FILE"
-            }
-            RowProblem::Value { value, .. } if !has_digits(value) => {
-                "; name a word for missing values with --null, or set such rows aside with --bad-records FILE"
-            }
-            _ => "; set such rows aside with --bad-records FILE",
-        };
-    }
-    Failure::Program(error)
 }

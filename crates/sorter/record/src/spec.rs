@@ -302,7 +302,7 @@ impl RecordSpec {
         match lines.keys {
             LineKeys::Rows(_) => true,
             LineKeys::Text => {
-                let is_checked = lines.text.has_types() || !self.totals.is_none();
+                let is_checked = lines.text.may_have_mistakes() || !self.totals.is_none();
                 is_checked && lines.multiline.is_none()
             }
             LineKeys::Fields(_) => false,

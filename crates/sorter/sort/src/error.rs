@@ -318,6 +318,16 @@ pub enum SortError {
         /// Why not, and what to do.
         why: &'static str,
     },
+    /// A file in which no rows are set aside.
+    #[error(
+        "cannot set rows aside in {file}: it {why}; name another file, or remove this one",
+        file = file.display()
+    )]
+    NotSetAside {
+        file: PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
     /// A set of files has records of several lines.
     #[error(
         "{file}: a set of files has records of one line, as its manifest lists them; name one file",

@@ -10,6 +10,7 @@ use ::sort::{CheckResult, Source, check};
 use record::{Framing, Multiline};
 
 use super::choices::CheckName;
+use super::cures::Cures;
 use super::request::Check;
 use host::machine;
 use terminal::ending::failure::{CliFailure, Exit};
@@ -25,7 +26,10 @@ pub(super) fn run(asked: Check) -> Result<Exit, CliFailure> {
     let several = job.contents.multiline().is_some();
     let found = machine::run(&job.control.clone(), telling.progress, move |node| {
         let job = job.clone();
-        async move { check(&node, &job).await }
+        async move {
+            let checked = check(&node, &job).await;
+            checked.map_err(|failure| Cures::of_check(&job).told(failure))
+        }
     })?;
     let (line, record) = match found {
         CheckResult::Broken { line, record, .. } => (line, record),

@@ -68,6 +68,7 @@ fn fields_have_the_types_of_columns() {
 fn fields_of_another_type_are_told() {
     let place = Place::new();
     place.write("in", "a 10.0.0.1\nb 10.0.0.x\n");
+    place.write("words", "1 5\n2 NA\n");
     for (options, told) in [
         (
             "-k2:ip in",
@@ -93,6 +94,15 @@ fn fields_of_another_type_are_told() {
             "-k0:ip in",
             "key \"0:ip\", character 1: fields are counted from 1",
         ),
+        (
+            "-c -k1:num in",
+            "keep it on top with --header 1; else mend it",
+        ),
+        (
+            "-c -k2:num words",
+            "; name a word for missing values with --null, or mend it",
+        ),
+        ("-k2:str --bad-records bad in", "has nothing to do"),
         (
             "-k2n --bad-records bad in",
             "lines have mistakes only in keys with a type, such as -k4:date, or in fields of --sum",
@@ -216,6 +226,12 @@ fn words_stand_for_missing_values_of_fields() {
         .succeeded();
     assert_eq!(String::from_utf8_lossy(&ran.out), "a NA\nc 5\n");
     let ran = place.run("explain -k2:num --null NA in").succeeded();
+    let told = "a number, lines without it or with NA first";
+    assert!(
+        String::from_utf8_lossy(&ran.out).contains(told),
+        "{:?}",
+        ran.out
+    );
     let shown = String::from_utf8(ran.out).unwrap();
     assert!(shown.contains("no value"), "{shown}");
     assert!(

@@ -202,3 +202,42 @@ fn a_long_header_is_no_long_record() {
     let sorted = feed.finish().unwrap().read_to_vec().unwrap();
     assert_eq!(sorted.len(), header.len() + 1 + 9_000);
 }
+
+/// A slip must not cost a file, nor the rows that an earlier sort has set aside.
+#[test]
+fn rows_set_aside_replace_no_other_file() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let bad = "b x\na 1\n";
+    let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
+    let sort = |input: &str, output: &str, aside: &str| {
+        let sorter = Sorter::new(Format::lines().key("2:num"));
+        let sorter = sorter.bad_records(path(aside));
+        sorter.sort_files([path(input)], path(output))
+    };
+    let refused = |input: &str, output: &str, aside: &str| {
+        let refused = sort(input, output, aside).unwrap_err().to_string();
+        assert!(refused.contains("cannot set rows aside in"), "{refused}");
+        refused
+    };
+    write("in", bad);
+    write("mine", "{\"a\": 1}\n");
+    assert!(refused("in", "out", "in").contains("it is an input"));
+    std::os::unix::fs::symlink("in", path("link")).unwrap();
+    assert!(refused("in", "out", "link").contains("it is an input"));
+    assert!(refused("in", "out", "out").contains("it is the output"));
+    assert!(refused("in", "out", "mine").contains("does not hold rows set aside"));
+    assert_eq!(fs::read_to_string(path("in")).unwrap(), bad);
+    assert!(!path("out").exists());
+    sort("in", "out", "aside").unwrap();
+    sort("in", "out", "aside").unwrap();
+    let aside = fs::read_to_string(path("aside")).unwrap();
+    assert!(aside.contains("\"b x\""), "{aside}");
+    assert!(refused("aside", "out", "aside").contains("it is an input"));
+    let told = refused("in", "in", "aside");
+    assert!(told.contains("may be nowhere else"), "{told}");
+    assert_eq!(fs::read_to_string(path("in")).unwrap(), bad);
+    write("aside", "");
+    assert_eq!(sort("in", "in", "aside").unwrap().set_aside, 1);
+    assert_eq!(fs::read_to_string(path("in")).unwrap(), "a 1\n");
+}

@@ -36,6 +36,7 @@ impl SortError {
             SortError::NotDivisible { .. } | SortError::Compressed { .. } => "not_divisible",
             SortError::NotCompressed { .. } => "not_compressed",
             SortError::SeveralLines { .. } | SortError::CountedLines { .. } => "several_lines",
+            SortError::NotSetAside { .. } => "not_set_aside",
             SortError::NotShuffled { .. } => "not_shuffled",
             SortError::NotEven => "not_even",
             SortError::Shares { .. } => "shares",
@@ -80,6 +81,7 @@ impl SortError {
             | SortError::SeveralLines { file }
             | SortError::CountedLines { file }
             | SortError::NotCompressed { file, .. }
+            | SortError::NotSetAside { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::LongLine { file, .. } => file.as_ref(),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),

@@ -8,14 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{Buffer, Guarded, Node, Tokens};
+use node::{Buffer, FileKind, Guarded, Metadata, Node, Open, Tokens};
 use pipeline::{Failure, Worker};
 use record::RowSpec;
-use record::rows::{Dialect, RowAside};
+use record::rows::{Dialect, RowAside, is_aside};
 
-use crate::error::row_place;
+use crate::error::{SortError, row_place};
 use crate::files::output::Output;
-use crate::job::{IoChoice, Target};
+use crate::job::{IoChoice, Job, Source, Target};
 use crate::records::contents::{Aside, Contents, is_open, lines_in};
 use crate::records::size::Size;
 
@@ -87,20 +87,81 @@ pub(crate) struct BlockPlace<'a> {
     pub line: Option<u64>,
 }
 
+/// The bytes of a file that tell whether it has rows set aside.
+const FRONT_BYTES: usize = 64 << 10;
+
+/// # Errors
+/// When the file is an input or the output, holds something else, or has rows that may be nowhere else, since the
+/// output replaces an input.
+async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<(), Failure> {
+    let refused = |why| {
+        let file = path.to_owned();
+        Err(SortError::NotSetAside { file, why }.into())
+    };
+    let output = match &job.target {
+        Target::Path(path) | Target::Together(path) => Some(path.as_path()),
+        Target::Standard | Target::Directories(_) => None,
+    };
+    if output == Some(path) {
+        return refused("is the output");
+    }
+    // A pipe and an open descriptor are written on.
+    let found = node.sink(path).await;
+    let Some(there) = found.ok().filter(|found| found.kind == FileKind::Regular) else {
+        return Ok(());
+    };
+    let is_there =
+        |found: &Metadata| (found.device, found.identity) == (there.device, there.identity);
+    let (mut of_output, mut is_in_place) = (None, false);
+    if let Some(output) = output {
+        of_output = node.metadata(output).await.ok();
+    }
+    if of_output.as_ref().is_some_and(is_there) {
+        return refused("is the output");
+    }
+    for input in job.sources.iter().filter_map(Source::path) {
+        let Ok(input) = node.metadata(input).await else {
+            continue;
+        };
+        if is_there(&input) {
+            return refused("is an input");
+        }
+        let same =
+            |output: &Metadata| (output.device, output.identity) == (input.device, input.identity);
+        is_in_place |= of_output.as_ref().is_some_and(same);
+    }
+    if there.length == 0 {
+        return Ok(());
+    }
+    let file = node.open(path, Open::Read { direct: false }).await?;
+    let ticket = file.read(node, 0, FRONT_BYTES, Buffer::heap(FRONT_BYTES));
+    let (front, read) = ticket.wait(node).await;
+    if read.is_err() || !is_aside(front.filled()) {
+        return refused("does not hold rows set aside, so it is not replaced");
+    }
+    if is_in_place {
+        return refused(
+            "holds what an earlier sort set aside, which may be nowhere else, since the output replaces its input",
+        );
+    }
+    Ok(())
+}
+
 impl BadRows {
-    /// Opens a draft of the file, for rows of these contents; in one of `places` if it cannot be
+    /// Opens a draft of the file, for rows of these contents; in one of the temporary directories if it cannot be
     /// replaced.
     ///
     /// # Errors
-    /// When the path leads to a directory, or the disk refuses.
+    /// When the file may not be replaced, the path leads to a directory, or the disk refuses.
     pub(crate) async fn open(
         node: &Node,
         path: PathBuf,
+        job: &Job,
         (contents, form): (Arc<dyn Contents>, AsideForm),
-        places: &[PathBuf],
     ) -> Result<BadRows, Failure> {
+        check_place(node, &path, job).await?;
         let target = Target::Path(path.clone());
-        let output = Output::open(node, &target, IoChoice::Buffered, places).await?;
+        let output = Output::open(node, &target, IoChoice::Buffered, &job.temporary).await?;
         Ok(BadRows {
             path,
             output,

@@ -179,12 +179,19 @@ mod tests {
             .map(|number| format!("x {number:0>20}\n"))
             .collect();
         assert_eq!(sift(repeats, 0, lines.as_bytes()), None);
-        assert!(repeats.known <= MOST_KEYS && repeats.keys.len() <= MOST_BYTES);
+        assert_eq!(repeats.known, MOST_KEYS);
+        assert!(repeats.keys.len() <= MOST_BYTES);
         // The next block is skipped.
         assert_eq!(sift(repeats, 0, b"a 7\nb 7\n"), None);
         assert_eq!(
             sift(repeats, 1 << 30, lines.as_bytes()).map(|kept| kept.len() < lines.len()),
             Some(true)
         );
+        let long = &mut Repeats::default();
+        let lines: String = (0..3000)
+            .map(|number| format!("x {number:0>200}\n"))
+            .collect();
+        assert_eq!(sift(long, 0, lines.as_bytes()), None);
+        assert!((MOST_BYTES - 300..=MOST_BYTES).contains(&long.keys.len()));
     }
 }

@@ -215,7 +215,7 @@ async fn bad_rows(
     records: (Arc<dyn Contents>, AsideForm),
 ) -> Result<Option<BadRows>, Failure> {
     Ok(match &job.bad_rows {
-        Some(path) => Some(BadRows::open(node, path.clone(), records, &job.temporary).await?),
+        Some(path) => Some(BadRows::open(node, path.clone(), job, records).await?),
         None => None,
     })
 }

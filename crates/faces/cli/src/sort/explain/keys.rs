@@ -16,6 +16,12 @@ const MONTHS: [&str; 12] = [
 /// with equal keys, whose numbers in `sums` are added up.
 pub(super) fn summary(order: &TextOrder, keep: Keep, sums: &[String]) -> Vec<String> {
     let is_keyed = !order.given().is_empty();
+    let nulls: Vec<&str> = order.null_words().collect();
+    let with_nulls = if nulls.is_empty() {
+        String::new()
+    } else {
+        format!(" or with {}", nulls.join(" or "))
+    };
     let keys = order.keys().iter().zip(1..).map(|(key, number)| {
         let place = if is_keyed {
             format!("-k {key}")
@@ -26,7 +32,7 @@ pub(super) fn summary(order: &TextOrder, keep: Keep, sums: &[String]) -> Vec<Str
             "key {number}, {place}: {}",
             match key.value {
                 Some(value) => format!(
-                    "{}, lines without it {}",
+                    "{}, lines without it{with_nulls} {}",
                     reads_value(value, order.locale()),
                     end_of_missing(value)
                 ),

@@ -7,59 +7,38 @@ use std::path::{Path, PathBuf};
 
 use ::sort::Manifest;
 use node_real::is_descriptor;
-use record::rows::is_aside;
 
 use super::target::is_directory;
 use crate::sort::json;
 use crate::sort::options::Arguments;
 use terminal::ending::failure::CliFailure;
-use terminal::files::{is_same, keep_apart};
+use terminal::files::keep_apart;
 
 use crate::listed::files_listed;
-
-/// Whether a file that begins with these bytes may be replaced.
-type Known = fn(&[u8]) -> bool;
 
 /// The front of a file by which it is known.
 const FRONT_BYTES: u64 = 64 << 10;
 
-/// Refuses to replace a file that is no report, or has no rows set aside: a slip may have named it.
+/// Refuses to replace a file that is no report: a slip may have named it.
 fn keep_others(arguments: &Arguments) -> Result<(), CliFailure> {
-    let (report, bad_rows) = (arguments.report_file(), arguments.bad_records.as_deref());
-    let written: [(_, _, &str, Known); 2] = [
-        ("--report", report, "a report", json::is_report),
-        ("--bad-records", bad_rows, "rows set aside", is_aside),
-    ];
-    for (option, path, wanted, is_own) in written {
-        // A pipe or an open descriptor is written on.
-        let path = path.filter(|path| path.is_file() && !is_descriptor(path));
-        let Some((path, file)) = path.and_then(|path| Some((path, File::open(path).ok()?))) else {
-            continue;
-        };
-        let mut front = Vec::new();
-        let read = file.take(FRONT_BYTES).read_to_end(&mut front);
-        let problem = if read.is_err() || !front.is_empty() && !is_own(&front) {
-            format!("does not hold {wanted}, so it is not replaced")
-        } else if option == "--bad-records" && !front.is_empty() && is_in_place(arguments) {
-            "holds what an earlier sort set aside, which may be nowhere else, since the output replaces its input"
-                .to_owned()
-        } else {
-            continue;
-        };
-        let shown = path.display();
-        let message =
-            format!("{option} {shown}: this file {problem}; name another file, or remove this one");
-        let file = Some(path.to_owned());
-        let usage = CliFailure::usage(message);
-        return Err(CliFailure { file, ..usage });
+    // A pipe or an open descriptor is written on.
+    let report = arguments.report_file();
+    let report = report.filter(|path| path.is_file() && !is_descriptor(path));
+    let Some((path, file)) = report.and_then(|path| Some((path, File::open(path).ok()?))) else {
+        return Ok(());
+    };
+    let mut front = Vec::new();
+    let read = file.take(FRONT_BYTES).read_to_end(&mut front);
+    if read.is_ok() && (front.is_empty() || json::is_report(&front)) {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// Whether the output replaces an input.
-fn is_in_place(arguments: &Arguments) -> bool {
-    let mut outputs = arguments.outputs.iter();
-    outputs.any(|output| arguments.inputs.iter().any(|input| is_same(output, input)))
+    let shown = path.display();
+    let message = format!(
+        "--report {shown}: this file does not hold a report, so it is not replaced; name another file, or remove this one"
+    );
+    let file = Some(path.to_owned());
+    let usage = CliFailure::usage(message);
+    Err(CliFailure { file, ..usage })
 }
 
 /// Checks the files of these command lines together: of one process, or of all ranks. `list` is the

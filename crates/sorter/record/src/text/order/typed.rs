@@ -28,10 +28,21 @@ impl TextOrder {
         &self.nulls
     }
 
+    /// The same words.
+    pub fn null_words(&self) -> impl Iterator<Item = &str> {
+        self.nulls.all()
+    }
+
     /// Whether keys have types, of which a line may have no value, or none of a type.
     #[must_use]
     pub fn has_types(&self) -> bool {
         self.keys.iter().any(|key| key.value.is_some())
+    }
+
+    /// Whether keys have types that not every line has a value of.
+    pub(crate) fn may_have_mistakes(&self) -> bool {
+        let mut types = self.keys.iter().filter_map(|key| key.value);
+        types.any(|value| !value.kind.is_any())
     }
 
     /// Checks the keys of a line that have types. Returns [`ANY_RECORD`], and a bit for each of the first 63 keys that
