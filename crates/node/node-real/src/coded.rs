@@ -34,6 +34,7 @@ pub(crate) fn decompressed(
     let mut source = Source {
         open: Arc::clone(open),
         offset: begin.map(|(begin, _)| begin.len() as u64),
+        end: None,
     };
     let (contents, memory, is_coded) = if let Some((begin, length)) = begin {
         let front = Front::of(
@@ -55,7 +56,13 @@ pub(crate) fn decompressed(
         let memory = header.map_or(CodingMemory::default(), |header| header.memory);
         let state = match header {
             Some(header) => State::Compressed(Decoder::new(header, front, source)),
-            None => State::Plain(front.bytes, Some(source)),
+            None => {
+                // What others append since is not part of the contents.
+                source.end = Some(length);
+                let mut begin = front.bytes;
+                begin.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+                State::Plain(begin, Some(source))
+            }
         };
         (Contents::of(state, &reading), memory, true)
     } else {
@@ -101,6 +108,8 @@ fn header(front: &Front, reading: &Decompression) -> Option<Header> {
 struct Source {
     open: Arc<OpenFile>,
     offset: Option<u64>,
+    /// The offset at which the contents end, if the file may have more.
+    end: Option<u64>,
 }
 
 /// Makes requests of any length possible.
@@ -125,7 +134,12 @@ impl Source {
 
 impl Read for Source {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.open.read(self.offset, &mut [IoSliceMut::new(out)])?;
+        let left = self.end.zip(self.offset);
+        let left = left.map_or(u64::MAX, |(end, at)| end.saturating_sub(at));
+        let most = out.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = self
+            .open
+            .read(self.offset, &mut [IoSliceMut::new(&mut out[..most])])?;
         self.offset = self.offset.map(|offset| offset + read as u64);
         Ok(read)
     }

@@ -14,8 +14,14 @@ use std::sync::Arc;
 
 use crate::Random;
 
-/// Bytes of a lot, of seven random bits each. Among 10^9 records two have the same lot in one of twenty shuffles.
-pub const LOT_BYTES: usize = 9;
+/// Bytes of a lot, of six random bits each and 64 together. Among 10^9 records two have the same lot in one of forty
+/// shuffles.
+pub const LOT_BYTES: usize = 11;
+
+/// The first bits of each byte of a lot, and those in which they are. No character of UTF-8 begins with such a byte, so
+/// that no lot looks like the front of a line on top.
+const FRONT: u8 = 0x80;
+const FRONT_BITS: u8 = 0xc0;
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 64 << 10;
@@ -27,7 +33,7 @@ pub struct Lots {
     pub seed: u64,
     /// The number of the file, whose lots differ from those of others.
     pub file: u64,
-    /// The byte that ends a record.
+    /// The byte that ends a record, and is in no lot ([`Lots::may_end_with`]).
     pub delimiter: u8,
     /// The lines on top, which have no lots.
     pub heading: Option<Arc<dyn Heading>>,
@@ -40,9 +46,9 @@ pub trait Heading: fmt::Debug + Send + Sync {
 }
 
 impl Lots {
-    /// The bit that tells the bytes of a lot from the delimiter.
-    fn mark(&self) -> u8 {
-        !self.delimiter & 0x80
+    /// Whether no lot has this delimiter.
+    pub fn may_end_with(delimiter: u8) -> bool {
+        delimiter & FRONT_BITS != FRONT
     }
 }
 
@@ -102,9 +108,12 @@ impl Dealer {
             } else if self.given < self.read.len() {
                 self.give_bytes(room)
             } else if self.has_ended {
+                (self.read, self.given) = (Vec::new(), 0);
                 break;
             } else {
+                // A long heading leaves no large buffer behind.
                 self.read.clear();
+                self.read.shrink_to(PIECE_BYTES);
                 self.given = 0;
                 self.read_more(&mut fill)?;
                 0
@@ -121,9 +130,9 @@ impl Dealer {
         // A long heading is looked at again with twice its bytes each time.
         let more = PIECE_BYTES.max(before);
         self.read.resize(before + more, 0);
-        let filled = fill(&mut self.read[before..])?;
-        self.read.truncate(before + filled);
-        self.has_ended = filled < more;
+        let filled = fill(&mut self.read[before..]);
+        self.read.truncate(before + *filled.as_ref().unwrap_or(&0));
+        self.has_ended = filled? < more;
         Ok(())
     }
 
@@ -161,9 +170,10 @@ impl Dealer {
     }
 
     fn draw(&mut self) {
-        let (number, mark) = (self.random.next_u64() >> 1, self.lots.mark());
-        for (place, byte) in self.lot.iter_mut().rev().enumerate() {
-            *byte = mark | (number >> (7 * place)) as u8 & 0x7f;
+        let mut number = self.random.next_u64();
+        for byte in self.lot.iter_mut().rev() {
+            *byte = FRONT | number as u8 & !FRONT_BITS;
+            number >>= 6;
         }
         self.lot_left = LOT_BYTES;
         self.begins = false;
@@ -174,7 +184,6 @@ impl Dealer {
 #[derive(Debug)]
 pub(crate) struct Collector {
     delimiter: u8,
-    mark: u8,
     heading_left: usize,
     lot_left: usize,
 }
@@ -184,13 +193,12 @@ impl Collector {
     pub fn new(lots: &Lots, heading_bytes: usize) -> Collector {
         Collector {
             delimiter: lots.delimiter,
-            mark: lots.mark(),
             heading_left: heading_bytes,
             lot_left: LOT_BYTES,
         }
     }
 
-    /// Moves what is no lot to the front of the next bytes. Returns its length.
+    /// Moves the next bytes together, without their lots. Returns the number of those that are left.
     ///
     /// # Errors
     /// When a byte should be one of a lot, and is not.
@@ -202,10 +210,8 @@ impl Collector {
             let rest = &bytes[at..];
             if self.lot_left > 0 {
                 let lot = &rest[..self.lot_left.min(rest.len())];
-                if lot.iter().any(|byte| byte & 0x80 != self.mark) {
-                    return Err(io::Error::other(
-                        "a record has lost its place in the shuffle",
-                    ));
+                if lot.iter().any(|byte| byte & FRONT_BITS != FRONT) {
+                    return Err(lost());
                 }
                 self.lot_left -= lot.len();
                 at += lot.len();
@@ -221,6 +227,20 @@ impl Collector {
         }
         Ok(kept)
     }
+
+    /// # Errors
+    /// When the last record has not ended.
+    pub fn end(&self) -> io::Result<()> {
+        if self.heading_left == 0 && self.lot_left == LOT_BYTES {
+            Ok(())
+        } else {
+            Err(lost())
+        }
+    }
+}
+
+fn lost() -> io::Error {
+    io::Error::other("a record has lost its place in the shuffle")
 }
 
 /// Bytes up to a delimiter and with it, or all.
@@ -257,7 +277,7 @@ mod tests {
         }
     }
 
-    /// What a program sees that reads so many bytes at a time, of a file that gives so many.
+    /// The bytes that a program sees if it reads so many at a time.
     fn dealt(lots: &Lots, mut file: &[u8], at_once: usize) -> Vec<u8> {
         let mut dealer = Dealer::new(lots.clone());
         let mut seen = Vec::new();
@@ -281,12 +301,14 @@ mod tests {
             let kept = collector.collect(&mut piece).unwrap();
             file.extend_from_slice(&piece[..kept]);
         }
+        assert_eq!(collector.end().is_ok(), seen.ends_with(&[lots.delimiter]));
         file
     }
 
     #[test]
     fn lots_are_dealt_and_collected_in_any_pieces() {
         for delimiter in [b'\n', 0, b'b', 0xff] {
+            assert!(Lots::may_end_with(delimiter));
             let lots = lots(delimiter, None);
             let whole = dealt(&lots, TEXT, 1 << 10);
             let records = TEXT.split_inclusive(|byte| *byte == delimiter).count();

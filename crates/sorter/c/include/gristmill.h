@@ -167,8 +167,8 @@ gristmill_status gristmill_set_record_start(gristmill_sorter *sorter, const char
 /* Records of so many lines each, from files into a file. */
 gristmill_status gristmill_set_record_lines(gristmill_sorter *sorter, uint32_t lines);
 
-/* Lines that are shuffled instead of sorted, from files into a file: each order of all lines has the same
- * chance, and the same seed gives the same one. With gristmill_set_top so many lines are drawn. */
+/* Lines that are shuffled instead of sorted, from files into a file: each has the same chance of each
+ * place, and the same seed gives the same order. With gristmill_set_top so many lines are drawn. */
 gristmill_status gristmill_set_shuffle(gristmill_sorter *sorter, uint64_t seed);
 
 /* A word that stands for a missing value, of rows and of keys of lines with types, such as "NA". Call it

@@ -134,8 +134,8 @@ impl Format {
         self
     }
 
-    /// Lines that are shuffled instead of sorted, from files into a file: each order of all lines has the same chance,
-    /// and the same seed gives the same one. With [`Sorter::top`](crate::Sorter::top) so many lines are drawn.
+    /// Lines that are shuffled instead of sorted, from files into a file: each has the same chance of each place, and
+    /// the same seed gives the same order. With [`Sorter::top`](crate::Sorter::top) so many lines are drawn.
     ///
     /// ```
     /// use gristmill::{Format, Sorter};

@@ -44,7 +44,7 @@ pub struct LineOrder {
     pub keys: LineKeys,
     /// The lines that are one record, if it has several.
     pub multiline: Option<Arc<Multiline>>,
-    /// The seed by which lines are shuffled: `text` compares what is drawn in front of each.
+    /// The seed by which lines are shuffled: `text` compares the lot in front of each.
     pub shuffle: Option<u64>,
 }
 

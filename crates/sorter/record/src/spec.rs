@@ -60,7 +60,7 @@ pub struct Given {
     pub quote: Option<u8>,
     /// The lines that are one record, as [`Multiline`](crate::Multiline) is parsed: `start:PATTERN` or `lines:N`.
     pub multiline: Option<String>,
-    /// The seed by which lines are shuffled instead of sorted: each order of all lines has the same chance.
+    /// The seed by which lines are shuffled instead of sorted: each has the same chance of each place.
     pub shuffle: Option<u64>,
     /// The options of keys of lines that have none.
     pub options: KeyOptions,

@@ -60,7 +60,7 @@ pub enum SortError {
     /// The data, and the buffers to sort them, do not fit into the memory limit.
     #[error(
         "sorting {what} in {passes} needs {needed} of memory, but the limit is {limit}; give at least -S {mib}M",
-        what = bytes.map_or("a pipe or compressed file".to_owned(), amount),
+        what = bytes.map_or("an input of unknown length".to_owned(), amount),
         needed = amount(*needed),
         limit = amount(*limit),
         mib = asked(*needed) >> 20
@@ -112,9 +112,11 @@ pub enum SortError {
     #[error(
         "{place} is longer than the buffers ({limit}): {read} of it were read; set --max-line to at \
          least its length, 2 GiB at most, and a larger -S if that is refused",
-        place = match file {
-            Some(file) => format!("{}: the line at byte {position}", file.display()),
-            None => format!("the line at byte {position} of the input"),
+        place = match (file, position) {
+            (Some(file), Some(at)) => format!("{}: the line at byte {at}", file.display()),
+            (Some(file), None) => format!("{}: a line", file.display()),
+            (None, Some(at)) => format!("the line at byte {at} of the input"),
+            (None, None) => "a line of the input".to_owned(),
         },
         read = amount(*read),
         limit = amount(*limit)
@@ -122,8 +124,8 @@ pub enum SortError {
     LongLine {
         /// The input, if there is only one.
         file: Option<PathBuf>,
-        /// Bytes of the input before the line.
-        position: u64,
+        /// Bytes of the input before the line, if they are known.
+        position: Option<u64>,
         /// Bytes of the line that were read.
         read: u64,
         /// The longest line that fits.

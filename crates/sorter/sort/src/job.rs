@@ -20,7 +20,7 @@ use crate::records::contents::Contents;
 
 pub use described::contents_of;
 pub use lengths::LongestLine;
-pub(crate) use lengths::naming_source;
+pub(crate) use lengths::{naming_source, without_lots};
 pub use tuning::Tuning;
 
 /// Where records come from.

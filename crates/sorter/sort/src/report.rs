@@ -216,6 +216,8 @@ impl fmt::Display for Warning {
 /// The report of a finished sort. Bytes count input, temporary files and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The seed of a shuffle.
+    pub seed: Option<u64>,
     /// Records sorted.
     pub records: u64,
     /// Bytes sorted.

@@ -266,6 +266,7 @@ mod tests {
             dropped: 0,
             blank_lines: 0,
             header_bytes: 0,
+            seed: None,
             passes: 2,
             plan: "two-pass",
             reason: "10000000000 bytes do not fit in 1073741824 bytes of memory".to_owned(),

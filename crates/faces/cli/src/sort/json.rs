@@ -17,6 +17,9 @@ pub(super) fn is_report(front: &[u8]) -> bool {
 pub(super) fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);
     add_busy(&mut value, &together.busy);
+    if let Some(seed) = report.seed {
+        value["seed"] = seed.into();
+    }
     if let Some(striped) = &report.stripes {
         value["stripes"] = stripes(striped);
     }

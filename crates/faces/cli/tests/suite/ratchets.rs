@@ -18,17 +18,17 @@ const LINES: [(&str, usize); 26] = [
     ("units", 200),
     // Views: how the bytes of a file look, for records of several lines; beside them in node-real and record.
     // Lots, by which records are shuffled: 300 lines with their tests.
-    ("node", 4_520),
+    ("node", 4_540),
     ("codec", 2360),
-    ("node-real", 3_000),
+    ("node-real", 3_015),
     ("terminal", 2_070),
     ("node-mpi", 2550),
     ("active", 3_600),
     // Forms of values of rows and lines: amounts, sizes, addresses, versions, dates by a pattern, orders of files, years of two digits.
-    ("record", 14_690),
+    ("record", 14_695),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 35_370),
+    ("sort", 35_450),
     ("gristmill", 2_580),
     ("c", 1_310),
     ("disk", 2_560),
@@ -44,12 +44,12 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_850),
+    ("cli", 7_855),
     ("python", 2_440),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 148_730;
+const ALL_LINES: usize = 148_850;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

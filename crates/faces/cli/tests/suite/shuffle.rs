@@ -1,4 +1,4 @@
-//! `sort --shuffle`: each order has the same chance, a seed repeats one, and no line is lost.
+//! `sort --shuffle`: each line may come to each place, a seed repeats an order, and no line is lost.
 
 use crate::common::Place;
 
@@ -45,14 +45,14 @@ fn equal_lines_are_parted() {
     // The same file twice, too: its lines have other places each time.
     for inputs in ["in", "in in"] {
         let ran = place.run(&format!("sort --shuffle=1 {inputs}")).succeeded();
-        let lines = sorted_in_place(&ran.out);
+        let lines = without_newlines(&ran.out);
         let changes = lines.windows(2).filter(|two| two[0] != two[1]).count();
         let expected = lines.len() / 2;
         assert!(changes.abs_diff(expected) < 600, "{inputs}: {changes}");
     }
 }
 
-fn sorted_in_place(text: &[u8]) -> Vec<u8> {
+fn without_newlines(text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|byte| *byte != b'\n').collect()
 }
 
@@ -147,7 +147,76 @@ fn the_report_counts_lines_and_their_bytes() {
     let report = ran.json();
     assert_eq!(report["records"], LINES);
     assert_eq!(report["bytes"], numbers(LINES).len());
+    assert_eq!(report["seed"], 9);
+    for bytes in ["read_bytes", "written_bytes"] {
+        assert_eq!(report[bytes], numbers(LINES).len(), "{bytes}");
+    }
+    let ran = place
+        .run("sort --shuffle --report - in -o first")
+        .succeeded();
+    let seed = &ran.json()["seed"];
+    place
+        .run(&format!("sort --shuffle={seed} in -o again"))
+        .succeeded();
+    assert!(place.read("first") == place.read("again"));
     assert_eq!(place.read("out").len(), numbers(LINES).len());
+}
+
+/// More than memory holds, with a line that is longer than a look at the first ones supposes.
+#[test]
+fn a_seed_decides_the_order_of_more_than_memory_holds() {
+    let place = Place::new();
+    let long = "x".repeat(300_000);
+    let text = numbers(2_000_000) + &long + "\n" + &numbers(1000);
+    place.write("in", &text);
+    let whole = place.run("sort --shuffle=4 -S 400M in").succeeded().out;
+    for how in ["-S 24M in", "-S 24M --parallel 1 --plan two-pass in"] {
+        let spilled = place.run(&format!("sort --shuffle=4 {how}")).succeeded();
+        assert!(spilled.out == whole, "{how}");
+    }
+    assert_eq!(sorted(&whole), sorted(text.as_bytes()));
+    // Lengths are those of lines alone.
+    place.write("long", format!("{}\nb\n", "x".repeat((1 << 20) - 1)));
+    place
+        .run("sort --shuffle --max-line 1M -S 64M long")
+        .succeeded();
+}
+
+/// Once a lot began as a line on top does, and the record behind it stayed on top with it.
+#[test]
+fn no_lot_looks_like_a_line_on_top() {
+    let place = Place::new();
+    place.write("in", "one\ntwo\nthree\n");
+    for seed in 0..300 {
+        for mark in ["\u{a7}", "\u{bf}", "\u{10ffff}"] {
+            let ran = place.run(&format!("sort --shuffle={seed} --header {mark} in"));
+            assert_eq!(
+                sorted(&ran.succeeded().out),
+                [b"one\n", &b"three\n"[..], b"two\n"]
+            );
+        }
+    }
+}
+
+/// The end of a file is where it was when it was opened, whether it is read with lots or line by line.
+#[test]
+fn lines_that_are_appended_meanwhile_are_left_out() {
+    let place = Place::new();
+    place.write("in", numbers(400_000));
+    for how in ["--shuffle", "--record-lines 2"] {
+        let script = format!(
+            "cp in grows; (while printf 'appended\\nappended\\n' >>grows; do sleep 0.01; done) & more=$!; \
+             \"$GRISTMILL\" sort {how} -S 12M --parallel 1 grows -o out; code=$?; kill $more; exit $code"
+        );
+        let ran = place.run_shell(&script).succeeded();
+        let out = place.read("out");
+        let count = |text: &[u8]| text.windows(8).filter(|text| text == b"appended").count();
+        // Some came before the file was opened.
+        let (appended, all) = (count(&out), count(&place.read("grows")));
+        let told = ran.err.contains("grew");
+        assert!(told && appended < all, "{how}: {appended}: {}", ran.err);
+        assert_eq!(out.len() - 9 * appended, numbers(400_000).len());
+    }
 }
 
 #[test]
@@ -169,6 +238,7 @@ fn an_order_is_refused_beside_it() {
             "--format csv",
             "leave --format out, and keep the header on top with --header 1",
         ),
+        ("--format jsonl", "leave --format out: each row is a line"),
         ("--format gensort", "is for lines, not for --format gensort"),
         ("--bad-records bad", "has nothing to do"),
     ] {

@@ -53,7 +53,8 @@ def sort_file(
                a regular expression: records of lines have several, and each begins with one at whose front it is
     record_lines
                the number of lines that a record has, such as 4 of FASTQ
-    shuffle    a number: lines are shuffled instead of sorted, in the order that it decides; each has the same chance
+    shuffle    a number: lines are shuffled instead of sorted; it decides the order, and each line has the same chance of
+               each place
     null       a word that stands for a missing value, of rows and of keys of lines with types, or several
     short_rows whether rows may have fewer columns than the header
     stable     whether records with equal keys keep their order; otherwise their bytes decide

@@ -14,8 +14,8 @@ use crate::{Buffer, Filled, Mutex, Node};
 
 impl File {
     /// The contents of a file that nothing was read of. If the file is compressed, they can be read
-    /// front to back only, and each read decompresses what it returns; with lots, too. If not, they are the file
-    /// itself, or its bytes as the view shows them. A pipe is told by its first read, so opening does not wait for it.
+    /// front to back only, and each read decompresses what it returns. Records with lots can be read front to back
+    /// only, too. All others are the file itself, or its bytes as the view shows them. A pipe is told by its first read, so opening does not wait for it.
     ///
     /// A decompressor takes a part of the memory limit, or more where the data needs it:
     /// [`File::coding_memory`] says how much.
@@ -28,14 +28,14 @@ impl File {
         reading: Decompression,
     ) -> Result<File, DiskError> {
         let header_bytes = self.handle.header_bytes();
-        let is_as_it_is = reading.view.is_none() && reading.lots.is_none();
-        if reading.decompress == Decompress::Never && is_as_it_is {
+        let is_unchanged = reading.view.is_none() && reading.lots.is_none();
+        if reading.decompress == Decompress::Never && is_unchanged {
             return Ok(self);
         }
         if header_bytes == 0 {
             // A backend that shows files as they are.
             let cause = io::ErrorKind::Unsupported.into();
-            return if is_as_it_is {
+            return if is_unchanged {
                 Ok(self)
             } else {
                 Err(self.failed("view", cause))

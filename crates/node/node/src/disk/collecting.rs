@@ -54,7 +54,10 @@ impl FileHandle for Collecting {
                     Err(cause) => done.complete((buffer, Err(cause))),
                 }
             }
-            Request::Sync { done } => self.handle.submit(at, Request::Sync { done }),
+            Request::Sync { done } => match self.collector.lock().end() {
+                Ok(()) => self.handle.submit(at, Request::Sync { done }),
+                Err(cause) => done.complete(Err(cause)),
+            },
             Request::Read { buffer, done, .. } => done.complete((buffer, refused())),
             Request::ReadChain { buffers, done, .. }
             | Request::WriteChain { buffers, done, .. } => done.complete((buffers, refused())),

@@ -183,8 +183,8 @@ pub extern "C" fn gristmill_set_record_lines(sorter: Handle, lines: u32) -> Stat
     })
 }
 
-/// Lines that are shuffled instead of sorted, from files into a file: each order of all lines has the same chance, and
-/// the same seed gives the same one.
+/// Lines that are shuffled instead of sorted, from files into a file: each has the same chance of each place, and the same
+/// seed gives the same order.
 #[unsafe(no_mangle)]
 pub extern "C" fn gristmill_set_shuffle(sorter: Handle, seed: u64) -> Status {
     set(sorter, |options| {

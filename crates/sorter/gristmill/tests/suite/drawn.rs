@@ -361,7 +361,7 @@ impl Case {
             for (file, cut) in (0..).zip(cuts.windows(2)) {
                 let mut drawn = node::Random::stream(SEED, file);
                 for record in &mut records[cut[0]..cut[1]] {
-                    record.key = (drawn.next_u64() >> 1).to_be_bytes().to_vec();
+                    record.key = drawn.next_u64().to_be_bytes().to_vec();
                 }
             }
         }

@@ -361,7 +361,7 @@ async fn open_output(
             Output::together(node, job, path, bytes).await
         }
         target => {
-            let output = Output::open(node, target, job.resources.io, &job.temporary).await?;
+            let output = Output::open(node, target, job.output_io(), &job.temporary).await?;
             let merges = job.plan == Choice::MergeInputs;
             for inputs in inputs {
                 output.spares(node, inputs, merges).await?;

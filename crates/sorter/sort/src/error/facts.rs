@@ -96,7 +96,7 @@ impl SortError {
                 file: Some(_),
                 position,
                 ..
-            } => Some(*position),
+            } => *position,
             SortError::TruncatedRecord { offset, .. }
             | SortError::BadRecord { offset, .. }
             | SortError::BadRow { offset, .. }

@@ -55,6 +55,8 @@ pub struct Input {
     skipped: u64,
     /// How it is opened.
     reading: ReadOptions,
+    /// Whether its contents are decoded, or have lots: then they are read from front to back.
+    is_coded: bool,
     is_compressed: bool,
     /// Whether its last line has no delimiter.
     is_open: bool,
@@ -236,7 +238,8 @@ impl Inputs {
         };
         let first = self.bytes.unwrap_or(0);
         let sequential = file.is_sequential() || is_streamed;
-        let is_compressed = file.is_coded();
+        let is_coded = file.is_coded();
+        let is_compressed = is_coded && file.coding_memory() != CodingMemory::default();
         self.coding = self.coding.or(file.coding_memory());
         self.bytes = self
             .bytes
@@ -244,7 +247,7 @@ impl Inputs {
             .map(|before| before + bytes);
         let direct = file.is_direct();
         // The header of a compressed file is skipped each time that the file is opened.
-        let skips = is_compressed && source.header_bytes() > 0;
+        let skips = is_coded && source.header_bytes() > 0;
         let kept = (is_pipe || self.files.len() < self.kept_open && !skips).then_some(file);
         self.files.push(Input {
             kept,
@@ -253,6 +256,7 @@ impl Inputs {
             direct,
             skipped: source.header_bytes(),
             reading: self.reading.of_input(self.files.len()),
+            is_coded,
             is_compressed,
             is_open,
             framing: self.framing,
@@ -370,7 +374,7 @@ impl Input {
         let path = self.source.path().expect("standard input stays open");
         let file = node.open(path, self.source.how(self.direct)).await?;
         is_unchanged(path, &self.seen, &file.metadata())?;
-        if self.is_compressed {
+        if self.is_coded {
             let contents = self.reading.behind(node, file, self.skipped).await?;
             return contents.ok_or_else(|| replaced(path).into());
         }

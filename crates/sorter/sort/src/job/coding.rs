@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use node::{Compress, Lots, Node, View};
 
-use super::{Choice, Job, Target};
+use super::{Choice, IoChoice, Job, Target};
 use crate::error::SortError;
 use crate::records::lots::lots_of;
 use crate::records::view::view_of;
@@ -32,6 +32,14 @@ impl Job {
         lots_of(&*self.contents, self.headed.as_ref())
     }
 
+    /// Whether the output bypasses the page cache. Without lots its bytes lie at no blocks.
+    pub(crate) fn output_io(&self) -> IoChoice {
+        match self.contents.shuffle() {
+            Some(_) => IoChoice::Buffered,
+            None => self.resources.io,
+        }
+    }
+
     /// # Errors
     /// When records are to be shuffled, but not by one process into one file.
     pub(crate) fn check_shuffle(&self, node: &Node) -> Result<(), SortError> {
@@ -43,6 +51,12 @@ impl Job {
             _ if self.resume.is_some() => "it begins anew each time: remove --resume",
             Target::Directories(_) => "a set of files has an order: name one file",
             _ if self.plan == Choice::MergeInputs => "a merge keeps the order of its inputs",
+            _ if self
+                .lots()
+                .is_some_and(|lots| !Lots::may_end_with(lots.delimiter)) =>
+            {
+                "no line of it ends with a byte from 0x80 to 0xbf: choose another delimiter"
+            }
             _ => return Ok(()),
         };
         Err(SortError::NotShuffled { why })

@@ -41,16 +41,15 @@ impl RunContext<'_> {
         let rebuilt = rebuilt.into_iter().map(Warning::Rebuilt);
         let count = settled.apart;
         let records = settled.sum.size.records;
-        let is_shuffled = self.job.contents.shuffle().is_some();
-        let lots = if is_shuffled {
-            records * LOT_BYTES as u64
-        } else {
-            0
+        let lot_bytes = match self.job.contents.shuffle() {
+            Some(_) => LOT_BYTES as u64,
+            None => 0,
         };
+        let read_lots = lot_bytes * (records + settled.dropped.size.records);
         let apart = (count > 0).then_some(Warning::Apart { count });
         Report {
             records,
-            bytes: settled.bytes() - lots,
+            bytes: settled.bytes() - lot_bytes * records,
             dropped: settled.dropped.size.records,
             blank_lines: 0,
             header_bytes: self.job.contents.header().len() as u64,
@@ -62,14 +61,16 @@ impl RunContext<'_> {
             },
             partitions: outcome.runs.unwrap_or(sum(is_sorter, |stage| stage.units)),
             seconds: 0.0,
-            read_bytes: sum(StageName::reads, |stage| stage.bytes),
-            written_bytes: sum(StageName::writes, |stage| stage.bytes) + parity_bytes,
+            read_bytes: sum(StageName::reads, |stage| stage.bytes).saturating_sub(read_lots),
+            written_bytes: (sum(StageName::writes, |stage| stage.bytes) + parity_bytes)
+                .saturating_sub(lot_bytes * records),
             temp_peak_bytes: outcome.temp_peak_bytes,
             stripes: outcome.stripes,
             direct_io: self.direct_io(),
             checksum: settled.sum.crc,
             bottleneck: bottleneck(&stages),
             stages,
+            seed: self.job.contents.shuffle(),
             sample: settled.sample,
             unevenness: settled.unevenness(),
             warnings: rebuilt.chain(apart).collect(),

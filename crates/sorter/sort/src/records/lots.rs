@@ -1,4 +1,4 @@
-//! The lots of records that are shuffled: a sort by them gives every order the same chance.
+//! The lots of records that are shuffled: a sort by them gives each record the same chance of each place.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Heading for LinesOnTop {
         match last {
             Ok(None) if front.len() <= Head::LONGEST_BYTES => None,
             Ok(Some(last)) => Some(mark + last.end),
-            // Whoever reads the head says that it is too long, or too short.
+            // The reader of the head says that it is too long, or too short.
             _ => Some(front.len()),
         }
     }

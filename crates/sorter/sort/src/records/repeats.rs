@@ -132,7 +132,9 @@ fn hash(key: &[u8]) -> u32 {
         .fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    (mix(hash, u64::from_le_bytes(last)) >> 32) as u32
+    let hash = mix(hash, u64::from_le_bytes(last));
+    // The last digits of numbers change only high bits, which decide no slot before they meet the low ones.
+    ((hash ^ hash >> 32).wrapping_mul(ODD) >> 32) as u32
 }
 
 #[cfg(test)]

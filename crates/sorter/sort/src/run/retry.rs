@@ -16,7 +16,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{FileKind, Node};
+use node::{FileKind, LOT_BYTES, Node};
 use pipeline::Failure;
 use record::rows::without_mark;
 use record::{Framing, Headed};
@@ -28,7 +28,7 @@ use crate::epochs::sorting::Unfinished;
 use crate::error::SortError;
 use crate::files::bad_rows::{AsideForm, BadRows};
 use crate::files::output::Output;
-use crate::job::{Choice, Job, LongestLine, Source, Target, naming_source};
+use crate::job::{Choice, Job, LongestLine, Source, Target, naming_source, without_lots};
 use crate::records::contents::Contents;
 use crate::report::{Report, Warning};
 
@@ -42,6 +42,9 @@ pub(super) async fn sort_any_lines(
     unfinished: &mut Unfinished,
 ) -> Result<Report, Failure> {
     let mut job = job.clone();
+    if job.contents.shuffle().is_some() {
+        job.longest_line = job.longest_line.behind(LOT_BYTES);
+    }
     let may_begin_again = may_begin_again(node, &job).await;
     // A set's manifest tells rows from lines.
     let mut goes_on =
@@ -64,6 +67,7 @@ pub(super) async fn sort_any_lines(
         });
         let is_untouched = (unfinished.output.as_ref()).is_none_or(Output::may_be_given_up);
         let Some(cause) = found.filter(|_| may_begin_again && is_untouched) else {
+            let failure = without_lots(failure, &*job.contents);
             // Positions of rows are counted without their headers.
             return Err(match job.headed {
                 None => naming_source(failure, &job.sources),

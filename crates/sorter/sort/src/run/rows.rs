@@ -192,3 +192,34 @@ fn name(source: &Source) -> String {
         .path()
         .map_or("-".to_owned(), |path| path.display().to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{Given, RecordSpec};
+
+    use super::*;
+
+    #[test]
+    fn headers_are_the_same_but_for_marked_lines() {
+        let headed = |words: &[&str], format: &str| {
+            let spec = RecordSpec::new(&Given {
+                format: format.to_owned(),
+                head: words.iter().map(|&word| word.to_owned()).collect(),
+                ..Given::default()
+            });
+            spec.unwrap().headed().unwrap().clone()
+        };
+        for (words, one, other, is) in [
+            (&["2"][..], &b"a\nb\n"[..], &b"a\nb\n"[..], true),
+            (&["2"], b"a\nb\n", b"a\nc\n", false),
+            (&["#", "1"], b"# x\nb\n", b"b\n", true),
+            (&["#", "1"], b"# x\nb\n", b"# y\nb\n", false),
+            (&["#", "1"], b"# x\nb\n", b"c\n", false),
+        ] {
+            for format in ["lines", "csv"] {
+                let headed = headed(words, format);
+                assert_eq!(is_same(&headed, one, other), is, "{words:?} {format}");
+            }
+        }
+    }
+}

@@ -268,7 +268,7 @@ impl Stream<'_> {
         if line.len() + more > limit {
             return Err(SortError::LongLine {
                 file: None,
-                position: first,
+                position: Some(first),
                 read: (line.len() + more) as u64,
                 limit: limit as u64,
             }

@@ -267,7 +267,7 @@ impl Rest {
             if most == limit {
                 return Err(SortError::LongLine {
                     file: None,
-                    position: self.position,
+                    position: Some(self.position),
                     read: block.range().len().max(most as usize) as u64,
                     limit,
                 }

@@ -102,7 +102,7 @@ pub(in crate::sort) struct Order {
     /// Shuffle, but keep equal keys together
     #[arg(short = 'R', long = "random-sort")]
     pub random: bool,
-    /// Shuffle lines: each order of all has the same chance; SEED, a number, gives the same one again
+    /// Shuffle lines: each has the same chance of each place; SEED, a number, repeats an order
     ///
     /// Unlike -R it parts lines that are equal. With --top N it draws N of the lines. Records of several lines stay
     /// whole, and --header keeps lines on top.

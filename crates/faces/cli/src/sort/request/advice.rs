@@ -1,5 +1,7 @@
 //! Advice in place of an option of lines that does not go with the format.
 
+use record::FormatKind;
+
 /// Options for lines, and what to do instead with binary records.
 const FOR_RECORDS: [(&str, &str); 9] = [
     ("--shuffle", "leave it out"),
@@ -44,8 +46,9 @@ pub(super) fn for_records(option: &str) -> &'static str {
 }
 
 /// The advice for an option of lines that is given with rows.
-pub(super) fn for_rows(option: &str) -> &'static str {
+pub(super) fn for_rows(option: &str, kind: FormatKind) -> &'static str {
     match option {
+        "--shuffle" if kind == FormatKind::JsonLines => "leave --format out: each row is a line",
         "-n" | "-g" | "-h" => "give the type with the key, as in --key price:num",
         "-V" => "give the type with the key, as in --key name:natural",
         "-r" => "give the direction with the key, as in --key price:num:desc",

@@ -145,7 +145,7 @@ fn check_format(arguments: &Arguments) -> Result<(), CliFailure> {
         return Ok(());
     };
     let instead = if kind.is_rows() {
-        for_rows(name)
+        for_rows(name, kind)
     } else {
         for_records(name)
     };

@@ -161,12 +161,12 @@ fn seed(given: Option<u64>) -> Result<u64, CliFailure> {
 
 /// The first bytes of a file of random ones.
 fn random<const BYTES: usize>(path: &Path) -> Result<[u8; BYTES], CliFailure> {
-    let mut salt = [0; BYTES];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut salt));
-    read.map(|()| salt).map_err(|cause| {
+    let mut drawn = [0; BYTES];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut drawn));
+    read.map(|()| drawn).map_err(|cause| {
         let why = match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                format!("end of file; -R needs {BYTES} bytes")
+                format!("end of file; it needs {BYTES} bytes")
             }
             _ => format!("{cause}; name a file of random bytes"),
         };

@@ -10,8 +10,7 @@ use super::ways::content;
 use super::{Broken, Case};
 
 /// Parts of messages that refuse options or a limit, and not the input.
-const REFUSALS: [&str; 15] = [
-    "name its files",
+const REFUSALS: [&str; 14] = [
     "no order is known",
     "at least -S",
     "give a larger -S",

@@ -159,7 +159,7 @@ impl Order {
     pub(super) fn shuffled(&self, seed: u64, inputs: &[Input]) -> Vec<(usize, Record)> {
         let drawn = inputs.iter().zip(0..).flat_map(|(input, number)| {
             let mut random = Random::stream(seed, number);
-            let lot = move |record| (random.next_u64() >> 1, record);
+            let lot = move |record| (random.next_u64(), record);
             input.records.iter().map(lot)
         });
         let mut drawn: Vec<(u64, &Record)> = drawn.collect();

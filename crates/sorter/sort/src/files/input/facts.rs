@@ -54,7 +54,7 @@ impl Inputs {
     }
 
     pub(crate) fn compressed(&self) -> Option<PathBuf> {
-        let input = self.files.iter().find(|input| input.is_compressed)?;
+        let input = self.files.iter().find(|input| input.is_coded)?;
         Some(input.name().to_owned())
     }
 
@@ -106,7 +106,7 @@ impl Input {
     /// The path and the present metadata of a regular file, if the path still leads to it.
     async fn look_again(&self, node: &Node) -> Option<(&Path, Metadata)> {
         let (path, seen) = (self.source.path()?, self.seen);
-        if seen.kind != FileKind::Regular && !self.is_compressed {
+        if seen.kind != FileKind::Regular && !self.is_coded {
             return None;
         }
         let now = node.metadata(path).await.ok()?;

@@ -299,6 +299,19 @@ mod tests {
     }
 
     #[test]
+    fn rows_go_on_behind_the_line_of_an_open_quote() {
+        let mut builder = IndexBuilder::new(CSV, 4, 1);
+        builder.add(b"ab\n\"c\nd\n").unwrap();
+        assert_eq!(builder.open_row(), Some(7));
+        builder.go_on_behind(10);
+        builder.add(b"d\n").unwrap();
+        let found = builder.finish().unwrap();
+        assert_eq!((&found.cuts[..], found.end), (&[7][..], 12));
+        assert_eq!((found.lengths.records, found.lengths.longest), (3, 4));
+        assert_eq!((found.end_of_unit(4, 8), found.end_of_unit(7, 8)), (7, 10));
+    }
+
+    #[test]
     fn records_that_cannot_be_are_named() {
         let at = |framing, bytes: &[u8]| index(framing, bytes, 2, 3).unwrap_err().offset;
         assert_eq!(at(CSV, b"a\n\"b\n"), 6);

@@ -25,6 +25,7 @@ use crate::files::temporary::Temporary;
 use crate::files::text_file::PRIVATE;
 use crate::job::IoChoice;
 use crate::report::Warning;
+use units::amount;
 
 const UNIT_BYTES: usize = 1 << 20;
 
@@ -107,12 +108,28 @@ impl InPlace {
         }
     }
 
+    /// Looks once more, when the length of the draft is known: a compressed one has none before.
+    async fn check_more(&self, node: &Node, draft: &Path) -> Result<(), DiskError> {
+        let target = self.file.path();
+        let length = node.metadata(draft).await?.length;
+        let more = length.saturating_sub(self.file.metadata().length);
+        let free = node.space(target).await?;
+        if more <= free {
+            return Ok(());
+        }
+        let (more, free) = (amount(more), amount(free));
+        let what = format!("it needs {more} more, and {free} are free there");
+        let cause = io::Error::new(ErrorKind::StorageFull, what);
+        Err(DiskError::new("write", target, cause))
+    }
+
     /// Writes the finished draft over the target. Warns of it.
     ///
     /// # Errors
     /// When a disk refuses. Either the target is unchanged, or the error names the copy.
     pub(super) async fn write(&self, node: &Node, draft: &Path) -> Result<Warning, DiskError> {
         let file = self.file.path().to_owned();
+        self.check_more(node, draft).await?;
         let copy = name_of_copy(node, draft).await?;
         node.rename(draft, &copy).await?;
         let (shown, kept, why) = (file.display(), copy.display(), self.why.clone());

@@ -177,7 +177,7 @@ impl Contents for Lines {
             None => Ok(sum),
             Some((at, read)) => Err(SortError::LongLine {
                 file: None,
-                position: block.first + at as u64,
+                position: Some(block.first + at as u64),
                 read,
                 limit: limit as u64,
             }),

@@ -24,7 +24,7 @@ impl SortedInputs {
         if !self.memory.reserve(run.reserved, bytes) {
             return Err(SortError::LongLine {
                 file: Some(file.path().to_owned()),
-                position: run.bytes,
+                position: Some(run.bytes),
                 read: bytes as u64,
                 limit: self.framing.longest() as u64,
             });

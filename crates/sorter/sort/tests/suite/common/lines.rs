@@ -385,7 +385,7 @@ pub fn long_line(failure: &Failure) -> Option<(u64, u64)> {
         Failure::Program(error) => match error.downcast_ref() {
             Some(SortError::LongLine {
                 position, limit, ..
-            }) => Some((*position, *limit)),
+            }) => Some(((*position)?, *limit)),
             _ => None,
         },
         _ => None,

@@ -60,6 +60,7 @@ fn job(ranks: usize) -> (Report, Together) {
         dropped: 0,
         blank_lines: 0,
         header_bytes: 0,
+        seed: None,
         passes: 1,
         plan: "two-pass",
         reason: String::new(),
