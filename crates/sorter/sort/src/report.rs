@@ -59,6 +59,8 @@ pub enum Warning {
     OldSet { manifest: PathBuf, count: usize },
     /// The output was written over the old file, which could not be replaced.
     InPlace { file: PathBuf, why: String },
+    /// The rows that an earlier sort had set aside in the file were replaced.
+    OldBadRows { file: PathBuf },
     /// Rows with mistakes were set aside.
     BadRows {
         file: PathBuf,
@@ -110,6 +112,7 @@ impl Warning {
             Warning::Stale { .. } => "stale_output",
             Warning::OldSet { .. } => "old_set",
             Warning::InPlace { .. } => "in_place",
+            Warning::OldBadRows { .. } => "old_bad_rows",
             Warning::BadRows { .. } => "bad_rows",
             Warning::NoSuchKey { .. } => "no_such_key",
             Warning::NoHeader { .. } => "no_header",
@@ -123,6 +126,7 @@ impl Warning {
         match self {
             Warning::Grew { file, .. }
             | Warning::InPlace { file, .. }
+            | Warning::OldBadRows { file }
             | Warning::BadRows { file, .. }
             | Warning::Stale { file, .. }
             | Warning::OldSet { manifest: file, .. } => file,
@@ -145,6 +149,11 @@ impl fmt::Display for Warning {
             Warning::InPlace { file, why } => write!(
                 out,
                 "{}: was written in place, which is done: it could not be replaced ({why})",
+                file.display()
+            ),
+            Warning::OldBadRows { file } => write!(
+                out,
+                "{}: rows that an earlier sort had set aside here were replaced",
                 file.display()
             ),
             Warning::BadRows {

@@ -28,7 +28,7 @@ const LINES: [(&str, usize); 26] = [
     ("record", 14_695),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 35_450),
+    ("sort", 35_470),
     ("gristmill", 2_580),
     ("c", 1_310),
     ("disk", 2_560),
@@ -44,12 +44,12 @@ const LINES: [(&str, usize); 26] = [
     ("rehearsal", 50),
     ("host", 1_360),
     ("simulated-sort", 3_220),
-    ("cli", 7_855),
+    ("cli", 7_880),
     ("python", 2_440),
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 148_850;
+const ALL_LINES: usize = 148_880;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;

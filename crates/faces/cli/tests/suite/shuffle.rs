@@ -224,15 +224,18 @@ fn an_order_is_refused_beside_it() {
     let place = Place::new();
     place.write("in", "b\na\n");
     for (options, told) in [
-        ("-k1,1", "and -k needs one; leave one of them out"),
-        ("-n", "and -n needs one"),
-        ("--sort=random", "and -R needs one"),
-        ("-u", "and -u needs one"),
-        ("-m", "and -m needs one"),
-        ("-c", "and -c needs one"),
-        ("--verify -o out", "and --verify needs one"),
-        ("--resume -o out", "and --resume needs one"),
-        ("--locale de", "and --locale needs one"),
+        ("-k1,1", "and -k is about one; leave one of them out"),
+        ("-n", "and -n is about one"),
+        ("--sort=random", "and -R is about one"),
+        ("-u", "and -u is about one"),
+        ("-m", "and -m is about one"),
+        ("-c", "and -c is about one"),
+        ("--verify -o out", "and --verify is about one"),
+        ("--resume -o out", "begins anew each time"),
+        ("--random-source in", "give --shuffle a seed"),
+        ("--count", "and --count is about one"),
+        ("--keep last", "and --keep is about one"),
+        ("--locale de", "and --locale is about one"),
         ("-o set/", "name one file with -o"),
         (
             "--format csv",
@@ -240,7 +243,8 @@ fn an_order_is_refused_beside_it() {
         ),
         ("--format jsonl", "leave --format out: each row is a line"),
         ("--format gensort", "is for lines, not for --format gensort"),
-        ("--bad-records bad", "has nothing to do"),
+        ("--bad-records bad", "and --bad-records is about one"),
+        ("42", "--shuffle has its seed behind ="),
     ] {
         let ran = place.run(&format!("sort --shuffle {options} in"));
         assert!(ran.complaint().contains(told), "{options}: {}", ran.err);
@@ -255,6 +259,9 @@ fn an_order_is_refused_beside_it() {
     place.run("sort in -o set/").succeeded();
     let ran = place.run("sort --shuffle set");
     assert!(ran.complaint().contains("name its files"), "{}", ran.err);
-    let ran = place.run("sort --shuffle=x in");
-    assert_eq!(ran.code, 2, "{}", ran.err);
+    for seed in ["x", "-1", "18446744073709551616"] {
+        let ran = place.run(&format!("sort --shuffle={seed} in"));
+        assert!(ran.err.contains("whole number below 2^64"), "{}", ran.err);
+        assert_eq!(ran.code, 2);
+    }
 }

@@ -287,6 +287,11 @@ fn lines_with_mistakes_are_set_aside() {
     );
     assert_eq!(text(&place, "own"), "b 1\n");
     assert!(text(&place, "aside").contains("a x"));
+    let ran = place
+        .run("sort -k2:num own --bad-records aside")
+        .succeeded();
+    let told = "aside: rows that an earlier sort had set aside here were replaced";
+    assert!(ran.err.contains(told), "{}", ran.err);
     place.write("aside", "file,line,reason,row,comment\n");
     let ran = place.run("sort -k2:num own --bad-records aside");
     assert!(

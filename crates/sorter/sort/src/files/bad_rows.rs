@@ -25,6 +25,8 @@ const WRITTEN_BYTES: usize = 1 << 20;
 #[derive(Clone)]
 pub(crate) struct BadRows {
     path: PathBuf,
+    /// Whether the file has rows that an earlier sort has set aside.
+    pub replaces: bool,
     output: Output,
     contents: Arc<dyn Contents>,
     dialect: Dialect,
@@ -90,10 +92,12 @@ pub(crate) struct BlockPlace<'a> {
 /// The bytes of a file that tell whether it has rows set aside.
 const FRONT_BYTES: usize = 64 << 10;
 
+/// Whether it replaces rows that an earlier sort has set aside.
+///
 /// # Errors
 /// When the file is an input or the output, holds something else, or has rows that may be nowhere else, since the
 /// output replaces an input.
-async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<(), Failure> {
+async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<bool, Failure> {
     let refused = |why| {
         let file = path.to_owned();
         Err(SortError::NotSetAside { file, why }.into())
@@ -108,7 +112,7 @@ async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<(), Failure>
     // A pipe and an open descriptor are written on.
     let found = node.sink(path).await;
     let Some(there) = found.ok().filter(|found| found.kind == FileKind::Regular) else {
-        return Ok(());
+        return Ok(false);
     };
     let is_there =
         |found: &Metadata| (found.device, found.identity) == (there.device, there.identity);
@@ -131,7 +135,7 @@ async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<(), Failure>
         is_in_place |= of_output.as_ref().is_some_and(same);
     }
     if there.length == 0 {
-        return Ok(());
+        return Ok(false);
     }
     let file = node.open(path, Open::Read { direct: false }).await?;
     let ticket = file.read(node, 0, FRONT_BYTES, Buffer::heap(FRONT_BYTES));
@@ -144,7 +148,7 @@ async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<(), Failure>
             "holds what an earlier sort set aside, which may be nowhere else, since the output replaces its input",
         );
     }
-    Ok(())
+    Ok(true)
 }
 
 impl BadRows {
@@ -159,11 +163,12 @@ impl BadRows {
         job: &Job,
         (contents, form): (Arc<dyn Contents>, AsideForm),
     ) -> Result<BadRows, Failure> {
-        check_place(node, &path, job).await?;
+        let replaces = check_place(node, &path, job).await?;
         let target = Target::Path(path.clone());
         let output = Output::open(node, &target, IoChoice::Buffered, &job.temporary).await?;
         Ok(BadRows {
             path,
+            replaces,
             output,
             contents,
             dialect: form.dialect,

@@ -310,11 +310,6 @@ impl Inputs {
 }
 
 impl Input {
-    /// Bytes of the file; 0 if that is not known.
-    pub(crate) fn length(&self) -> u64 {
-        self.seen.length
-    }
-
     /// Whether it can be read only from front to back.
     pub(crate) fn is_sequential(&self) -> bool {
         self.seen.kind == FileKind::Sequential || self.framing.is_chained() && self.index.is_none()

@@ -245,10 +245,8 @@ impl Plan {
         }
         (merging.load_chunks, merging.loads) = (load, for_loads / load);
         merging.fan_in = (chunks - being_written) / READS_AHEAD;
-        // Beside what is being written are three loads of a chunk at least, and two chunks read ahead.
-        debug_assert!(merging.fan_in > 1, "a merge makes fewer runs");
         self.chunks = chunks;
-        Some(self)
+        (merging.fan_in > 1).then_some(self)
     }
 
     /// Loads that memory holds at least: those being sorted, one that is read, one that is written.

@@ -256,9 +256,14 @@ fn is_of_lines(job: &Job) -> bool {
 
 /// Warns of the rows that were set aside.
 fn with_bad_rows(mut report: Report, job: &Job, unfinished: &mut Unfinished) -> Report {
-    if let Some(bad_rows) = unfinished.bad_rows.take()
-        && let Some(first) = bad_rows.first()
-    {
+    let Some(bad_rows) = unfinished.bad_rows.take() else {
+        return report;
+    };
+    if bad_rows.replaces {
+        let file = bad_rows.path().clone();
+        report.warnings.push(Warning::OldBadRows { file });
+    }
+    if let Some(first) = bad_rows.first() {
         report.warnings.push(Warning::BadRows {
             file: bad_rows.path().clone(),
             count: bad_rows.rows().records,

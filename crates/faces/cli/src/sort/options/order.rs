@@ -105,8 +105,8 @@ pub(in crate::sort) struct Order {
     /// Shuffle lines: each has the same chance of each place; SEED, a number, repeats an order
     ///
     /// Unlike -R it parts lines that are equal. With --top N it draws N of the lines. Records of several lines stay
-    /// whole, and --header keeps lines on top.
-    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
+    /// whole, and --header keeps lines on top; rows with newlines in quotes are torn.
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true, value_parser = seed)]
     pub shuffle: Option<Option<u64>>,
     /// Compare as an option does: general-numeric, human-numeric, month, numeric, random, version
     #[arg(long, value_name = "WORD", value_parser = letter)]
@@ -177,6 +177,12 @@ const WORDS: [(&str, char); 6] = [
     ("random", 'R'),
     ("version", 'V'),
 ];
+
+/// The seed of a shuffle.
+fn seed(text: &str) -> Result<u64, String> {
+    let wrong = |_| "a seed is a whole number below 2^64, such as 42".to_owned();
+    text.parse().map_err(wrong)
+}
 
 /// The option that a word of `--sort`, or its beginning, stands for.
 fn letter(word: &str) -> Result<char, String> {

@@ -4,7 +4,7 @@ use record::FormatKind;
 
 /// Options for lines, and what to do instead with binary records.
 const FOR_RECORDS: [(&str, &str); 9] = [
-    ("--shuffle", "leave it out"),
+    ("--shuffle", "records are not shuffled; leave it out"),
     ("--header", "leave it out; records have no lines on top"),
     (
         "-r",

@@ -1,6 +1,6 @@
 //! Options that do not go together, and options of lines with other records.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::sort::{Choice, names_rank};
 use record::FormatOption::{
@@ -279,6 +279,7 @@ fn check_shuffle(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     let is_set = arguments.outputs.iter().any(|output| is_directory(output));
     let letter = order.letters().chars().next().map(|it| format!("-{it}"));
+    let check = if arguments.check_quietly { "-C" } else { "-c" };
     let others = [
         (!order.keys.is_empty(), "-k"),
         (letter.is_some(), letter.as_deref().unwrap_or_default()),
@@ -286,19 +287,34 @@ fn check_shuffle(arguments: &Arguments) -> Result<(), CliFailure> {
         (order.locale.is_some(), "--locale"),
         (order.stable, "-s"),
         (order.unique, "-u"),
+        (order.joins().is_some(), order.joins().unwrap_or_default()),
+        (order.keep.is_some(), "--keep"),
         (!order.nulls.is_empty(), "--null"),
-        (!order.random_source.is_empty(), "--random-source"),
+        (arguments.bad_records.is_some(), "--bad-records"),
         (arguments.merge, "-m"),
-        (arguments.checks().is_some(), "-c"),
+        (arguments.checks().is_some(), check),
         (arguments.verify, "--verify"),
         (arguments.debug, "--debug"),
-        (arguments.resume, "--resume"),
     ];
     if let Some((_, other)) = others.into_iter().find(|(is_given, _)| *is_given) {
         return Err(CliFailure::usage(format!(
-            "--shuffle puts lines in no order, and {other} needs one; leave one of them out"
+            "--shuffle puts lines in no order, and {other} is about one; leave one of them out"
         )));
     }
+    refuse(
+        !order.random_source.is_empty(),
+        "--random-source is for -R; give --shuffle a seed, as in --shuffle=42",
+    )?;
+    refuse(
+        arguments.resume,
+        "--shuffle begins anew each time, so --resume has nothing to go on with; leave it out",
+    )?;
+    let is_seed = |input: &&PathBuf| input.to_string_lossy().parse::<u64>().is_ok();
+    let seed = arguments.inputs.first().filter(is_seed);
+    refuse(
+        order.shuffle == Some(None) && seed.is_some_and(|seed| !seed.exists()),
+        "--shuffle has its seed behind =, as in --shuffle=42",
+    )?;
     refuse(
         is_set,
         "--shuffle writes one file, and a set lists records in an order; name one file with -o",

@@ -103,6 +103,11 @@ impl Inputs {
 }
 
 impl Input {
+    /// Bytes of the file; 0 if that is not known.
+    pub(crate) fn length(&self) -> u64 {
+        self.seen.length
+    }
+
     /// The path and the present metadata of a regular file, if the path still leads to it.
     async fn look_again(&self, node: &Node) -> Option<(&Path, Metadata)> {
         let (path, seen) = (self.source.path()?, self.seen);
