@@ -49,7 +49,7 @@ const LINES: [(&str, usize); 26] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 148_880;
+const ALL_LINES: usize = 148_890;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
