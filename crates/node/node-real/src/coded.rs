@@ -57,7 +57,7 @@ pub(crate) fn decompressed(
         let state = match header {
             Some(header) => State::Compressed(Decoder::new(header, front, source)),
             None => {
-                // What others append since is not part of the contents.
+                // Bytes that are appended later are no part of the contents.
                 source.end = Some(length);
                 let mut begin = front.bytes;
                 begin.truncate(usize::try_from(length).unwrap_or(usize::MAX));

@@ -5,7 +5,7 @@ use pipeline::Failure;
 use record::Headed;
 use record::rows::RowProblem;
 
-/// What decides which options help.
+/// The facts by which an option helps or does not.
 #[derive(Clone, Copy)]
 pub(super) struct Cures {
     is_rows: bool,

@@ -36,7 +36,8 @@ impl FileHandle for Collecting {
                 ..
             } => {
                 let bytes = &mut buffer.bytes_mut()[range.clone()];
-                match self.collector.lock().collect(bytes) {
+                let collected = self.collector.lock().collect(bytes);
+                match collected {
                     Ok(0) => done.complete((buffer, Ok(()))),
                     Ok(kept) => {
                         let range = range.start..range.start + kept;
@@ -54,10 +55,13 @@ impl FileHandle for Collecting {
                     Err(cause) => done.complete((buffer, Err(cause))),
                 }
             }
-            Request::Sync { done } => match self.collector.lock().end() {
-                Ok(()) => self.handle.submit(at, Request::Sync { done }),
-                Err(cause) => done.complete(Err(cause)),
-            },
+            Request::Sync { done } => {
+                let ended = self.collector.lock().end();
+                match ended {
+                    Ok(()) => self.handle.submit(at, Request::Sync { done }),
+                    Err(cause) => done.complete(Err(cause)),
+                }
+            }
             Request::Read { buffer, done, .. } => done.complete((buffer, refused())),
             Request::ReadChain { buffers, done, .. }
             | Request::WriteChain { buffers, done, .. } => done.complete((buffers, refused())),

@@ -92,6 +92,11 @@ pub(crate) struct BlockPlace<'a> {
 /// The bytes of a file that tell whether it has rows set aside.
 const FRONT_BYTES: usize = 64 << 10;
 
+/// Whether both are of one file.
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.device, one.identity) == (other.device, other.identity)
+}
+
 /// Whether it replaces rows that an earlier sort has set aside.
 ///
 /// # Errors
@@ -114,25 +119,23 @@ async fn check_place(node: &Node, path: &Path, job: &Job) -> Result<bool, Failur
     let Some(there) = found.ok().filter(|found| found.kind == FileKind::Regular) else {
         return Ok(false);
     };
-    let is_there =
-        |found: &Metadata| (found.device, found.identity) == (there.device, there.identity);
-    let (mut of_output, mut is_in_place) = (None, false);
-    if let Some(output) = output {
-        of_output = node.metadata(output).await.ok();
-    }
-    if of_output.as_ref().is_some_and(is_there) {
+    let of_output = match output {
+        Some(output) => node.metadata(output).await.ok(),
+        None => None,
+    };
+    let is_output = |found: &Metadata| of_output.is_some_and(|output| is_same(&output, found));
+    if is_output(&there) {
         return refused("is the output");
     }
+    let mut is_in_place = false;
     for input in job.sources.iter().filter_map(Source::path) {
         let Ok(input) = node.metadata(input).await else {
             continue;
         };
-        if is_there(&input) {
+        if is_same(&input, &there) {
             return refused("is an input");
         }
-        let same =
-            |output: &Metadata| (output.device, output.identity) == (input.device, input.identity);
-        is_in_place |= of_output.as_ref().is_some_and(same);
+        is_in_place |= is_output(&input);
     }
     if there.length == 0 {
         return Ok(false);

@@ -32,7 +32,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<RecordSpec, CliFailure> {
         delimiter: arguments.zero_terminated.then_some(0),
         multiline: options.multiline().map(|(described, _)| described),
         quote: options.quote.as_deref().map(one_byte).transpose()?,
-        shuffle: options.shuffle.map(seed).transpose()?,
+        shuffle: options.shuffle.map(given_or_drawn).transpose()?,
         options: options.letters().parse().expect("letters of options"),
         has_no_header: options.no_header,
         head: options.header.clone(),
@@ -155,7 +155,7 @@ fn salt(named: &[PathBuf]) -> Result<[u8; SALT_BYTES], CliFailure> {
 }
 
 /// The seed that was given, or one that is drawn.
-fn seed(given: Option<u64>) -> Result<u64, CliFailure> {
+fn given_or_drawn(given: Option<u64>) -> Result<u64, CliFailure> {
     given.map_or_else(|| random(Path::new(RANDOM)).map(u64::from_le_bytes), Ok)
 }
 
