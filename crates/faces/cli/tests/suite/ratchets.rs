@@ -18,7 +18,7 @@ const LINES: [(&str, usize); 26] = [
     ("units", 200),
     // Views: how the bytes of a file look, for records of several lines; beside them in node-real and record.
     // Lots, by which records are shuffled: 300 lines with their tests.
-    ("node", 4_540),
+    ("node", 4_545),
     ("codec", 2360),
     ("node-real", 3_015),
     ("terminal", 2_070),
@@ -28,7 +28,7 @@ const LINES: [(&str, usize); 26] = [
     ("record", 14_695),
     ("kernel", 3_710),
     ("pipeline", 1950),
-    ("sort", 35_470),
+    ("sort", 35_480),
     ("gristmill", 2_580),
     ("c", 1_310),
     ("disk", 2_560),
@@ -49,7 +49,7 @@ const LINES: [(&str, usize); 26] = [
 ];
 
 /// Lines of all crates.
-const ALL_LINES: usize = 148_890;
+const ALL_LINES: usize = 148_910;
 
 /// Functions of five parameters or more of which one is a tuple: it hides a sixth, and lacks a name.
 const TUPLE_PARAMETERS: usize = 4;
